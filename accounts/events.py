@@ -1,0 +1,115 @@
+"""Knows what happens to people that other floors may want to hear of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from social.kernel.events import Event
+
+
+@dataclass(frozen=True)
+class AccountCreated(Event):
+    """Somebody has signed up; the account may still be unconfirmed or unapproved."""
+
+    key: ClassVar[str] = "account:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
+class ConfirmationRequested(Event):
+    """A confirmation mail is due."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int
+
+
+@dataclass(frozen=True)
+class ProfileUpdated(Event):
+    """An account's public face has changed."""
+
+    key: ClassVar[str] = "account:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
+class AccountFollowed(Event):
+    """`account_id` follows `target_id` from now on."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+
+
+@dataclass(frozen=True)
+class FollowRequested(Event):
+    """`account_id` has asked to follow `target_id`."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+    request_id: int
+
+
+@dataclass(frozen=True)
+class AccountUnfollowed(Event):
+    """The follow of `target_id` by `account_id`, or its request, has ended."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+    follow_id: int
+
+
+@dataclass(frozen=True)
+class AccountBlocked(Event):
+    """`account_id` has blocked `target_id`; follows both ways are gone already."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+    block_id: int
+
+
+@dataclass(frozen=True)
+class AccountUnblocked(Event):
+    """The block of `target_id` by `account_id` has ended."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+    block_id: int
+
+
+@dataclass(frozen=True)
+class AccountMuted(Event):
+    """`account_id` has muted `target_id`."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+
+
+@dataclass(frozen=True)
+class AccountUnmuted(Event):
+    """The mute of `target_id` by `account_id` has ended."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+
+
+@dataclass(frozen=True)
+class TokenRevoked(Event):
+    """An access token is no longer valid."""
+
+    key: ClassVar[str] = "token:{token_id}"
+    token_id: int
+
+
+@dataclass(frozen=True)
+class UserStateChanged(Event):
+    """A user was disabled, enabled, approved, confirmed or given another role."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int

@@ -1,0 +1,64 @@
+"""`manage.py create_account`: makes a local account and prints what is needed to use it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from accounts.policies.sign_up import SignUpDraft
+from accounts.services.applications import command_line_application
+from accounts.services.signing_up import sign_up
+from accounts.services.staff import confirm, find_role, set_role
+from accounts.services.tokens import issue_token
+from social.kernel.errors import KernelError
+
+
+class Command(BaseCommand):
+    """Idempotent: on an existing username it changes nothing but what is asked for (role, confirmation, token)."""
+
+    help = "Create a local account and print it as JSON: id, acct, minted password, access token."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--email", required=True)
+        parser.add_argument("--password", help="minted and printed when absent")
+        parser.add_argument("--role", help="Owner, Admin or Moderator")
+        parser.add_argument("--confirmed", action="store_true", help="take the e-mail address for confirmed")
+        parser.add_argument(
+            "--token", metavar="SCOPES", help='also print an access token, e.g. "read write follow push"'
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.stdout.write(json.dumps(self._create(options), ensure_ascii=False))
+        except KernelError as error:
+            raise CommandError(error.message) from None
+
+    def _create(self, options: dict[str, Any]) -> dict[str, str]:
+        role = find_role(options["role"]) if options["role"] else None
+        username = options["username"].removeprefix("@")
+        answer: dict[str, str] = {}
+        user = User.objects.select_related("account").filter(account__username__iexact=username).first()
+        if user is None:
+            password = options["password"] or secrets.token_urlsafe(18)
+            draft = SignUpDraft(username=username, email=options["email"], password=password, agreement=True)
+            user = sign_up(draft=draft, confirmed=options["confirmed"] or None, approved=True)
+            if not options["password"]:
+                answer["password"] = password
+        elif user.email.lower() != options["email"].lower():
+            raise CommandError(_("@%(name)s exists with another e-mail address.") % {"name": user.account.username})
+        elif options["confirmed"]:
+            confirm(user=user)
+        if role is not None:
+            set_role(user=user, role=role)
+        if options["token"]:
+            answer["access_token"] = issue_token(
+                application=command_line_application(), user=user, scopes=options["token"].split()
+            ).token
+        return {"id": str(user.account_id), "acct": user.account.acct} | answer

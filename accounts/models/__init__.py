@@ -1,0 +1,33 @@
+"""Lists the tables of people: accounts, users, tokens, follows and what decides who may sign up."""
+
+from accounts.models.account import Account, AccountStat, ActorType, KeyPair
+from accounts.models.block import Block, Mute
+from accounts.models.custom_emoji import CustomEmoji
+from accounts.models.domain import Domain
+from accounts.models.follow import Follow, FollowRequest
+from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken
+from accounts.models.site_setting import SiteSetting
+from accounts.models.tag import Tag
+from accounts.models.user import Role, User
+
+__all__ = [
+    "AccessToken",
+    "Account",
+    "AccountStat",
+    "ActorType",
+    "Application",
+    "Block",
+    "CustomEmoji",
+    "Domain",
+    "Follow",
+    "FollowRequest",
+    "Grant",
+    "IDToken",
+    "KeyPair",
+    "Mute",
+    "RefreshToken",
+    "Role",
+    "SiteSetting",
+    "Tag",
+    "User",
+]

@@ -1,0 +1,181 @@
+"""Knows what an account is, local or remote: one table for both, `domain` is NULL for ours."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce, Length, Lower
+
+from social.kernel import clock, links
+from social.kernel.ids import SnowflakeField
+
+# Federated values are clamped to these (contract, federation section 16); CHECK constraints stand behind the services.
+USERNAME_LIMIT = 2048
+DISPLAY_NAME_LIMIT = 2048
+NOTE_LIMIT = 20_000
+FIELDS_LIMIT = 50
+
+
+class ActorType(models.TextChoices):
+    """The ActivityPub types that are accounts (contract, federation section 4)."""
+
+    PERSON = "Person"
+    SERVICE = "Service"
+    GROUP = "Group"
+    APPLICATION = "Application"
+    ORGANIZATION = "Organization"
+
+
+class SuspensionOrigin(models.TextChoices):
+    """Who suspended the account: this server's staff, or its own server."""
+
+    LOCAL = "local"
+    REMOTE = "remote"
+
+
+class Account(models.Model):
+    """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
+
+    `note` is what was typed (local) or received (remote); `note_html` is what is shown. `version` is raised by every
+    change that shows in the account's entity, counters excepted: cached bodies carry it in their key.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    username = models.TextField()
+    domain = models.TextField(null=True)
+    uri = models.TextField(unique=True)
+    url = models.TextField(default="")
+    actor_type = models.TextField(choices=ActorType.choices, default=ActorType.PERSON)
+    display_name = models.TextField(default="")
+    note = models.TextField(default="")
+    note_html = models.TextField(default="")
+    # [{"name": str, "value": str, "html": str, "verified_at": ISO string or null}]
+    fields = models.JSONField(default=list)
+    locked = models.BooleanField(default=False)
+    discoverable = models.BooleanField(null=True)
+    indexable = models.BooleanField(default=False)
+    hide_collections = models.BooleanField(null=True)
+    show_media = models.BooleanField(default=True)
+    show_media_replies = models.BooleanField(default=True)
+    show_featured = models.BooleanField(default=True)
+    memorial = models.BooleanField(default=False)
+    avatar = models.TextField(default="")
+    avatar_remote_url = models.TextField(default="")
+    avatar_description = models.TextField(default="")
+    header = models.TextField(default="")
+    header_remote_url = models.TextField(default="")
+    header_description = models.TextField(default="")
+    also_known_as = ArrayField(models.TextField(), default=list)
+    attribution_domains = ArrayField(models.TextField(), default=list)
+    moved_to = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    inbox_url = models.TextField(default="")
+    shared_inbox_url = models.TextField(default="")
+    outbox_url = models.TextField(default="")
+    followers_url = models.TextField(default="")
+    following_url = models.TextField(default="")
+    featured_url = models.TextField(default="")
+    suspended_at = models.DateTimeField(null=True)
+    suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
+    limited_at = models.DateTimeField(null=True)
+    sensitized_at = models.DateTimeField(null=True)
+    fetched_at = models.DateTimeField(null=True)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                Lower("username"), Lower(Coalesce("domain", Value(""))), name="accounts_account_address"
+            ),
+            models.CheckConstraint(
+                condition=Q(domain__isnull=False) | Q(username__regex=r"^[A-Za-z0-9_.-]{1,255}$"),
+                name="accounts_account_local_username",
+            ),
+            models.CheckConstraint(
+                condition=Q(username__length__lte=USERNAME_LIMIT), name="accounts_account_username_length"
+            ),
+            models.CheckConstraint(
+                condition=Q(display_name__length__lte=DISPLAY_NAME_LIMIT), name="accounts_account_display_name_length"
+            ),
+            models.CheckConstraint(condition=Q(note__length__lte=NOTE_LIMIT), name="accounts_account_note_length"),
+            models.CheckConstraint(
+                condition=Q(avatar_description__length__lte=2048) & Q(header_description__length__lte=2048),
+                name="accounts_account_image_descriptions",
+            ),
+        ]
+        indexes = [
+            models.Index(Lower("domain"), F("id").desc(), name="accounts_account_domain"),
+            models.Index(F("suspended_at"), name="accounts_account_suspended", condition=Q(suspended_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.acct
+
+    @property
+    def local(self) -> bool:
+        """Whether the account lives on this server."""
+        return self.domain is None
+
+    @property
+    def acct(self) -> str:
+        """`user`, or `user@domain` for a remote account, the domain in Unicode (contract, entities "Account")."""
+        if self.domain is None:
+            return self.username
+        return f"{self.username}@{unicode_domain(self.domain)}"
+
+    @property
+    def page_url(self) -> str:
+        """The profile page: ours, or what the remote server says."""
+        return links.profile_url(self.username) if self.domain is None else self.url or self.uri
+
+    @property
+    def suspended(self) -> bool:
+        """Whether nothing of the account is shown."""
+        return self.suspended_at is not None
+
+    @property
+    def limited(self) -> bool:
+        """Whether the account is kept out of public places ("silenced")."""
+        return self.limited_at is not None
+
+
+def unicode_domain(domain: str) -> str:
+    """A Punycode domain as people read it; unchanged when it is none."""
+    if "xn--" not in domain:
+        return domain
+    host, _, port = domain.partition(":")
+    try:
+        shown = host.encode("ascii").decode("idna")
+    except UnicodeError:
+        return domain
+    return f"{shown}:{port}" if port else shown
+
+
+class AccountStat(models.Model):
+    """An account's counters, apart so that counting never rewrites the account's row. Healed by `manage.py recount`."""
+
+    account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
+    statuses_count = models.BigIntegerField(default=0)
+    following_count = models.BigIntegerField(default=0)
+    followers_count = models.BigIntegerField(default=0)
+    last_status_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.account_id}"
+
+
+class KeyPair(models.Model):
+    """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts."""
+
+    account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="key_pair")
+    key_id = models.TextField(unique=True)
+    public_key = models.TextField()
+    private_key = models.TextField(default="")
+    created_at = models.DateTimeField(default=clock.now)
+
+    def __str__(self) -> str:
+        return self.key_id
+
+
+models.TextField.register_lookup(Length, "length")

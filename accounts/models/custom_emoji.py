@@ -1,0 +1,35 @@
+"""Knows the custom emojis of this server and of others."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q, Value
+from django.db.models.functions import Coalesce
+
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+
+class CustomEmoji(models.Model):
+    """`:shortcode:` and its picture; `domain` is NULL for ours."""
+
+    id = SnowflakeField(primary_key=True)
+    shortcode = models.TextField()
+    domain = models.TextField(null=True)
+    uri = models.TextField(null=True)
+    image = models.TextField(default="")
+    static_image = models.TextField(default="")
+    remote_url = models.TextField(default="")
+    category = models.TextField(default="")
+    visible_in_picker = models.BooleanField(default=True)
+    disabled = models.BooleanField(default=False)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("shortcode", Coalesce("domain", Value("")), name="accounts_customemoji_name"),
+            models.CheckConstraint(condition=Q(shortcode__length__lte=2048), name="accounts_customemoji_length"),
+        ]
+
+    def __str__(self) -> str:
+        return f":{self.shortcode}:"

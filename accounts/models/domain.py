@@ -1,0 +1,23 @@
+"""Knows which other servers there are."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from social.kernel import clock
+
+
+class Domain(models.Model):
+    """A server we have met, by its lower-case Punycode name; what staff decided about it is in `moderation`."""
+
+    name = models.TextField(unique=True)
+    first_seen_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(name=Lower("name")), name="accounts_domain_lower_case"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,59 @@
+"""Knows who follows whom, and who has asked to."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models.account import Account
+from social.kernel import clock
+
+
+class _Following(models.Model):
+    # The ActivityPub id of the Follow; NULL until it is needed or when it is ours (computed from the id).
+    uri = models.TextField(null=True, unique=True)
+    show_reblogs = models.BooleanField(default=True)
+    notify = models.BooleanField(default=False)
+    languages = ArrayField(models.TextField(), null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        abstract = True
+
+
+class Follow(_Following):
+    """`account` follows `target`, with the options of that follow."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following")
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="followers")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_follow_pair"),
+            models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_follow_not_self"),
+        ]
+        indexes = [
+            models.Index(fields=["target", "-id"], name="accounts_follow_followers"),
+            models.Index(fields=["account", "-id"], name="accounts_follow_following"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} -> {self.target_id}"
+
+
+class FollowRequest(_Following):
+    """`account` has asked to follow `target`, who has not answered yet."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests_sent")
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_followrequest_pair"),
+            models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_followrequest_not_self"),
+        ]
+        indexes = [models.Index(fields=["target", "-id"], name="accounts_followrequest_target")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} ? {self.target_id}"

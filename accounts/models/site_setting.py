@@ -1,0 +1,18 @@
+"""Knows the settings an operator changes while the server runs."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from social.kernel import clock
+
+
+class SiteSetting(models.Model):
+    """One setting; the environment wins over it where both exist."""
+
+    key = models.TextField(primary_key=True)
+    value = models.JSONField()
+    updated_at = models.DateTimeField(default=clock.now)
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,146 @@
+"""Knows who may sign in: credentials, role and personal settings of local accounts."""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models import F
+from django.db.models.functions import Lower
+
+from accounts.models.account import Account
+from accounts.models.oauth import Application
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+EVERYONE_ROLE_ID = -99
+
+
+class Permission(IntFlag):
+    """The bits of a role (contract, entities "Role")."""
+
+    ADMINISTRATOR = 0x1
+    VIEW_DEVOPS = 0x2
+    VIEW_AUDIT_LOG = 0x4
+    VIEW_DASHBOARD = 0x8
+    MANAGE_REPORTS = 0x10
+    MANAGE_FEDERATION = 0x20
+    MANAGE_SETTINGS = 0x40
+    MANAGE_BLOCKS = 0x80
+    MANAGE_TAXONOMIES = 0x100
+    MANAGE_APPEALS = 0x200
+    MANAGE_USERS = 0x400
+    MANAGE_INVITES = 0x800
+    MANAGE_RULES = 0x1000
+    MANAGE_ANNOUNCEMENTS = 0x2000
+    MANAGE_CUSTOM_EMOJIS = 0x4000
+    MANAGE_WEBHOOKS = 0x8000
+    INVITE_USERS = 0x10000
+    MANAGE_ROLES = 0x20000
+    MANAGE_USER_ACCESS = 0x40000
+    DELETE_USER_DATA = 0x80000
+    VIEW_FEEDS = 0x100000
+    INVITE_BYPASS_APPROVAL = 0x200000
+    MANAGE_EMAIL_SUBSCRIPTIONS = 0x400000
+
+
+class Role(models.Model):
+    """A named set of permissions; `position` ranks roles: who stands higher outranks."""
+
+    id = models.BigAutoField(primary_key=True)
+    name = models.TextField(default="")
+    color = models.TextField(default="")
+    permissions = models.BigIntegerField(default=0)
+    position = models.IntegerField(default=0)
+    highlighted = models.BooleanField(default=False)
+    collection_limit = models.IntegerField(default=10)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(Lower("name"), name="accounts_role_name", condition=~models.Q(name="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or "everyone"
+
+    def can(self, permission: Permission) -> bool:
+        """Whether the role grants a permission; administrators may do everything."""
+        return bool(self.permissions & (Permission.ADMINISTRATOR | permission))
+
+
+# Which permission opens an app's models in the admin; what is not listed is for administrators.
+ADMIN_VIEW = {
+    "accounts": Permission.MANAGE_USERS,
+    "statuses": Permission.MANAGE_REPORTS,
+    "moderation": Permission.MANAGE_REPORTS,
+    "federation": Permission.MANAGE_FEDERATION,
+    "social": Permission.VIEW_DEVOPS,
+}
+
+
+class UserManager(BaseUserManager["User"]):
+    """How Django's own machinery finds users."""
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.get(email__iexact=username)
+
+
+class User(AbstractBaseUser):
+    """The credentials and settings of a local account. Whether the address is confirmed is allauth's to know."""
+
+    id = SnowflakeField(primary_key=True)
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="user")
+    email = models.EmailField(max_length=320)
+    role = models.ForeignKey(Role, on_delete=models.PROTECT, default=EVERYONE_ROLE_ID, related_name="users")
+    locale = models.TextField(null=True)
+    time_zone = models.TextField(null=True)
+    approved = models.BooleanField(default=True)
+    disabled_at = models.DateTimeField(null=True)
+    sign_up_reason = models.TextField(default="")
+    sign_up_ip = models.GenericIPAddressField(null=True)
+    created_by_application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+")
+    default_privacy = models.TextField(null=True)
+    default_sensitive = models.BooleanField(default=False)
+    default_language = models.TextField(null=True)
+    default_quote_policy = models.TextField(default="public")
+    # Settings of clients and pages that no query ever filters by.
+    preferences = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=clock.now)
+    active_at = models.DateTimeField(null=True)
+
+    objects = UserManager()
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: list[str] = []
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="accounts_user_email")]
+        indexes = [models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active")]
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def is_active(self) -> bool:  # type: ignore[override]
+        """Whether the user may sign in."""
+        return self.disabled_at is None
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the admin opens: any permission of staff; inviting others is none."""
+        return bool(self.role.permissions & ~(Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL))
+
+    def has_perm(self, perm: str, obj: object | None = None) -> bool:
+        """For Django's admin: staff may look at what their role concerns; nobody edits rows."""
+        app_label, _, action = perm.partition(".")
+        needed = ADMIN_VIEW.get(app_label, Permission.ADMINISTRATOR)
+        return self.is_active and action.startswith("view_") and self.role.can(needed)
+
+    def has_perms(self, perm_list: list[str], obj: object | None = None) -> bool:
+        """All of them."""
+        return all(self.has_perm(perm, obj) for perm in perm_list)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        """Whether any of an app's models may be seen."""
+        return self.is_active and self.is_staff

@@ -1,0 +1,73 @@
+"""Knows which addresses an application may be called back at, and how an answer is written into one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlencode, urlsplit
+
+# Shows the code on a page of ours instead of calling anybody (contract, behaviours section 5 "Out of band").
+OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
+TOTAL_LIMIT = 2000
+_FORBIDDEN_SCHEMES = frozenset(["data", "vbscript", "javascript"])
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII | re.IGNORECASE)
+_CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
+
+
+def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
+    """The addresses of a registration, in their order and each once: a string has one per line, or it is a list."""
+    parts = raw.split() if isinstance(raw, str) else [part for item in raw for part in str(item).split()]
+    return tuple(dict.fromkeys(parts))
+
+
+def is_redirect_uri(uri: str) -> bool:
+    """Whether an application may be called back here (contract, parameters section 1 "POST /api/v1/apps").
+
+    An absolute URI, in any scheme that cannot run as a script, without a fragment. App schemes need no host:
+    `com.example.app:/path` and `icecubesapp://` are fine.
+    """
+    if uri == OUT_OF_BAND:
+        return True
+    if "#" in uri or any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in uri):
+        return False
+    scheme, colon, rest = uri.partition(":")
+    if not colon or not rest or not _SCHEME.fullmatch(scheme) or scheme.lower() in _FORBIDDEN_SCHEMES:
+        return False
+    if scheme.lower() not in ("http", "https"):
+        return True
+    try:
+        parts = urlsplit(uri)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
+    """The registered address with the answer added to its query (or as its fragment); None values are left out.
+
+    The address itself is kept letter by letter: clients compare it, and decoding would change an encoded path.
+    """
+    encoded = urlencode({name: value for name, value in answer.items() if value is not None})
+    if fragment:
+        return f"{uri}#{encoded}"
+    if "?" not in uri:
+        return f"{uri}?{encoded}"
+    return f"{uri}{encoded}" if uri.endswith(("?", "&")) else f"{uri}&{encoded}"
+
+
+def form_action_source(uri: str) -> str | None:
+    """The Content-Security-Policy source that lets a form end at this address; None when it never leaves this server.
+
+    Browsers check `form-action` on every redirect that follows a form, so the page that asks for consent must name
+    where the application will be called (security row 46). What cannot be written as a host source (an IPv6 address)
+    falls back to its scheme; nothing of the address can add another directive.
+    """
+    if uri == OUT_OF_BAND:
+        return None
+    scheme = uri.partition(":")[0].lower()
+    if not _SCHEME.fullmatch(scheme):
+        return None
+    if scheme not in ("http", "https"):
+        return f"{scheme}:"
+    host = urlsplit(uri).netloc.rpartition("@")[2].lower()
+    return f"{scheme}://{host}" if _CSP_HOST.fullmatch(host) else f"{scheme}:"

@@ -1,0 +1,97 @@
+"""Knows what a new account may be called and must bring (contract, parameters section 2 "POST /api/v1/accounts")."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext as _
+
+from social.kernel.errors import FieldError
+
+USERNAME_LIMIT = 30
+EMAIL_LIMIT = 320
+PASSWORD_MINIMUM = 8
+PASSWORD_LIMIT = 72
+REASON_LIMIT = 420
+_USERNAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+# Names a stranger could pretend to be the server with, and names that are routes of ours.
+RESERVED = frozenset(
+    [
+        "abuse", "account", "accounts", "actor", "admin", "administration", "administrator", "api", "auth", "contact",
+        "help", "helpdesk", "inbox", "info", "instance", "mod", "moderator", "moderators", "mods", "oauth", "owner",
+        "postmaster", "relay", "root", "security", "server", "social", "staff", "support", "sysadmin", "system",
+        "webmaster",
+    ]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SignUpDraft:
+    """What somebody who signs up has filled in."""
+
+    username: str
+    email: str
+    password: str
+    agreement: bool
+    locale: str | None = None
+    reason: str = ""
+    time_zone: str | None = None
+    ip: str | None = None
+
+
+def username_errors(username: str) -> list[FieldError]:
+    """What is wrong with a local username, apart from being taken."""
+    if not username:
+        return [FieldError("username", "ERR_BLANK", _("can't be blank"))]
+    errors = []
+    if not _USERNAME.fullmatch(username):
+        errors.append(FieldError("username", "ERR_INVALID", _("must contain only letters, numbers and underscores")))
+    if len(username) > USERNAME_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": USERNAME_LIMIT}
+        errors.append(FieldError("username", "ERR_TOO_LONG", message))
+    if username.lower() in RESERVED:
+        errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
+    return errors
+
+
+def email_errors(email: str) -> list[FieldError]:
+    """What is wrong with an e-mail address, apart from being taken. Its domain is asked for elsewhere."""
+    if not email:
+        return [FieldError("email", "ERR_BLANK", _("can't be blank"))]
+    if len(email) > EMAIL_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": EMAIL_LIMIT}
+        return [FieldError("email", "ERR_TOO_LONG", message)]
+    try:
+        validate_email(email)
+    except ValidationError:
+        return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+    return []
+
+
+def password_errors(password: str) -> list[FieldError]:
+    """What is wrong with a password."""
+    if not password:
+        return [FieldError("password", "ERR_BLANK", _("can't be blank"))]
+    if len(password) < PASSWORD_MINIMUM:
+        message = _("is too short (minimum is %(limit)d characters)") % {"limit": PASSWORD_MINIMUM}
+        return [FieldError("password", "ERR_TOO_SHORT", message)]
+    if len(password) > PASSWORD_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": PASSWORD_LIMIT}
+        return [FieldError("password", "ERR_TOO_LONG", message)]
+    return []
+
+
+def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldError]:
+    """Every rule a draft breaks that can be seen without asking the database."""
+    errors = username_errors(draft.username) + email_errors(draft.email) + password_errors(draft.password)
+    if not draft.agreement:
+        errors.append(FieldError("agreement", "ERR_ACCEPTED", _("must be accepted")))
+    if reason_required and not draft.reason.strip():
+        errors.append(FieldError("reason", "ERR_BLANK", _("can't be blank")))
+    if len(draft.reason) > REASON_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": REASON_LIMIT}
+        errors.append(FieldError("reason", "ERR_TOO_LONG", message))
+    return errors

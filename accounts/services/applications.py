@@ -1,0 +1,102 @@
+"""Registers client applications and removes them."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import AccessToken, Application
+from accounts.policies.redirects import TOTAL_LIMIT, is_redirect_uri, split_redirect_uris
+from accounts.services.tokens import revoke_tokens
+from social.api import scopes as tree
+from social.kernel.errors import FieldError, Invalid, Unauthorized
+
+NAME_LIMIT = 60
+WEBSITE_LIMIT = 2000
+_WEBSITE = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+
+
+def _too_long(limit: int) -> str:
+    return _("is too long (maximum is %(limit)d characters)") % {"limit": limit}
+
+
+def _errors(
+    name: str, redirect_uris: tuple[str, ...], scopes: tuple[str, ...], website: str | None
+) -> list[FieldError]:
+    errors = []
+    if not name:
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank"), _("Name")))
+    if len(name) > NAME_LIMIT:
+        errors.append(FieldError("name", "ERR_TOO_LONG", _too_long(NAME_LIMIT), _("Name")))
+    if not redirect_uris:
+        errors.append(FieldError("redirect_uri", "ERR_BLANK", _("can't be blank"), _("Redirect URI")))
+    elif not all(is_redirect_uri(uri) for uri in redirect_uris):
+        errors.append(FieldError("redirect_uri", "ERR_INVALID", _("must be an absolute URI."), _("Redirect URI")))
+    if len("\n".join(redirect_uris)) > TOTAL_LIMIT:
+        errors.append(FieldError("redirect_uri", "ERR_TOO_LONG", _too_long(TOTAL_LIMIT), _("Redirect URI")))
+    if tree.unknown(scopes):
+        errors.append(FieldError("scopes", "ERR_INVALID", _("doesn't match configured on the server."), _("Scopes")))
+    if website is not None and (len(website) > WEBSITE_LIMIT or not _WEBSITE.fullmatch(website)):
+        errors.append(FieldError("website", "ERR_INVALID", _("is not a valid URL"), _("Website")))
+    return errors
+
+
+def register_application(
+    *, name: str, redirect_uris: str | Iterable[str], scopes: str = "", website: str | None = None
+) -> Application:
+    """Make an application with a new id and secret; registering twice makes two.
+
+    `redirect_uris` has one address per line, or is a list. Raises Invalid
+    (contract, parameters section 1 "POST /api/v1/apps").
+    """
+    name, website = name.strip(), (website or "").strip() or None
+    addresses, wanted = split_redirect_uris(redirect_uris), tree.parse(scopes) or (tree.DEFAULT,)
+    if errors := _errors(name, addresses, wanted, website):
+        raise Invalid.of(errors)
+    return Application.objects.create(
+        name=name,
+        website=website,
+        scopes=" ".join(wanted),
+        redirect_uris=" ".join(addresses),
+        registered_redirect_uris=list(addresses),
+        client_id=secrets.token_urlsafe(32),
+        client_secret=secrets.token_urlsafe(32),
+        hash_client_secret=False,
+        client_type=Application.CLIENT_CONFIDENTIAL,
+        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+    )
+
+
+def authenticate_application(*, client_id: str, client_secret: str, secret_optional: bool = False) -> Application:
+    """The application that knows this secret, compared in constant time.
+
+    With `secret_optional` an application registered as public needs none (RFC 6749 section 2.1).
+    Raises Unauthorized (`invalid_client`).
+    """
+    # PostgreSQL refuses NUL in text.
+    application = Application.objects.filter(client_id=client_id.replace("\0", "")).first() if client_id else None
+    if application is not None:
+        public = application.client_type == Application.CLIENT_PUBLIC
+        if public and secret_optional and not client_secret:
+            return application
+        if application.client_secret and hmac.compare_digest(
+            application.client_secret.encode(), client_secret.encode("utf-8", "surrogatepass")
+        ):
+            return application
+    description = _(
+        "Client authentication failed due to unknown client, no client authentication included, "
+        "or unsupported authentication method."
+    )
+    raise Unauthorized("invalid_client", error_description=description)
+
+
+def delete_application(*, application: Application) -> None:
+    """Remove an application with its codes and tokens; their streams close (security row 23)."""
+    with transaction.atomic():
+        revoke_tokens(AccessToken.objects.filter(application=application))
+        application.delete()

@@ -1,0 +1,143 @@
+"""Makes and ends follows and requests to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.events import AccountFollowed, AccountUnfollowed, FollowRequested
+from accounts.models import Account, AccountStat, Follow, FollowRequest
+from accounts.policies.following import follow_limit, may_follow, needs_request
+from accounts.queries.relations import load_relations
+from accounts.services.counters import bump
+from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+
+
+@dataclass(frozen=True)
+class FollowWish:
+    """The options of a follow; None leaves an existing one as it is."""
+
+    reblogs: bool | None = None
+    notify: bool | None = None
+    languages: Sequence[str] | None = None
+
+
+def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:
+    before = (row.show_reblogs, row.notify, row.languages)
+    if wish.reblogs is not None:
+        row.show_reblogs = wish.reblogs
+    if wish.notify is not None:
+        row.notify = wish.notify
+    if wish.languages is not None:
+        row.languages = list(wish.languages) or None
+    return before != (row.show_reblogs, row.notify, row.languages)
+
+
+def follow_account(*, account: Account, target: Account, wish: FollowWish) -> None:
+    """Follow, or ask to. Following twice only updates the options (SEED-149).
+
+    Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit). Announces AccountFollowed or
+    FollowRequested (contract, parameters section 2 "Acting on accounts").
+    """
+    if account.id == target.id:
+        raise Forbidden(_("Following your own account is not allowed"))
+    if target.suspended:
+        raise NotFound
+    with transaction.atomic():
+        # One lock per pair: two calls at once make one follow, and a block cannot slip in between.
+        lock(pair_name(account.id, target.id))
+        existing = (
+            Follow.objects.filter(account=account, target=target).first()
+            or FollowRequest.objects.filter(account=account, target=target).first()
+        )
+        if existing is not None:
+            if _apply(wish, existing):
+                existing.save(update_fields=["show_reblogs", "notify", "languages"])
+            return
+        if not may_follow(account, target, load_relations(account.id, [target.id])):
+            raise Forbidden
+        _check_limit(account)
+        if needs_request(account, target):
+            request = FollowRequest(account=account, target=target)
+            _apply(wish, request)
+            request.save()
+            publish(FollowRequested(account_id=account.id, target_id=target.id, request_id=request.id))
+        else:
+            follow = Follow(account=account, target=target)
+            _apply(wish, follow)
+            follow.save()
+            _announce_follow(follow)
+
+
+def _announce_follow(follow: Follow) -> None:
+    publish(AccountFollowed(account_id=follow.account_id, target_id=follow.target_id))
+    bump({(follow.account_id, "following_count"): 1, (follow.target_id, "followers_count"): 1})
+
+
+def pair_name(one: int, other: int) -> str:
+    """The lock under which the relations between two accounts change."""
+    return f"pair:{min(one, other)}:{max(one, other)}"
+
+
+def _check_limit(account: Account) -> None:
+    stat = AccountStat.objects.filter(account=account).first()
+    if stat is None:
+        return
+    limit = follow_limit(stat.followers_count)
+    if stat.following_count >= limit:
+        raise Invalid.sentence(
+            ngettext(
+                "You cannot follow more than %(count)d person", "You cannot follow more than %(count)d people", limit
+            )
+            % {"count": limit}
+        )
+
+
+def accept_request(request: FollowRequest) -> Follow:
+    """Turn a request into a follow, keeping its options and its ActivityPub id; announces AccountFollowed.
+
+    The caller holds the pair's lock and a transaction.
+    """
+    follow, created = Follow.objects.get_or_create(
+        account_id=request.account_id,
+        target_id=request.target_id,
+        defaults={
+            "uri": request.uri,
+            "show_reblogs": request.show_reblogs,
+            "notify": request.notify,
+            "languages": request.languages,
+        },
+    )
+    request.delete()
+    if created:
+        _announce_follow(follow)
+    return follow
+
+
+def unfollow_account(*, account: Account, target: Account) -> None:
+    """End a follow or withdraw the request; nothing happens when there is none. Announces AccountUnfollowed."""
+    with transaction.atomic():
+        lock(pair_name(account.id, target.id))
+        end_following(account.id, target.id)
+
+
+def end_following(account_id: int, target_id: int) -> bool:
+    """Remove follow and request of `account_id` to `target_id`, under the pair's lock; True if there was one."""
+    request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
+    follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
+    row = follow or request
+    if row is None:
+        return False
+    publish(AccountUnfollowed(account_id=account_id, target_id=target_id, follow_id=row.id))
+    if request is not None:
+        request.delete()
+    if follow is not None:
+        follow.delete()
+        bump({(account_id, "following_count"): -1, (target_id, "followers_count"): -1})
+    return True

@@ -1,0 +1,191 @@
+"""Changes what an account shows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from accounts.events import ProfileUpdated
+from accounts.models import Account, ActorType, FollowRequest, User
+from accounts.queries.accounts import by_address, split_address
+from accounts.services.following import accept_request, pair_name
+from social.kernel import links
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.text.length import counted_length
+from social.kernel.text.scan import Token, scan
+from social.kernel.text.to_html import MentionTarget, to_html
+
+DISPLAY_NAME_LIMIT = 40
+NOTE_LIMIT = 500
+FIELDS_LIMIT = 4
+FIELD_LENGTH = 255
+DESCRIPTION_LIMIT = 150
+PRIVACIES = ("public", "unlisted", "private")
+QUOTE_POLICIES = ("public", "followers", "nobody")
+
+
+@dataclass(frozen=True)
+class ProfileChange:
+    """What to change; None leaves a value as it is (contract, parameters section 2 "update_credentials")."""
+
+    display_name: str | None = None
+    note: str | None = None
+    locked: bool | None = None
+    bot: bool | None = None
+    discoverable: bool | None = None
+    hide_collections: bool | None = None
+    indexable: bool | None = None
+    avatar_description: str | None = None
+    header_description: str | None = None
+    fields: Sequence[tuple[str, str]] | None = None
+    attribution_domains: Sequence[str] | None = None
+    privacy: str | None = None
+    sensitive: bool | None = None
+    language: str | None = None
+    quote_policy: str | None = None
+
+
+def raise_version(account_ids: Iterable[int]) -> None:
+    """Make every cached body of these accounts stale, in the caller's transaction."""
+    Account.objects.filter(id__in=list(account_ids)).update(version=F("version") + 1)
+
+
+def _too_long(field: str, limit: int) -> FieldError:
+    return FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is %(limit)d characters)") % {"limit": limit})
+
+
+def change_errors(change: ProfileChange) -> list[FieldError]:
+    """Every rule the change breaks."""
+    errors = []
+    if change.display_name is not None and len(change.display_name.strip()) > DISPLAY_NAME_LIMIT:
+        errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))
+    if change.note is not None and counted_length(change.note) > NOTE_LIMIT:
+        errors.append(_too_long("note", NOTE_LIMIT))
+    for name in ("avatar_description", "header_description"):
+        text = getattr(change, name)
+        if text is not None and len(text) > DESCRIPTION_LIMIT:
+            errors.append(_too_long(name, DESCRIPTION_LIMIT))
+    for name, allowed in (("privacy", PRIVACIES), ("quote_policy", QUOTE_POLICIES)):
+        value = getattr(change, name)
+        if value is not None and value not in allowed:
+            errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+    errors += _field_errors(change.fields or ())
+    for domain in change.attribution_domains or ():
+        if split_address(f"_@{domain}") is None or "." not in domain:
+            errors.append(FieldError("attribution_domains", "ERR_INVALID", _("is not a valid domain name")))
+            break
+    return errors
+
+
+def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
+    filled = [(name.strip(), value.strip()) for name, value in fields if name.strip() or value.strip()]
+    if len(filled) > FIELDS_LIMIT:
+        return [_too_long("fields", FIELDS_LIMIT)]
+    if any(not name for name, _value in filled):
+        message = _("contain values without labels")
+        return [FieldError("fields", "ERR_FIELDS_WITH_VALUES_MISSING_LABELS", message)]
+    return []
+
+
+def _mentions(tokens: Iterable[Token]) -> dict[str, MentionTarget]:
+    """The known accounts mentioned in a bio or field, as `to_html` wants them."""
+    written = {token.acct: split_address(token.acct) for token in tokens if token.kind == "mention"}
+    found = by_address([pair for pair in written.values() if pair is not None])
+    targets = {}
+    for acct, pair in written.items():
+        account = found.get((pair[0].lower(), pair[1])) if pair is not None else None
+        if account is not None:
+            targets[acct.lower()] = MentionTarget(account.username, account.acct, account.page_url)
+    return targets
+
+
+def profile_html(text: str, *, field: bool = False) -> str:
+    """A bio, or with `field` one value of the table below it, as HTML (contract, behaviours section 8)."""
+    tokens = scan(text)
+    return to_html(tokens, mentions=_mentions(tokens), hashtag_url=links.tag_url, profile_field=field)
+
+
+def update_profile(*, user: User, change: ProfileChange) -> User:
+    """Apply a change to one's own profile and settings, all of it or nothing.
+
+    Unlocking accepts the pending requests, except those of limited accounts. Raises Invalid with `details`; announces
+    ProfileUpdated when the public face changed.
+    """
+    errors = change_errors(change)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    shown: dict[str, Any] = {}
+    for name in ("locked", "discoverable", "hide_collections", "indexable", "avatar_description", "header_description"):
+        value = getattr(change, name)
+        if value is not None:
+            shown[name] = value
+    if change.display_name is not None:
+        shown["display_name"] = change.display_name.strip()
+    if change.note is not None:
+        shown |= {"note": change.note, "note_html": profile_html(change.note)}
+    if change.bot is not None:
+        shown["actor_type"] = ActorType.SERVICE if change.bot else ActorType.PERSON
+    if change.attribution_domains is not None:
+        shown["attribution_domains"] = list(change.attribution_domains)
+    if change.fields is not None:
+        shown["fields"] = _fields(change.fields, user.account.fields)
+    language = change.language
+    own = {
+        "default_privacy": change.privacy,
+        "default_sensitive": change.sensitive,
+        "default_language": language if language is None or _is_language(language) else None,
+        "default_quote_policy": change.quote_policy,
+    }
+    with transaction.atomic():
+        account = Account.objects.select_for_update().get(id=user.account_id)
+        settings_changed = {name: value for name, value in own.items() if value is not None}
+        if settings_changed:
+            User.objects.filter(id=user.id).update(**settings_changed)
+        changed = {name: value for name, value in shown.items() if getattr(account, name) != value}
+        if changed:
+            Account.objects.filter(id=account.id).update(**changed, version=F("version") + 1)
+            publish(ProfileUpdated(account_id=account.id))
+        if account.locked and changed.get("locked") is False:
+            _accept_pending(account)
+    return User.objects.select_related("account__stat", "role").get(id=user.id)
+
+
+def _is_language(code: str) -> bool:
+    return 2 <= len(code.split("-")[0]) <= 3 and code.replace("-", "").isalnum() and len(code) <= 12
+
+
+def _fields(new: Sequence[tuple[str, str]], old: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    verified = {(item["name"], item["value"]): item.get("verified_at") for item in old}
+    rows = []
+    for raw_name, raw_value in new:
+        name, value = raw_name.strip()[:FIELD_LENGTH], raw_value.strip()[:FIELD_LENGTH]
+        if name or value:
+            rows.append(
+                {
+                    "name": name,
+                    "value": value,
+                    "html": profile_html(value, field=True),
+                    "verified_at": verified.get((name, value)),
+                }
+            )
+    return rows
+
+
+def _accept_pending(account: Account) -> None:
+    pending = FollowRequest.objects.filter(target=account, account__limited_at=None).order_by("id")
+    for request in pending.iterator(chunk_size=500):
+        lock(pair_name(request.account_id, request.target_id))
+        accept_request(request)
+
+
+def default_locale() -> str:
+    """The language of people who have chosen none."""
+    return settings.LANGUAGE_CODE

@@ -1,0 +1,86 @@
+"""Makes accounts for people who sign up."""
+
+from __future__ import annotations
+
+import zoneinfo
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import AccountCreated, ConfirmationRequested
+from accounts.models import Account, AccountStat, Application, KeyPair, User
+from accounts.policies.sign_up import SignUpDraft, draft_errors
+from social.kernel import crypto, links
+from social.kernel.errors import FieldError, Forbidden, Invalid
+from social.kernel.events import publish
+
+
+def _taken(draft: SignUpDraft) -> list[FieldError]:
+    errors = []
+    if Account.objects.filter(username__iexact=draft.username, domain=None).exists():
+        errors.append(FieldError("username", "ERR_TAKEN", _("has already been taken")))
+    if User.objects.filter(email__iexact=draft.email).exists():
+        errors.append(FieldError("email", "ERR_TAKEN", _("has already been taken")))
+    return errors
+
+
+def sign_up(
+    *,
+    draft: SignUpDraft,
+    application: Application | None = None,
+    confirmed: bool | None = None,
+    approved: bool | None = None,
+) -> User:
+    """Create account, user, e-mail address and keys in one transaction; announces AccountCreated.
+
+    `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
+    they also pass closed registrations. Raises Forbidden when registrations are closed and Invalid with `details`
+    (contract, parameters section 2).
+    """
+    by_operator = confirmed is not None or approved is not None
+    if settings.REGISTRATIONS == "closed" and not by_operator:
+        raise Forbidden(_("This action is not allowed"))
+    approval = settings.REGISTRATIONS == "approval" and not by_operator
+    errors = draft_errors(draft, reason_required=approval) or _taken(draft)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
+    # Hashing and key generation take tens of milliseconds each: outside the transaction.
+    password = make_password(draft.password)
+    private_key, public_key = crypto.new_rsa_pair()
+    uri = links.actor_uri(draft.username)
+    locales = {code for code, _name in settings.LANGUAGES}
+    try:
+        with transaction.atomic():
+            account = Account.objects.create(username=draft.username, uri=uri)
+            AccountStat.objects.create(account=account)
+            KeyPair.objects.create(
+                account=account,
+                key_id=f"{uri}#main-key",
+                public_key=public_key,
+                private_key=crypto.encrypt(private_key),
+            )
+            user = User.objects.create(
+                account=account,
+                email=draft.email,
+                password=password,
+                locale=draft.locale if draft.locale in locales else None,
+                time_zone=draft.time_zone if draft.time_zone in zoneinfo.available_timezones() else None,
+                approved=approved if approved is not None else not approval,
+                sign_up_reason=draft.reason,
+                sign_up_ip=draft.ip,
+                created_by_application=application,
+            )
+            EmailAddress.objects.create(user=user, email=draft.email, primary=True, verified=verified)
+            publish(AccountCreated(account_id=account.id))
+            if not verified:
+                publish(ConfirmationRequested(user_id=user.id))
+    except IntegrityError:
+        # Two sign-ups for one name at the same moment: the unique index decided, the other one is told.
+        raise Invalid.of(
+            _taken(draft) or [FieldError("username", "ERR_TAKEN", _("has already been taken"))], details=True
+        ) from None
+    return user

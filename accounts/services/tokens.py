@@ -1,0 +1,172 @@
+"""Issues codes and tokens and takes them back (contract, behaviours section 5)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.events import TokenRevoked
+from accounts.models import AccessToken, Application, Grant, User
+from accounts.policies.authorization import granted_scopes, verifier_matches
+from social.api import scopes as tree
+from social.api.gate import checksum_of, forget_tokens
+from social.kernel import clock, streams
+from social.kernel.errors import BadRequest, Forbidden
+from social.kernel.events import publish
+from social.kernel.locks import lock
+
+CODE_LIFETIME = timedelta(minutes=10)
+# Tokens end when they are revoked; the column cannot be empty.
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+KILL = b'{"event":"kill"}'
+
+
+def channel_of(token_id: int) -> str:
+    """The stream channel of one token. `{"event":"kill"}` on it means: close every connection opened with the token."""
+    return f"token:{token_id}"
+
+
+def _invalid_grant() -> BadRequest:
+    description = _(
+        "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI "
+        "used in the authorization request, or was issued to another client."
+    )
+    return BadRequest("invalid_grant", error_description=description)
+
+
+def issue_code(
+    *, application: Application, user: User, redirect_uri: str, scopes: Sequence[str], code_challenge: str = ""
+) -> str:
+    """A new authorization code: 10 minutes, one use, for this redirect URI and (with a challenge) this verifier.
+
+    `scopes` are stored as they will be granted: without those of the staff for everybody else.
+    """
+    Grant.objects.filter(application=application, user=user, expires__lte=clock.now()).delete()
+    grant = Grant.objects.create(
+        application=application,
+        user=user,
+        code=secrets.token_urlsafe(32),
+        expires=clock.now() + CODE_LIFETIME,
+        redirect_uri=redirect_uri,
+        scope=" ".join(granted_scopes(scopes, staff=user.is_staff)),
+        code_challenge=code_challenge,
+        code_challenge_method=Grant.CODE_CHALLENGE_S256 if code_challenge else "",
+    )
+    return grant.code
+
+
+def exchange_code(*, application: Application, code: str, redirect_uri: str, verifier: str = "") -> AccessToken:
+    """The token for a code; the code is used up.
+
+    Two exchanges at the same moment: the row lock lets one through, the other finds no code. A failed attempt does not
+    use the code up. Raises BadRequest (`invalid_grant`, `invalid_request`).
+    """
+    with transaction.atomic():
+        grant = (
+            Grant.objects.select_for_update(of=("self",))
+            .select_related("user__role")
+            .filter(code=code.replace("\0", ""), application=application)
+            .first()
+        )
+        if grant is None or grant.is_expired() or grant.redirect_uri != redirect_uri or not grant.user.is_active:
+            raise _invalid_grant()
+        if grant.code_challenge:
+            if not verifier:
+                description = _("The parameter code_verifier is missing.")
+                raise BadRequest("invalid_request", error_description=description)
+            if not verifier_matches(grant.code_challenge, verifier):
+                raise _invalid_grant()
+        elif application.client_type == Application.CLIENT_PUBLIC:
+            # Without a secret and without PKCE nothing ties the code to who asked for it (RFC 9700 section 2.1.1).
+            raise _invalid_grant()
+        grant.delete()
+        return issue_token(application=application, user=grant.user, scopes=grant.scope.split())
+
+
+def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
+    """A token for a user, or with `user=None` for the application itself.
+
+    The same application, user and set of scopes get the same token again, also when two ask at the same moment.
+    Scopes of the staff are dropped for users who are not of the staff (security row 45).
+    """
+    wanted = tuple(dict.fromkeys(scopes)) if user is None else granted_scopes(scopes, staff=user.is_staff)
+    with transaction.atomic():
+        lock(f"token:{application.pk}:{user.pk if user is not None else 'application'}")
+        for token in AccessToken.objects.filter(application=application, user=user).order_by("id"):
+            if set(token.scope.split()) == set(wanted) and not token.is_expired():
+                return token
+        return AccessToken.objects.create(
+            application=application, user=user, token=secrets.token_urlsafe(32), scope=" ".join(wanted), expires=NEVER
+        )
+
+
+def issue_application_token(*, application: Application, scope: str = "") -> AccessToken:
+    """The application's own token (client credentials), by default for `read`.
+
+    Raises BadRequest (`invalid_scope`) for what the application has not registered, and `unauthorized_client` for an
+    application that has no secret to show.
+    """
+    if application.client_type == Application.CLIENT_PUBLIC:
+        description = _("The client is not authorized to perform this request using this method.")
+        raise BadRequest("unauthorized_client", error_description=description)
+    wanted = tree.parse(scope) or (tree.DEFAULT,)
+    if tree.unknown(wanted) or not tree.covers(application.scope_list, wanted):
+        description = _("The requested scope is invalid, unknown, or malformed.")
+        raise BadRequest("invalid_scope", error_description=description)
+    return issue_token(application=application, user=None, scopes=wanted)
+
+
+def revoke_token(*, application: Application, token: str) -> None:
+    """Revoke one token of the application; an unknown one is no error (RFC 7009 section 2.2).
+
+    Raises Forbidden (`unauthorized_client`) when it is another application's.
+    """
+    found = AccessToken.objects.filter(token_checksum=checksum_of(token)).first()
+    if found is None:
+        return
+    if found.application_id != application.pk:
+        description = _("You are not authorized to revoke this token")
+        raise Forbidden("unauthorized_client", error_description=description)
+    revoke_tokens(AccessToken.objects.filter(pk=found.pk))
+
+
+def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
+    """Delete these tokens; returns how many. They are refused at once and their streams close.
+
+    Announces TokenRevoked for each. What hangs on a token (its push subscription) goes with its row.
+    """
+    with transaction.atomic():
+        doomed = dict(tokens.select_for_update(of=("self",)).order_by("pk").values_list("pk", "token_checksum"))
+        publish(*(TokenRevoked(token_id=token_id) for token_id in doomed))
+        AccessToken.objects.filter(pk__in=doomed).delete()
+        # Only after the commit: before it, another process would read the rows and cache them again.
+        transaction.on_commit(partial(_announce, doomed), robust=True)
+    return len(doomed)
+
+
+def revoke_application_of_user(*, user: User, application: Application) -> None:
+    """End what a user has authorized an application to do: its tokens and the codes it has not used yet."""
+    with transaction.atomic():
+        Grant.objects.filter(user=user, application=application).delete()
+        revoke_tokens(AccessToken.objects.filter(user=user, application=application))
+
+
+def refresh_identities(*, user_id: int) -> None:
+    """Make every process ask the database again who holds the user's tokens: their state has changed.
+
+    Call it in the transaction of the change, or after it; it acts after the commit.
+    """
+    checksums = list(AccessToken.objects.filter(user_id=user_id).values_list("token_checksum", flat=True))
+    transaction.on_commit(partial(forget_tokens, checksums), robust=True)
+
+
+def _announce(doomed: Mapping[int, str]) -> None:
+    forget_tokens(list(doomed.values()))
+    for token_id in doomed:
+        streams.publish(channel_of(token_id), KILL)

@@ -1,0 +1,25 @@
+"""Knows the rules of this server that people agree to when they sign up."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from social.kernel import clock
+
+
+class HouseRule(models.Model):
+    """One rule; a withdrawn one keeps its row because reports may name it."""
+
+    text = models.TextField()
+    hint = models.TextField(default="", blank=True)
+    # {"de": {"text": str, "hint": str}}
+    translations = models.JSONField(default=dict, blank=True)
+    position = models.IntegerField(default=0)
+    created_at = models.DateTimeField(default=clock.now)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("position", "id")
+
+    def __str__(self) -> str:
+        return self.text

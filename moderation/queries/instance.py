@@ -1,0 +1,79 @@
+"""Reads what the instance documents say, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection
+
+from accounts.models import Account
+from accounts.queries.emojis import EmojiLookup
+from accounts.queries.site_settings import load_site_texts
+from moderation.models import HouseRule
+from social.kernel import clock
+
+# "The last four weeks" of the contract's usage figure.
+ACTIVE_MONTH = timedelta(days=28)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How much there is; counted when asked, answered from a cache in front of it."""
+
+    users: int
+    statuses: int
+    domains: int
+    active_month: int
+
+
+@dataclass(frozen=True)
+class InstanceDocument:
+    """Everything both versions of the document need, loaded."""
+
+    texts: dict[str, Any]
+    figures: Figures
+    rules: Sequence[HouseRule]
+    contact: Account | None
+    emojis: EmojiLookup
+
+
+def list_rules() -> list[HouseRule]:
+    """The rules in force, in their order."""
+    return list(HouseRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
+
+
+def load_figures() -> Figures:
+    """Local people and posts, known domains, people active in the last four weeks: one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT (SELECT count(*) FROM accounts_user WHERE approved AND disabled_at IS NULL),"
+            " (SELECT coalesce(sum(s.statuses_count), 0)::bigint FROM accounts_accountstat s"
+            "  JOIN accounts_user u ON u.account_id = s.account_id),"
+            " (SELECT count(*) FROM accounts_domain),"
+            " (SELECT count(*) FROM accounts_user WHERE active_at > %s)",
+            [clock.now() - ACTIVE_MONTH],
+        )
+        users, statuses, domains, active = cursor.fetchone()
+    return Figures(users, statuses, domains, active)
+
+
+def load_instance() -> InstanceDocument:
+    """What the instance documents show."""
+    texts = load_site_texts()
+    contact = None
+    if texts["site_contact_username"]:
+        contact = (
+            Account.objects.select_related("stat", "user__role", "moved_to")
+            .filter(domain=None, username__iexact=texts["site_contact_username"])
+            .first()
+        )
+    return InstanceDocument(
+        texts=texts,
+        figures=load_figures(),
+        rules=list_rules(),
+        contact=contact,
+        emojis=EmojiLookup.for_accounts([contact] if contact is not None else []),
+    )

@@ -1,0 +1,165 @@
+"""Knows the instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.utils.html import escape
+from django.utils.translation import gettext as _
+
+from accounts.serializers.account import body, counters
+from accounts.services import profiles
+from moderation.models import HouseRule
+from moderation.queries.instance import InstanceDocument
+from social.api.serializers import EntitySerializer
+from social.kernel import links
+from statuses.policies import limits
+
+ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)
+FEATURED_TAGS_LIMIT = 10
+PINNED_STATUSES_LIMIT = 5
+
+
+def version() -> str:
+    """The line clients read capabilities from: the upstream version first, then who we are (docs/architecture.md)."""
+    return f"{settings.UPSTREAM_VERSION} (compatible; Social {settings.VERSION})"
+
+
+def rule_entity(rule: HouseRule) -> dict[str, Any]:
+    """The entity "Rule"."""
+    return {"id": str(rule.id), "text": rule.text, "hint": rule.hint, "translations": rule.translations}
+
+
+def _statuses() -> dict[str, int]:
+    return {
+        "max_characters": limits.TEXT_LIMIT,
+        "max_media_attachments": limits.MEDIA_LIMIT,
+        "characters_reserved_per_url": limits.URL_LENGTH,
+    }
+
+
+def _media() -> dict[str, Any]:
+    return {
+        "supported_mime_types": list(limits.MIME_TYPES),
+        "image_size_limit": limits.IMAGE_SIZE_LIMIT,
+        "image_matrix_limit": limits.IMAGE_MATRIX_LIMIT,
+        "video_size_limit": limits.VIDEO_SIZE_LIMIT,
+        "video_frame_rate_limit": limits.VIDEO_FRAME_RATE_LIMIT,
+        "video_matrix_limit": limits.VIDEO_MATRIX_LIMIT,
+    }
+
+
+def _polls() -> dict[str, int]:
+    return {"max_options": 4, "max_characters_per_option": 50, "min_expiration": 300, "max_expiration": 2629746}
+
+
+def _contact(document: InstanceDocument) -> dict[str, Any] | None:
+    if document.contact is None:
+        return None
+    return body(document.contact, document.emojis) | counters(document.contact)
+
+
+class InstanceSerializer(EntitySerializer):
+    """Instance (v2)."""
+
+    def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
+        """The whole document."""
+        texts = instance.texts
+        thumbnail = links.web_url(f"{settings.STATIC_URL}thumbnail.png")
+        access = {"local": "public", "remote": "public"}
+        return {
+            "domain": settings.LOCAL_DOMAIN,
+            "title": texts["site_title"],
+            "version": version(),
+            "source_url": settings.SOURCE_URL,
+            "description": texts["site_short_description"],
+            "usage": {"users": {"active_month": instance.figures.active_month}},
+            "thumbnail": {"url": thumbnail, "description": ""},
+            "icon": [
+                {"src": links.web_url(f"{settings.STATIC_URL}icons/icon-{size}.png"), "size": f"{size}x{size}"}
+                for size in ICON_SIZES
+            ],
+            "languages": texts["site_languages"],
+            "configuration": {
+                "urls": {
+                    "streaming": settings.STREAMING_URL,
+                    "status": None,
+                    "about": links.web_url("/about"),
+                    "privacy_policy": links.web_url("/privacy-policy"),
+                    "terms_of_service": None,
+                },
+                "vapid": {"public_key": settings.VAPID_PUBLIC_KEY},
+                "accounts": {
+                    "max_display_name_length": profiles.DISPLAY_NAME_LIMIT,
+                    "max_note_length": profiles.NOTE_LIMIT,
+                    "max_avatar_description_length": profiles.DESCRIPTION_LIMIT,
+                    "max_header_description_length": profiles.DESCRIPTION_LIMIT,
+                    "max_featured_tags": FEATURED_TAGS_LIMIT,
+                    "max_pinned_statuses": PINNED_STATUSES_LIMIT,
+                    "max_profile_fields": profiles.FIELDS_LIMIT,
+                    "profile_field_name_limit": profiles.FIELD_LENGTH,
+                    "profile_field_value_limit": profiles.FIELD_LENGTH,
+                },
+                "statuses": _statuses(),
+                "media_attachments": {"description_limit": limits.DESCRIPTION_LIMIT} | _media(),
+                "polls": _polls(),
+                "translation": {"enabled": False},
+                "timelines_access": {
+                    "live_feeds": access,
+                    "hashtag_feeds": access,
+                    "trending_link_feeds": access,
+                },
+                "limited_federation": False,
+            },
+            "registrations": {
+                "enabled": settings.REGISTRATIONS != "closed",
+                "approval_required": settings.REGISTRATIONS == "approval",
+                "reason_required": settings.REGISTRATIONS == "approval",
+                "message": None
+                if settings.REGISTRATIONS != "closed"
+                else f"<p>{escape(_('This server does not accept new people at the moment.'))}</p>",
+                "min_age": None,
+                "url": None,
+            },
+            "api_versions": {"mastodon": settings.API_VERSION},
+            "wrapstodon": None,
+            "contact": {"email": texts["site_contact_email"], "account": _contact(instance)},
+            "rules": [rule_entity(rule) for rule in instance.rules],
+        }
+
+
+class InstanceV1Serializer(EntitySerializer):
+    """V1::Instance."""
+
+    def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
+        """The whole document."""
+        texts = instance.texts
+        return {
+            "uri": settings.LOCAL_DOMAIN,
+            "title": texts["site_title"],
+            "short_description": texts["site_short_description"],
+            "description": texts["site_short_description"],
+            "email": texts["site_contact_email"],
+            "version": version(),
+            "urls": {"streaming_api": settings.STREAMING_URL},
+            "stats": {
+                "user_count": instance.figures.users,
+                "status_count": instance.figures.statuses,
+                "domain_count": instance.figures.domains,
+            },
+            "thumbnail": links.web_url(f"{settings.STATIC_URL}thumbnail.png"),
+            "languages": texts["site_languages"],
+            "registrations": settings.REGISTRATIONS != "closed",
+            "approval_required": settings.REGISTRATIONS == "approval",
+            "invites_enabled": False,
+            "max_toot_chars": limits.TEXT_LIMIT,
+            "configuration": {
+                "accounts": {"max_featured_tags": FEATURED_TAGS_LIMIT},
+                "statuses": _statuses(),
+                "media_attachments": _media(),
+                "polls": _polls(),
+            },
+            "contact_account": _contact(instance),
+            "rules": [rule_entity(rule) for rule in instance.rules],
+        }

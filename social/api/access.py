@@ -1,0 +1,120 @@
+"""Knows who may knock at which door: the declarations of the viewsets and the order in which they are checked.
+
+Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv columns auth and scope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from django.utils.translation import gettext as _
+
+from social.api import scopes as tree
+from social.api.identities import Identity
+from social.kernel import errors
+
+
+class Door(Enum):
+    """What kind of caller an action is for."""
+
+    ANYONE = "anyone"
+    OPTIONAL_USER = "optional_user"
+    ANY_TOKEN = "any_token"  # noqa: S105
+    APP_TOKEN = "app_token"  # noqa: S105
+    USER = "user"
+    STAFF = "staff"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an action asks of its caller. Made by the functions below, never by hand."""
+
+    door: Door
+    scopes: tuple[str, ...] = ()
+    openers: frozenset[str] = frozenset()
+    unconfirmed: bool = False
+
+    def check(self, identity: Identity | None, *, token_sent: bool) -> None:
+        """Let the caller pass or raise, in the contract's order: token, scope, user, state of the user.
+
+        Raises Unauthorized (401), Forbidden (403) or Invalid (422).
+        """
+        door = self.door
+        if identity is None:
+            if door is Door.ANYONE:
+                return
+            if token_sent:
+                raise errors.Unauthorized
+            if door is Door.OPTIONAL_USER:
+                return
+            if door is Door.STAFF:
+                raise errors.Forbidden
+            raise errors.Unauthorized
+        if self.openers and self.openers.isdisjoint(identity.scopes):
+            raise errors.Forbidden(_("This action is outside the authorized scopes"))
+        if door is Door.USER:
+            self._check_user(identity)
+        elif identity.disabled or identity.suspended:
+            raise errors.Forbidden(_("Your login is currently disabled"))
+        elif door is Door.STAFF:
+            if identity.user_id is None:
+                raise errors.Forbidden
+            self._check_user(identity)
+        elif door is Door.APP_TOKEN and identity.user_id is not None:
+            raise errors.Forbidden
+
+    def _check_user(self, identity: Identity) -> None:
+        if identity.user_id is None:
+            raise errors.Invalid(_("This method requires an authenticated user"))
+        if identity.disabled or identity.suspended:
+            raise errors.Forbidden(_("Your login is currently disabled"))
+        if not self.unconfirmed:
+            if not identity.confirmed:
+                raise errors.Forbidden(_("Your login is missing a confirmed e-mail address"))
+            if not identity.approved:
+                raise errors.Forbidden(_("Your login is currently pending approval"))
+            if identity.moved:
+                raise errors.Forbidden(_("Your login is currently disabled"))
+        if identity.needs_second_factor:
+            raise errors.Forbidden(_("Your account requires two-factor authentication"))
+
+
+def _access(door: Door, scopes: tuple[str, ...], *, unconfirmed: bool = False) -> Access:
+    strange = tree.unknown(scopes)
+    if strange:
+        raise ValueError(f"unknown scopes: {', '.join(strange)}")
+    return Access(door, scopes, tree.openers_of_any(scopes), unconfirmed)
+
+
+def anyone() -> Access:
+    """Public; a token is not needed and a broken one does not matter (instance documents, application registration)."""
+    return _access(Door.ANYONE, ())
+
+
+def optional_user(*scopes: str) -> Access:
+    """Public; a token that is sent must be valid and hold one of the scopes, and changes what is seen (`user?`)."""
+    return _access(Door.OPTIONAL_USER, scopes)
+
+
+def any_token(*scopes: str) -> Access:
+    """Any valid token, an application's own is enough (`app`)."""
+    return _access(Door.ANY_TOKEN, scopes)
+
+
+def app_token(*scopes: str) -> Access:
+    """Only an application's own token: a user's one answers 403 (sign-up)."""
+    return _access(Door.APP_TOKEN, scopes)
+
+
+def user(*scopes: str, unconfirmed: bool = False) -> Access:
+    """A user's token with any one of the scopes or a parent of it.
+
+    `unconfirmed` lets those pass who have not confirmed their address or wait for approval (the e-mail endpoints).
+    """
+    return _access(Door.USER, scopes, unconfirmed=unconfirmed)
+
+
+def staff(*scopes: str) -> Access:
+    """Moderators' endpoints: without a token 403; the role is the action's policy to judge."""
+    return _access(Door.STAFF, scopes)

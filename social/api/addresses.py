@@ -1,0 +1,81 @@
+"""Knows whose address a request comes from, and what of it is counted.
+
+Only proxies named in `settings.TRUSTED_PROXIES` are believed (security row 25: X-Forwarded-For is anybody's to write).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+UNKNOWN = "0.0.0.0"  # noqa: S104  (an address that is nobody's: a local socket without a proxy)
+
+
+def client_ip(request: Any) -> str:
+    """The client's address of a request that passed RequestMiddleware; also the attribute `request.client_ip`."""
+    address: str = getattr(request, "client_ip", None) or find(request.META)
+    return address
+
+
+def find(meta: dict[str, Any]) -> str:
+    """The client's address from the WSGI environment, as it is written canonically."""
+    return _find(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR") or "", settings.TRUSTED_PROXIES)
+
+
+def is_trusted(remote: str) -> bool:
+    """Whether the peer is one of our proxies, whose other forwarded headers may be believed too."""
+    return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
+
+
+@lru_cache(maxsize=4096)
+def rate_key(address: str) -> str:
+    """What is counted for an address: itself, or the /64 of an IPv6 one, which one customer has to himself."""
+    parsed = _parse(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed) if parsed is not None else UNKNOWN
+
+
+@lru_cache(maxsize=4096)
+def _find(remote: str, forwarded: str, proxies: tuple[_Network, ...]) -> str:
+    peer = _parse(remote)
+    if forwarded and _is_trusted(peer, proxies):
+        # From the right: the last entry was written by the proxy that spoke to us, anything left of the first stranger
+        # was written by the stranger.
+        for part in reversed(forwarded[-2048:].split(",")):
+            hop = _parse(part)
+            if hop is None:
+                break
+            peer = hop
+            if not _is_trusted(hop, proxies):
+                break
+    return str(peer) if peer is not None else UNKNOWN
+
+
+def _is_trusted(
+    peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, proxies: tuple[_Network, ...]
+) -> bool:
+    if not proxies:
+        return False
+    if peer is None:
+        return True  # a Unix socket: with proxies configured, whoever may open it is one of them
+    return any(peer in network for network in proxies)
+
+
+def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address

@@ -1,0 +1,293 @@
+"""Knows the spellings of single values: booleans, numbers, ids, dates, texts, lists and files.
+
+Source: contract, parameters section 0; clients.md, trap 14; seed-coverage D-06 (files in base64).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from django.core.files.uploadedfile import InMemoryUploadedFile, UploadedFile
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+from rest_framework.fields import SkipField, empty
+
+from social.kernel import errors
+from social.kernel.ids import parse_id
+
+_FALSE = frozenset({"false", "f", "0", "off"})
+_MAX_INTEGER = 2**63 - 1
+
+_BLANK = _("can't be blank")
+_INVALID = _("is invalid")
+
+
+def as_boolean(value: Any, default: bool = False) -> bool:
+    """A client's boolean; `default` for an absent or empty one."""
+    if value is None or value == "":
+        return default
+    if isinstance(value, str):
+        return value.strip().lower() not in _FALSE
+    return value is not False and value != 0
+
+
+def as_integer(value: Any, default: int = 0) -> int:
+    """A client's integer: what is no number becomes 0, `default` stands for an absent or empty one.
+
+    Clamped to 64 bits, so that it can be given to the database.
+    """
+    if value is None or value == "":
+        return default
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        value = int(value) if math.isfinite(value) else 0
+    if isinstance(value, str):
+        text = value.strip()
+        sign = -1 if text.startswith("-") else 1
+        digits = text.lstrip("+-")[:20]
+        end = next((index for index, character in enumerate(digits) if character not in "0123456789"), len(digits))
+        value = sign * int(digits[:end] or 0)
+    if not isinstance(value, int):
+        return 0
+    return max(-_MAX_INTEGER, min(_MAX_INTEGER, value))
+
+
+def as_list(value: Any, *, scalar: bool = False) -> list[Any]:
+    """A client's list: JSON array, `a[]`, or an object with index keys in the order of its indices.
+
+    Anything else is no list and dropped; with `scalar` a single value is a list of one.
+    """
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        if value and all(isinstance(key, str) and key.isascii() and key.isdigit() for key in value):
+            return [value[key] for key in sorted(value, key=int)]
+        return []
+    if scalar and value not in (None, ""):
+        return [value]
+    return []
+
+
+class _ClientField:
+    """Every field is optional unless it says so, and an empty or absent value is not passed on."""
+
+    empty_is_absent = True
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("required", False)
+        messages = {"required": _BLANK, "null": _BLANK, "blank": _BLANK, "invalid": _INVALID}
+        options["error_messages"] = messages | options.get("error_messages", {})
+        super().__init__(**options)
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        """Treat "" as absent, and null too unless the field may be null."""
+        if (data == "" and self.empty_is_absent) or (data is None and not self.allow_null):  # type: ignore[attr-defined]
+            data = empty
+        try:
+            return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]
+        except SkipField:
+            raise
+
+
+class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
+    """`true`, `1`, `on`, `True`...; `false`, `0`, `f`, `off` in any case are false; "" is absent."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """A bool."""
+        return as_boolean(data)
+
+
+class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
+    """A whole number; what is none becomes 0. Bounds break with `message` when given."""
+
+    def __init__(self, *, minimum: int | None = None, maximum: int | None = None, **options: Any) -> None:
+        self.minimum, self.maximum = minimum, maximum
+        messages = {
+            "minimum": _("must be greater than or equal to %(minimum)s") % {"minimum": minimum},
+            "maximum": _("must be less than or equal to %(maximum)s") % {"maximum": maximum},
+        }
+        options["error_messages"] = messages | options.get("error_messages", {})
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> int:
+        """An int within the bounds."""
+        number = as_integer(data)
+        if self.minimum is not None and number < self.minimum:
+            self.fail("minimum")
+        if self.maximum is not None and number > self.maximum:
+            self.fail("maximum")
+        return number
+
+
+class ClientNumber(_ClientField, serializers.Field[float, Any, float, Any]):
+    """A finite number with a fraction (focus points)."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """A float."""
+        try:
+            number = float(data)
+        except (TypeError, ValueError):
+            self.fail("invalid")
+        if not math.isfinite(number):
+            self.fail("invalid")
+        return number
+
+
+class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
+    """A text; numbers and booleans are written out, objects and lists dropped. "" is a value: it clears.
+
+    `max_length` counts code points; use the kernel's `counted_length` where the contract counts graphemes.
+    """
+
+    empty_is_absent = False
+
+    def __init__(
+        self, *, max_length: int | None = None, blank: bool = True, strip: bool = False, **options: Any
+    ) -> None:
+        self.max_length, self.blank, self.strip = max_length, blank, strip
+        messages = {"max_length": _("is too long (maximum is %(count)s characters)") % {"count": max_length}}
+        options["error_messages"] = messages | options.get("error_messages", {})
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """A str."""
+        if isinstance(data, bool):
+            data = "true" if data else "false"
+        elif isinstance(data, int | float):
+            data = str(data)
+        if not isinstance(data, str):
+            raise SkipField
+        text = data.strip() if self.strip else data
+        if not self.blank and not text.strip():
+            self.fail("blank")
+        if self.max_length is not None and len(text) > self.max_length:
+            self.fail("max_length")
+        return text
+
+
+class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
+    """One of some words; "" is absent."""
+
+    def __init__(self, choices: Iterable[str], **options: Any) -> None:
+        self.choices = tuple(choices)
+        messages = {"invalid_choice": _("is not included in the list")}
+        options["error_messages"] = messages | options.get("error_messages", {})
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """One of the choices."""
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail("invalid_choice")
+        return data
+
+
+class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
+    """A moment: ISO 8601 with any offset, a bare date, or the form of mail headers (RFC 5322); no offset means UTC."""
+
+    def to_internal_value(self, data: Any) -> datetime:
+        """An aware datetime."""
+        text = data.strip() if isinstance(data, str) else ""
+        moment: datetime | None = None
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            try:
+                moment = parsedate_to_datetime(text)
+            except (TypeError, ValueError, IndexError):
+                self.fail("invalid")
+        try:
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except OverflowError:
+            self.fail("invalid")
+
+
+class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
+    """An id as string or number. One that cannot be an id raises NotFound (404), as an unknown one does."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """A 64-bit int."""
+        number = parse_id(data.strip() if isinstance(data, str) else data)
+        if number is None:
+            raise errors.NotFound
+        return number
+
+
+class _List(_ClientField):
+    def __init__(self, *, scalar: bool = False, max_items: int | None = None, **options: Any) -> None:
+        self.scalar, self.max_items = scalar, max_items
+        messages = {"max_items": _("is too long (maximum is %(count)s)") % {"count": max_items}}
+        options["error_messages"] = messages | options.get("error_messages", {})
+        super().__init__(**options)
+
+    def items(self, data: Any) -> Sequence[Any]:
+        """What was sent as a list; SkipField for what is none."""
+        if not isinstance(data, list | dict) and not self.scalar:
+            raise SkipField
+        items = as_list(data, scalar=self.scalar)
+        if self.max_items is not None and len(items) > self.max_items:
+            self.fail("max_items")  # type: ignore[attr-defined]
+        return items
+
+
+class IdListField(_List, serializers.Field[tuple[int, ...], Any, list[str], Any]):
+    """Ids, each once, in their order; what cannot be an id is left out. `scalar`: a single id counts as a list."""
+
+    def to_internal_value(self, data: Any) -> tuple[int, ...]:
+        """A tuple of ints."""
+        numbers = (parse_id(item.strip() if isinstance(item, str) else item) for item in self.items(data))
+        return tuple(dict.fromkeys(number for number in numbers if number is not None))
+
+
+class StringListField(_List, serializers.Field[tuple[str, ...], Any, list[str], Any]):
+    """Texts in their order; anything else in the list is left out."""
+
+    def to_internal_value(self, data: Any) -> tuple[str, ...]:
+        """A tuple of strs."""
+        return tuple(
+            str(item)
+            for item in self.items(data)
+            if isinstance(item, str) or (isinstance(item, int | float) and not isinstance(item, bool))
+        )
+
+
+class NestedListField(_List, serializers.Field[tuple[Any, ...], Any, list[Any], Any]):
+    """Objects, each read by an `Input`: a JSON array, `a[][b]`, or index keys. What is no object is left out."""
+
+    def __init__(self, child: Any, **options: Any) -> None:
+        self.input = child
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> tuple[Any, ...]:
+        """A tuple of the child's dataclasses."""
+        return tuple(self.input.read_mapping(item) for item in self.items(data) if isinstance(item, dict))
+
+
+class ClientFile(_ClientField, serializers.Field[UploadedFile, Any, str, Any]):
+    """A file: a multipart part or a string `data:<mime>;base64,<data>`. Another string is a BadRequest (400)."""
+
+    def to_internal_value(self, data: Any) -> UploadedFile:
+        """An UploadedFile; its content type is the client's word only."""
+        if isinstance(data, UploadedFile):
+            return data
+        if not isinstance(data, str) or not data.startswith("data:"):
+            raise errors.BadRequest
+        head, comma, encoded = data[5:].partition(",")
+        if not comma:
+            raise errors.BadRequest
+        mime, *marks = head.split(";")
+        try:
+            content = base64.b64decode(encoded, validate=False) if "base64" in marks else unquote_to_bytes(encoded)
+        except (binascii.Error, ValueError):
+            raise errors.BadRequest from None
+        return InMemoryUploadedFile(
+            io.BytesIO(content), self.field_name, "upload", mime.strip().lower() or "text/plain", len(content), None
+        )

@@ -1,0 +1,119 @@
+"""Knows how often a caller may do what, and how that is told in headers.
+
+Source: contract, behaviours section 4. Windows are fixed and aligned to the period; counting happens in
+`social.api.gate`, in the same round trip that finds the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from social.kernel import errors
+
+Subject = Literal["user", "token", "account", "address", "visitor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """At most `limit` in each `period` (seconds) for each subject.
+
+    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only those without a user.
+    A `family` counts what was done rather than what was asked: a refused attempt is given back.
+    """
+
+    name: str
+    limit: int
+    period: int
+    per: Subject
+    family: bool = False
+
+
+class Count(NamedTuple):
+    """How far a rule is used up: requests in this window, and when the window ends (unix seconds)."""
+
+    rule: Rule
+    used: int
+    reset: int
+
+    @property
+    def remaining(self) -> int:
+        """What is left, never negative."""
+        return max(0, self.rule.limit - self.used)
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether this request is one too many."""
+        return self.used > self.rule.limit
+
+
+ALWAYS: tuple[Rule, ...] = (
+    Rule("api/user", 1500, 300, "user"),
+    Rule("api/token", 300, 300, "token"),
+    Rule("api/visitor", 300, 300, "visitor"),
+)
+PAGING: tuple[Rule, ...] = (
+    Rule("paging/user", 300, 900, "user"),
+    Rule("paging/visitor", 300, 900, "visitor"),
+)
+PAGING_PARAMETERS = ("page", "min_id", "max_id", "since_id")
+
+_FAMILIES = {
+    "follows": (Rule("follows", 400, 86400, "account", family=True),),
+    "statuses": (Rule("statuses", 300, 10800, "account", family=True),),
+    "reports": (Rule("reports", 400, 86400, "account", family=True),),
+}
+_LIMITS = {
+    "media": (Rule("media", 30, 1800, "user"),),
+    "media_proxy": (Rule("media_proxy", 30, 600, "address"),),
+    "deletions": (Rule("deletions", 30, 1800, "user"),),
+    "sign_up": (Rule("sign_up", 5, 1800, "address"),),
+    "apps": (Rule("apps", 5, 600, "address"),),
+    "confirmations": (Rule("confirmations/address", 25, 300, "address"), Rule("confirmations/user", 5, 1800, "user")),
+}
+
+# For pages, which know their subject themselves: `gate.count(SIGN_IN_EMAIL, subject=email)`.
+SIGN_IN_ADDRESS = Rule("sign_in/address", 25, 300, "address")
+SIGN_IN_EMAIL = Rule("sign_in/email", 25, 3600, "account")
+PASSWORD_RESET_ADDRESS = Rule("password_reset/address", 25, 300, "address")
+PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
+
+
+def family(name: str) -> tuple[Rule, ...]:
+    """The counter shared by related actions: "follows", "statuses" or "reports". KeyError for another name."""
+    return _FAMILIES[name]
+
+
+def limited(name: str) -> tuple[Rule, ...]:
+    """A limit of its own: "media", "media_proxy", "deletions", "sign_up", "apps" or "confirmations"."""
+    return _LIMITS[name]
+
+
+def tightest(counts: Iterable[Count]) -> Count | None:
+    """The counter that the headers describe: the one with the least left, the earlier one on a tie."""
+    return min(counts, key=lambda count: count.remaining, default=None)
+
+
+@lru_cache(maxsize=64)
+def iso_reset(reset: int) -> str:
+    """`2024-01-31T12:35:00.000000Z`: clients parse this and no unix time (clients.md, trap 13)."""
+    return datetime.fromtimestamp(reset, UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def headers(count: Count) -> dict[str, str]:
+    """The three `X-RateLimit-*` headers."""
+    return {
+        "X-RateLimit-Limit": str(count.rule.limit),
+        "X-RateLimit-Remaining": str(count.remaining),
+        "X-RateLimit-Reset": iso_reset(count.reset),
+    }
+
+
+def refuse_exceeded(counts: Sequence[Count]) -> None:
+    """Raise RateLimited (429) if any counter is used up."""
+    exceeded = [count for count in counts if count.exceeded]
+    if exceeded:
+        raise errors.RateLimited

@@ -1,0 +1,161 @@
+"""Knows how bodies become parameters: JSON, forms and multipart, each capped before it is read.
+
+Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser answers one nested dict;
+files stand in it as `UploadedFile` beside the other values.
+"""
+
+from __future__ import annotations
+
+from typing import IO, Any, Final, cast
+
+import orjson
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
+from django.utils.datastructures import MultiValueDict
+from rest_framework.exceptions import APIException
+from rest_framework.parsers import BaseParser
+
+from social.api import parameters
+from social.kernel import errors
+
+MEBIBYTE: Final = 1024 * 1024
+DEFAULT_MAX_BODY: Final = MEBIBYTE
+
+
+class TooLarge(APIException):
+    """The body is larger than the action takes (413)."""
+
+    status_code = 413
+    default_detail = "Payload too large"
+
+
+def _read(stream: IO[bytes], context: dict[str, Any] | None) -> bytes:
+    limit = _limit(context)
+    body = stream.read(limit + 1)
+    if len(body) > limit:
+        raise TooLarge
+    return body
+
+
+def _limit(context: dict[str, Any] | None) -> int:
+    return cast(int, (context or {}).get("max_body", DEFAULT_MAX_BODY))
+
+
+class JsonParser(BaseParser):
+    """`application/json`. An array or a scalar at the top stands under `_json`; an empty body is no parameters."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The decoded body. Raises BadRequest (400) if it is not JSON, TooLarge (413) beyond the action's limit."""
+        body = _read(stream, parser_context)
+        if not body.strip():
+            return {}
+        try:
+            value = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise errors.BadRequest from None
+        value = parameters.clean(value)
+        return value if isinstance(value, dict) else {"_json": value}
+
+
+class UrlencodedParser(BaseParser):
+    """`application/x-www-form-urlencoded`, on every method."""
+
+    media_type = "application/x-www-form-urlencoded"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The nested parameters. Raises BadRequest (400) beyond a cap, TooLarge (413) beyond the action's limit."""
+        body = _read(stream, parser_context)
+        return parameters.nest(parameters.pairs(body.decode("utf-8", "replace")))
+
+
+class MultipartParser(BaseParser):
+    """`multipart/form-data`; files above 2 MiB are written to disk while they are read."""
+
+    media_type = "multipart/form-data"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit."""
+        context = parser_context or {}
+        request = context["request"]
+        meta = dict(request.META)
+        meta["CONTENT_TYPE"] = media_type
+        length = meta.get("CONTENT_LENGTH") or "0"
+        if length == "0":
+            # Sent in chunks: the parser wants to know beforehand that there is something.
+            meta["CONTENT_LENGTH"] = str(_limit(context))
+        capped = _Capped(stream, _limit(context))
+        try:
+            parser = _InOrder(meta, capped, request.upload_handlers, "utf-8")
+            parser.parse()
+        except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
+            raise errors.BadRequest from None
+        return parameters.nest(parser.in_order)
+
+
+class _Capped:
+    """A stream that complains instead of giving more than its limit."""
+
+    def __init__(self, stream: IO[bytes], limit: int) -> None:
+        self.stream = stream
+        self.left = limit
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.stream.read(min(size, self.left + 1) if size >= 0 else self.left + 1)
+        self.left -= len(data)
+        if self.left < 0:
+            raise TooLarge
+        return data
+
+
+class _RecordingPost(QueryDict):
+    def __init__(self, record: list[tuple[str, Any]]) -> None:
+        super().__init__(mutable=True)
+        self.record = record
+
+    def appendlist(self, key: str, value: Any) -> None:
+        self.record.append((key, value.replace("\0", "") if isinstance(value, str) else value))
+        super().appendlist(key, value)
+
+
+class _RecordingFiles(MultiValueDict[str, UploadedFile]):
+    def __init__(self, record: list[tuple[str, Any]]) -> None:
+        super().__init__()
+        self.record = record
+
+    def appendlist(self, key: str, value: Any) -> None:
+        self.record.append((key, value))
+        super().appendlist(key, value)
+
+
+class _InOrder(MultiPartParser):
+    """Django's parser, which also keeps the order of all parts: `a[][b]` cannot be read without it."""
+
+    def __init__(self, *args: Any) -> None:
+        self.in_order: list[tuple[str, Any]] = []
+        super().__init__(*args)
+
+    @property
+    def _post(self) -> QueryDict:
+        return self._recording_post
+
+    @_post.setter
+    def _post(self, value: QueryDict) -> None:
+        self._recording_post = _RecordingPost(self.in_order)
+
+    @property
+    def _files(self) -> MultiValueDict[str, UploadedFile]:
+        return self._recording_files
+
+    @_files.setter
+    def _files(self, value: MultiValueDict[str, UploadedFile]) -> None:
+        self._recording_files = _RecordingFiles(self.in_order)

@@ -1,0 +1,80 @@
+"""Knows the tree of OAuth scopes: which scope of a token opens which door (contract, behaviours section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+_THINGS = (
+    "accounts",
+    "blocks",
+    "bookmarks",
+    "collections",
+    "favourites",
+    "filters",
+    "follows",
+    "lists",
+    "mutes",
+    "notifications",
+    "statuses",
+)
+_STAFF_THINGS = (
+    "accounts",
+    "reports",
+    "domain_allows",
+    "domain_blocks",
+    "ip_blocks",
+    "email_domain_blocks",
+    "canonical_email_blocks",
+)
+_FOLLOW = frozenset(f"{verb}:{thing}" for verb in ("read", "write") for thing in ("blocks", "follows", "mutes"))
+
+CHILDREN: dict[str, tuple[str, ...]] = {
+    "read": tuple(sorted([*(f"read:{thing}" for thing in _THINGS), "read:search"])),
+    "write": tuple(
+        sorted([*(f"write:{thing}" for thing in _THINGS), "write:conversations", "write:media", "write:reports"])
+    ),
+    "follow": tuple(sorted(_FOLLOW)),
+    "push": (),
+    "profile": (),
+    "crypto": (),
+    "admin:read": tuple(f"admin:read:{thing}" for thing in _STAFF_THINGS),
+    "admin:write": tuple(f"admin:write:{thing}" for thing in _STAFF_THINGS),
+}
+"""Every parent with what it grants. `admin:*` and `crypto` are granted by nothing else."""
+
+SCOPES: tuple[str, ...] = tuple(
+    dict.fromkeys(scope for parent, children in CHILDREN.items() for scope in (parent, *children))
+)
+"""Every scope this server knows, parents before their children."""
+
+DEFAULT = "read"
+"""What an application gets that asks for nothing."""
+
+
+@cache
+def openers(scope: str) -> frozenset[str]:
+    """The scopes of which a token needs one to pass where `scope` is asked: itself and its parents."""
+    return frozenset({scope, *(parent for parent, children in CHILDREN.items() if scope in children)})
+
+
+@cache
+def openers_of_any(scopes: tuple[str, ...]) -> frozenset[str]:
+    """As `openers`, for an endpoint where any one of several scopes is enough."""
+    return frozenset().union(*(openers(scope) for scope in scopes))
+
+
+def parse(text: str) -> tuple[str, ...]:
+    """Scopes from a request: separated by spaces or plus signs, each once, in their order (clients.md, trap 4)."""
+    return tuple(dict.fromkeys(text.replace("+", " ").split()))
+
+
+def unknown(scopes: Iterable[str]) -> list[str]:
+    """Those of `scopes` that this server does not know."""
+    return [scope for scope in scopes if scope not in SCOPES]
+
+
+def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
+    """Whether every wanted scope is granted, by itself or by a parent (an authorisation may be narrower than its app)."""
+    held = frozenset(granted)
+    return all(openers(scope) & held for scope in wanted)

@@ -1,0 +1,17 @@
+"""Knows how to cut a long run of things into pieces of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most `size` items, in order, each made only when asked for. Raises ValueError for a size below one."""
+    if size < 1:
+        raise ValueError(f"A batch needs room for at least one item, not {size}.")
+    iterator = iter(items)
+    return iter(lambda: list(islice(iterator, size)), [])

@@ -1,0 +1,26 @@
+"""Knows when to stop asking a server that has just failed, so that its silence is paid for once and not per request."""
+
+from __future__ import annotations
+
+import time
+
+
+class Circuit:
+    """Open for `seconds` after a failure, per process. A lost update between threads only costs one more try: no lock."""
+
+    def __init__(self, seconds: float = 1.0) -> None:
+        self.seconds = seconds
+        self._open_until = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether callers should not even try."""
+        return time.monotonic() < self._open_until
+
+    def failed(self) -> None:
+        """Record a failure: nobody tries for `seconds`."""
+        self._open_until = time.monotonic() + self.seconds
+
+    def close(self) -> None:
+        """Forget the failure."""
+        self._open_until = 0.0

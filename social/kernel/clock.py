@@ -1,0 +1,20 @@
+"""Knows the time, and how the API writes it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    """The current moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def iso(moment: datetime) -> str:
+    """`2024-01-31T12:34:56.789Z`: UTC with milliseconds (contract, behaviours section 1)."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def iso_or_none(moment: datetime | None) -> str | None:
+    """As `iso`; None stays None."""
+    return None if moment is None else iso(moment)

@@ -1,0 +1,44 @@
+"""Knows how secrets are kept in the database: encrypted with the field keys, of which the first one writes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.conf import settings
+
+
+class UnreadableSecret(Exception):
+    """A stored secret was written with a key this server no longer has."""
+
+
+@lru_cache(maxsize=4)
+def _box(keys: tuple[str, ...]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])
+
+
+def encrypt(secret: str) -> str:
+    """The secret as text that only FIELD_ENCRYPTION_KEYS can open."""
+    return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).encrypt(secret.encode()).decode()
+
+
+def decrypt(stored: str) -> str:
+    """What `encrypt` was given. Raises UnreadableSecret when none of the keys fits."""
+    try:
+        return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).decrypt(stored.encode()).decode()
+    except InvalidToken:
+        raise UnreadableSecret("FIELD_ENCRYPTION_KEYS lacks the key this value was written with.") from None
+
+
+def new_rsa_pair() -> tuple[str, str]:
+    """A fresh RSA-2048 pair as PEM: (private, public), for signing federation requests (federation section 4)."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return private.decode(), public.decode()

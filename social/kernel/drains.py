@@ -1,0 +1,324 @@
+"""Knows how the rows of one outbox queue are taken, run in order and ticked off, by any number of processes at once.
+
+A claim is a lease: a committed UPDATE that puts a token and a time on the rows. Whoever dies leaves rows that are due again
+when the time is over. Only the oldest unfinished row of a lane can be claimed, together with the rows directly behind it;
+so two processes never hold one lane, and a row that backs off or is dead stops its own lane and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import re
+import secrets
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.db import transaction
+
+from social.kernel.batches import in_batches
+from social.kernel.subscriptions import Subscription, registry
+
+logger = logging.getLogger("social.outbox")
+
+#: Seconds a claim lasts. What a killed process held is taken up after this time and one turn of the sweep: under a minute.
+LEASE: Final = 40.0
+MAX_ATTEMPTS: Final = 12
+MAX_BACK_OFF: Final = 3600.0
+_ERROR_LENGTH: Final = 2000
+
+# A claim, a release or the deletion of an at-least-once row may be forgotten by a crash of PostgreSQL: the row then simply
+# runs again. So these commits need not wait for the disk; saying so inside the statement saves a round trip.
+_QUICK: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
+
+# The subquery looks backwards from the row itself: the nearest older row of the lane, if any, is found in one step. As
+# EXISTS the planner may turn it into a join over the whole backlog. LIMIT on the followers is what the heads leave of
+# `limit`, so a backlog of many lanes pays nothing for them, and one long lane is taken in long strides.
+_CLAIM: Final = f"""
+WITH {_QUICK},
+heads AS MATERIALIZED (
+    SELECT o.id, o.key, o.claimed_until IS NOT NULL AS abandoned
+    FROM social_outbox o
+    WHERE o.queue = %(queue)s AND o.due_at <= now() AND o.dead_at IS NULL
+      AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+      AND (o.key = '' OR (SELECT e.id FROM social_outbox e WHERE e.queue = o.queue AND e.key = o.key AND e.id < o.id
+                          ORDER BY e.id DESC LIMIT 1) IS NULL)
+    ORDER BY o.due_at, o.id
+    LIMIT %(limit)s
+    FOR UPDATE OF o SKIP LOCKED
+),
+mine AS (
+    SELECT id, abandoned FROM heads
+    UNION ALL
+    SELECT f.id, f.abandoned
+    FROM heads h CROSS JOIN LATERAL (
+        SELECT n.id, n.abandoned, bool_and(n.free) OVER (ORDER BY n.id) AS free
+        FROM (SELECT r.id, r.claimed_until IS NOT NULL AS abandoned,
+                     r.due_at <= now() AND r.dead_at IS NULL AND (r.claimed_until IS NULL OR r.claimed_until <= now()) AS free
+              FROM social_outbox r
+              WHERE h.key <> '' AND r.queue = %(queue)s AND r.key = h.key AND r.id > h.id
+              ORDER BY r.id
+              LIMIT (SELECT %(limit)s / NULLIF(count(*), 0) - 1 FROM heads)) n
+    ) f
+    WHERE f.free
+)
+UPDATE social_outbox o
+SET claim = %(token)s, claimed_until = now() + make_interval(secs => %(lease)s)
+FROM mine, quick
+WHERE o.id = mine.id AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+RETURNING o.id, o.key, o.subscriber, o.event, o.payload, o.attempts, mine.abandoned
+"""
+_RENEW: Final = f"""
+WITH {_QUICK}
+UPDATE social_outbox SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick
+WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()
+"""
+_RELEASE: Final = f"""
+WITH {_QUICK}
+UPDATE social_outbox SET claim = NULL, claimed_until = NULL FROM quick WHERE id = ANY(%(ids)s) AND claim = %(token)s
+"""
+_TICK_OFF: Final = """
+DELETE FROM social_outbox WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()
+"""
+_TICK_OFF_QUICKLY: Final = f"""
+WITH {_QUICK} DELETE FROM social_outbox USING quick WHERE id = ANY(%(ids)s) AND claim = %(token)s
+"""
+_BEGIN_ALONE: Final = """
+UPDATE social_outbox
+SET attempts = attempts + 1, due_at = now() + make_interval(secs => %(delay)s), last_error = %(error)s
+WHERE id = %(id)s AND claim = %(token)s AND claimed_until > now()
+"""
+_FAIL: Final = """
+UPDATE social_outbox
+SET attempts = %(attempts)s, due_at = now() + make_interval(secs => %(delay)s), last_error = %(error)s,
+    dead_at = CASE WHEN %(dead)s THEN now() END, claim = NULL, claimed_until = NULL
+WHERE id = %(id)s AND claim = %(token)s
+"""
+
+_SECRET: Final = re.compile(
+    r"""(?ix) (\b(?:bearer|basic)\s+
+             | \b[\w-]*(?:token|secret|password|passwd|authorization|api[_-]?key|signature|cookie|code)[\w-]*["']?\s*[=:]\s*["']?
+             | ://[^\s/:@]*:)
+        [^\s"'&,;@)\]}]+"""
+)
+
+
+class LeaseLost(Exception):
+    """Rows of this batch belong to another process by now: the rest of the batch is left to it."""
+
+
+def redacted(text: str) -> str:
+    """The text without what follows words such as `token=`, `Bearer`, `password:` or a user name in an address."""
+    return _SECRET.sub(r"\1[redacted]", text)
+
+
+def back_off(attempts: int) -> float:
+    """Seconds until the next try after so many failures: 2, 4, 8 .. up to an hour, a quarter more or less by chance."""
+    return float(min(2.0**attempts, MAX_BACK_OFF) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)
+
+
+def described(error: BaseException) -> str:
+    """What an operator needs of an exception: kind, message and the innermost place, secrets taken out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
+    return redacted(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
+
+
+def _execute(statement: str, **parameters: Any) -> int:
+    with transaction.get_connection().cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return int(cursor.rowcount)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A claimed row. `abandoned`: its last holder never finished, maybe because this very row kills its process."""
+
+    id: int
+    key: str
+    subscriber: str
+    event: str
+    payload: str
+    attempts: int
+    abandoned: bool
+
+    @property
+    def lane(self) -> str | int:
+        """What it keeps order with; a row without a key only with itself."""
+        return self.key or self.id
+
+
+@dataclass
+class Batch:
+    """The rows of one claim and what became of them."""
+
+    queue: str
+    token: int
+    lease: float
+    rows: dict[int, Row]
+    expires: float
+    blocked: set[str | int] = field(default_factory=set)
+
+    @classmethod
+    def claim(cls, queue: str, limit: int, lease: float) -> Batch:
+        """Claim up to `limit` due rows for `lease` seconds, committed. Raises RuntimeError inside a transaction."""
+        token = secrets.randbits(62)
+        expires = time.monotonic() + lease
+        with transaction.atomic(durable=True), transaction.get_connection().cursor() as cursor:
+            cursor.execute(_CLAIM, {"queue": queue, "limit": limit, "token": token, "lease": lease})
+            rows = sorted((Row(*values) for values in cursor.fetchall()), key=lambda row: row.id)
+        return cls(queue, token, lease, {row.id: row for row in rows}, expires)
+
+    def run(self) -> None:
+        """Run everything. Failures are recorded in the rows; raises only what makes recording impossible."""
+        try:
+            for group in self._groups():
+                if len(group) == 1 and group[0].abandoned:
+                    self._run_abandoned(group[0])
+                else:
+                    self._run_group(group)
+        except LeaseLost:
+            logger.warning("Outbox queue %s: a claim ran out before its rows were done", self.queue)
+            self._release(list(self.rows))
+        except BaseException:
+            # The process is stopping or the database is gone; in the second case the lease does it.
+            with contextlib.suppress(Exception):
+                self._release(list(self.rows))
+            raise
+
+    def _groups(self) -> Iterator[list[Row]]:
+        """The rows in groups of one subscription each, every lane in order; abandoned rows last, and alone."""
+        lanes: dict[str | int, deque[Row]] = {}
+        for row in self.rows.values():
+            lanes.setdefault(row.lane, deque()).append(row)
+        while lanes:
+            first = min((lane[0] for lane in lanes.values()), key=lambda row: (row.abandoned, row.id))
+            group: list[Row] = []
+            for name in [first.lane] if first.abandoned else list(lanes):
+                lane = lanes[name]
+                while lane and (lane[0].subscriber, lane[0].event, lane[0].abandoned) == (
+                    first.subscriber,
+                    first.event,
+                    first.abandoned,
+                ):
+                    group.append(lane.popleft())
+                    if first.abandoned:
+                        break
+                if not lane:
+                    del lanes[name]
+            yield sorted(group, key=lambda row: row.id)
+            for name in self.blocked & lanes.keys():
+                self._release([row.id for row in lanes.pop(name)])
+
+    def _run_group(self, group: list[Row]) -> None:
+        subscription = registry.named(group[0].event, group[0].subscriber)
+        size = (subscription.batch if subscription else None) or len(group)
+        for rows in in_batches(group, size):
+            open_rows = [row for row in rows if row.lane not in self.blocked]
+            if len(open_rows) > 1 and self._attempt(subscription, open_rows) is None:
+                continue
+            for row in open_rows:
+                if row.lane in self.blocked:
+                    continue
+                error = self._attempt(subscription, [row])
+                if error is not None:
+                    self._fail(row, row.attempts + 1, error)
+        self._release([row.id for row in group if row.id in self.rows])
+
+    def _run_abandoned(self, row: Row) -> None:
+        """Count the attempt before it is made: a row that kills its process must come to its end too, and block nobody."""
+        attempts = row.attempts + 1
+        if attempts > MAX_ATTEMPTS:
+            self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
+            return
+        marked = _execute(
+            _BEGIN_ALONE,
+            id=row.id,
+            token=self.token,
+            delay=back_off(attempts),
+            error="The process ended, or took longer than it may, while this row was in its hands.",
+        )
+        if marked != 1:
+            raise LeaseLost
+        error = self._attempt(registry.named(row.event, row.subscriber), [row])
+        if error is not None:
+            self._fail(row, attempts, error)
+
+    def _attempt(self, subscription: Subscription[Any] | None, rows: Sequence[Row]) -> Exception | None:
+        """Call the reaction once and tick the rows off; the exception if it failed."""
+        ids = [row.id for row in rows]
+        try:
+            if subscription is None:
+                return LookupError(f"This release has no subscriber {rows[0].subscriber} to {rows[0].event}.")
+            self._renew_for(subscription)
+            events = [subscription.event.decoded(row.payload) for row in rows]
+            if subscription.database:
+                with transaction.atomic():
+                    # Deleting first takes the row locks: nobody else can run these rows until this transaction ends.
+                    if _execute(_TICK_OFF, ids=ids, token=self.token) != len(ids):
+                        raise LeaseLost
+                    subscription.reaction(events)
+            else:
+                subscription.reaction(events)
+                _execute(_TICK_OFF_QUICKLY, ids=ids, token=self.token)
+        except LeaseLost:
+            raise
+        except Exception as error:
+            logger.warning(
+                "Outbox: %s failed for %d events of %s: %s", rows[0].subscriber, len(rows), rows[0].event, described(error)
+            )
+            return error
+        for row_id in ids:
+            del self.rows[row_id]
+        return None
+
+    def _renew_for(self, subscription: Subscription[Any]) -> None:
+        """Make sure the lease outlasts the longest call. Raises LeaseLost when it has run out already.
+
+        A database reaction holds its rows by row locks while it runs; for it the lease must only last until it begins.
+        """
+        needed = self.lease / 4 if subscription.database else subscription.seconds
+        if self.expires - time.monotonic() >= needed:
+            return
+        lease = max(self.lease, needed)
+        expires = time.monotonic() + lease
+        if _execute(_RENEW, ids=list(self.rows), token=self.token, lease=lease) != len(self.rows):
+            raise LeaseLost
+        self.expires = expires
+
+    def _release(self, ids: list[int]) -> None:
+        if ids:
+            _execute(_RELEASE, ids=ids, token=self.token)
+            for row_id in ids:
+                del self.rows[row_id]
+
+    def _fail(self, row: Row, attempts: int, error: Exception) -> None:
+        self.blocked.add(row.lane)
+        dead = attempts >= MAX_ATTEMPTS
+        text = described(error)
+        _execute(_FAIL, id=row.id, token=self.token, attempts=attempts, delay=back_off(attempts), error=text, dead=dead)
+        del self.rows[row.id]
+        if dead:
+            logger.error(
+                "Outbox row %d is dead after %d attempts and blocks its lane: queue %s, key %r, %s for %s. %s",
+                *(row.id, attempts, self.queue, row.key, row.event, row.subscriber, text),
+            )
+
+
+def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
+    """Claim up to `limit` due rows of `queue`, run their reactions and tick them off; how many were claimed.
+
+    Zero means that nothing was due that another process does not hold. Rows of one key run in the order they were
+    published. When a call with several events fails, each is tried alone; the one that fails backs off (`back_off`) and
+    holds its lane, and after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a transaction
+    (tests' own excepted) and database errors when the database is gone: the claim then runs out by itself.
+    """
+    batch = Batch.claim(queue, limit, lease)
+    claimed = len(batch.rows)
+    batch.run()
+    return claimed

@@ -1,0 +1,115 @@
+"""Knows what can go wrong in the domain, without knowing HTTP: the reception maps each class to a status code.
+
+Sources: contract, behaviours section 3 (texts) and entities "Errors" (shapes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+
+class KernelError(Exception):
+    """Something the caller must be told; `message` is translated text, `extra` joins the JSON body."""
+
+    default: ClassVar[str] = gettext_noop("Internal Server Error")
+
+    def __init__(self, message: str | None = None, **extra: Any) -> None:
+        self.message = message if message is not None else _(self.default)
+        self.extra = extra
+        super().__init__(self.message)
+
+
+class BadRequest(KernelError):
+    """The request cannot be understood, e.g. a required parameter is missing."""
+
+    default = gettext_noop("Bad Request")
+
+    @classmethod
+    def missing(cls, name: str) -> Self:
+        """The error for an absent required parameter (contract, parameters section 0)."""
+        return cls(_("param is missing or the value is empty or invalid: %(name)s") % {"name": name})
+
+
+class Unauthorized(KernelError):
+    """No token, or one that is not valid."""
+
+    default = gettext_noop("The access token is invalid")
+
+
+class Forbidden(KernelError):
+    """Understood, and refused by a policy."""
+
+    default = gettext_noop("This action is not allowed")
+
+
+class NotFound(KernelError):
+    """Not there, or not for this viewer: the two cannot be told apart."""
+
+    default = gettext_noop("Record not found")
+
+
+class Conflict(KernelError):
+    """Somebody else changed it at the same moment."""
+
+    default = gettext_noop("Conflict during update, please try again")
+
+
+class Gone(KernelError):
+    """It was here and has been deleted for good."""
+
+    default = gettext_noop("Gone")
+
+
+class RateLimited(KernelError):
+    """A family limit is used up; `limit`, `remaining` and `reset` in `extra` are for the headers."""
+
+    default = gettext_noop("Too many requests")
+
+
+class Unavailable(KernelError):
+    """Something outside this server did not answer as it should."""
+
+    default = gettext_noop("Remote data could not be fetched")
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One broken rule: `code` as in `ERR_BLANK`, `message` follows the field's name in the sentence."""
+
+    field: str
+    code: str
+    message: str
+    label: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """`Username can't be blank`: the label and what is wrong with it."""
+        label = self.label if self.label is not None else self.field.replace("_", " ").capitalize()
+        return f"{label} {self.message}".strip()
+
+
+class Invalid(KernelError):
+    """Understood, and against a rule (422)."""
+
+    default = gettext_noop("Validation failed")
+
+    @classmethod
+    def of(cls, errors: Sequence[FieldError], *, details: bool = False) -> Self:
+        """`Validation failed: ...` from field errors; with `details` the per-field codes join the body."""
+        message = _("Validation failed: %(errors)s") % {"errors": ", ".join(error.sentence for error in errors)}
+        if not details:
+            return cls(message)
+        grouped: dict[str, list[dict[str, str]]] = {}
+        for error in errors:
+            grouped.setdefault(error.field, []).append({"error": error.code, "description": error.message})
+        return cls(message, details=grouped)
+
+    @classmethod
+    def sentence(cls, text: str) -> Self:
+        """`Validation failed: <text>` for a rule that concerns no single field."""
+        return cls(_("Validation failed: %(errors)s") % {"errors": text})

@@ -1,0 +1,72 @@
+"""Knows how news goes up: an event is written with the change it tells of, and heard by every floor that asked for it.
+
+What the ids of outbox rows promise: rows of one lane (queue and key) run in the order of their ids, and ids are given at
+`publish`, not at commit. Two publishers of one key are therefore told in the order of their changes only if the later one
+had to wait for the earlier one: **publish while holding the row lock of the thing the key names** (the UPDATE that changed
+it, or `select_for_update`). Without it a transaction that commits later may carry a smaller id, and its event may run
+after that of its successor; reactions that read the current state still end right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from social.kernel.subscriptions import Event, Reaction, Subscription, on, registry
+from social.kernel.wakes import wake
+
+__all__ = ["Event", "Reaction", "Subscription", "on", "publish"]
+
+_INSERT: Final = """
+INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error)
+SELECT queue, key, subscriber, event, payload::jsonb, COALESCE(%s, now()), 0, ''
+FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[])
+     WITH ORDINALITY AS r (queue, key, subscriber, event, payload, position)
+ORDER BY position
+"""
+
+
+@dataclass(frozen=True)
+class _Wake:
+    """A commit hook that can be recognised, so that a transaction wakes each queue once."""
+
+    queue: str
+
+    def __call__(self) -> None:
+        wake(self.queue)
+
+
+def publish(*events: Event, due_at: datetime | None = None) -> None:
+    """Write the events to the outbox, inside the caller's transaction: they are heard if and only if it commits.
+
+    One row per event and interested subscriber, one INSERT for all; after commit one wake-up per queue. With `due_at`
+    (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no order with others of
+    their key, else a poll that ends in a week would hold up a week of news. Raises RuntimeError outside a transaction.
+    """
+    connection = transaction.get_connection()
+    if not connection.in_atomic_block:
+        names = ", ".join(type(event).__name__ for event in events)
+        raise RuntimeError(f"publish({names}) needs the transaction of the change it tells of.")
+    columns: tuple[list[str], ...] = ([], [], [], [], [])
+    for event in events:
+        wanted = [s for s in registry.of(type(event)) if s.when is None or s.when(event)]
+        if not wanted:
+            continue
+        lane, payload = "" if due_at else event.lane(), event.encoded()
+        for subscription in wanted:
+            row = (subscription.queue, lane, subscription.subscriber, type(event).__name__, payload)
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+    if not columns[0]:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, [due_at, *columns])
+    if due_at is not None:
+        return
+    hooks = [hook for _, hook, _ in connection.run_on_commit]
+    for queue in dict.fromkeys(columns[0]):
+        if _Wake(queue) not in hooks:
+            transaction.on_commit(_Wake(queue), robust=True)

@@ -1,0 +1,26 @@
+"""Knows which kinds of processes have shown themselves lately: the doctor asks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from social.kernel import redis
+from social.kernel.clock import now
+
+INTERVAL = 10.0
+EXPIRY = 60
+
+
+def beat(role: str) -> None:
+    """Say that a process of this role ("worker", "scheduler", "streaming") is alive; call every INTERVAL seconds.
+
+    Never raises: a heartbeat that cannot be written is itself what the doctor reports.
+    """
+    with redis.best_effort("write a heartbeat"):
+        redis.client("cache").set(redis.key("cache", "heartbeat", role), int(now().timestamp()), ex=EXPIRY)
+
+
+def last(role: str) -> datetime | None:
+    """When a process of this role showed itself, or None when none did within EXPIRY seconds. Raises RedisError."""
+    written = redis.client("cache").get(redis.key("cache", "heartbeat", role))
+    return datetime.fromtimestamp(int(written), UTC) if isinstance(written, bytes) else None

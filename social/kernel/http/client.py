@@ -1,0 +1,394 @@
+"""Knows how to fetch from a machine that may be hostile: the only function the rest of the server calls is here.
+
+Sources: DESIGN "One way out", contract, federation sections 1, 10 and 16, security rows 4, 6, 7 and 10.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import ssl
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Any, TypeVar
+from urllib.parse import urljoin
+
+import aiohttp
+from aiohttp.http_exceptions import LineTooLong
+from django.conf import settings
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from social.kernel.http import limits, network
+from social.kernel.http.addresses import Address, AddressBlock, Target, is_allowed, parse_url
+from social.kernel.http.content import ACTIVITY_TYPES, check_type, media_type, read_beginning, read_body
+from social.kernel.http.errors import (
+    Exhausted,
+    FetchError,
+    Refused,
+    TimedOut,
+    TooLarge,
+    TooManyRedirects,
+    Unreachable,
+    Untrusted,
+    WrongType,
+)
+from social.kernel.http.resolver import CheckedResolver, ForbiddenAddress, Lookup, checked_socket, system_lookup
+
+__all__ = [
+    "ACTIVITY_TYPES",
+    "Exhausted",
+    "FetchError",
+    "GuardedClient",
+    "Policy",
+    "Refused",
+    "Request",
+    "Response",
+    "Signer",
+    "TimedOut",
+    "TooLarge",
+    "TooManyRedirects",
+    "Unreachable",
+    "Untrusted",
+    "WrongType",
+    "fetch",
+    "fetch_async",
+    "run",
+]
+
+T = TypeVar("T")
+Signer = Callable[[str, str, Mapping[str, str], bytes | None], Mapping[str, str]]
+"""`signer(method, url, headers, body)` -> headers to add or replace. Called for each hop with exactly what will be
+sent, except User-Agent and Accept-Encoding (contract, federation section 10). Runs on the network loop: a computation
+only, never a query."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_FOLLOWED = frozenset({"GET", "HEAD"})
+# What belongs to the first host is not told to the next one.
+_CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
+_ERROR_BYTES = 16 * 1024
+_CONNECTIONS = 512
+_CONNECTIONS_PER_HOST = 8
+_KEEP_ALIVE = 15.0
+# A host that has not sent its headers for so many seconds when the time is over counts as dead for a while.
+_PATIENCE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back. Any status is a response; only for a 2xx one are type, size and completeness guaranteed.
+
+    The body of another status is cut at 16 KiB. `url` is where it came from, after redirects and without a fragment:
+    its host is the one to trust (security row 7). `headers` finds names in any case.
+    """
+
+    status: int
+    headers: CIMultiDictProxy[str]
+    body: bytes
+    url: str
+
+    @property
+    def media_type(self) -> str:
+        """The content type in lower case without parameters, or an empty text."""
+        return media_type(self.headers.get("Content-Type", ""))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One exchange to be made; the fields are the parameters of `fetch`."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] | None = None
+    body: bytes | None = None
+    accept: Sequence[str] | None = None
+    max_bytes: int = 1 << 20
+    deadline: float = 10.0
+    redirects: int = 3
+    signer: Signer | None = None
+    schemes: Sequence[str] = ("https",)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which machines may be spoken to, and as whom.
+
+    `loopback` adds http, every port and the addresses of this machine (FEDERATION_LOOPBACK, for trials on one machine).
+    `exceptions` are networks that may be reached although they are not public.
+    """
+
+    loopback: bool = False
+    own_domains: frozenset[str] = frozenset()
+    user_agent: str = "Social"
+    ports: frozenset[int] = frozenset({80, 443})
+    exceptions: tuple[AddressBlock, ...] = ()
+
+    def permits(self, address: Address) -> bool:
+        """Whether a connection to the address may be made."""
+        return is_allowed(address, loopback=self.loopback) or any(address in network for network in self.exceptions)
+
+    def check(self, target: Target, schemes: Sequence[str]) -> None:
+        """Raises Refused unless scheme, port and host may be asked; names are judged here, their addresses later."""
+        if target.scheme not in schemes and not (self.loopback and target.scheme == "http"):
+            raise Refused(f"scheme {target.scheme} is not accepted here")
+        if target.port not in self.ports and not self.loopback:
+            raise Refused(f"port {target.port} is not accepted")
+        host = target.host
+        if not self.own_domains.isdisjoint((host.written, f"{host.written}:{target.port}")):
+            raise Refused("this server does not ask itself")
+        if host.address is not None and not self.permits(host.address):
+            raise Refused(f"{host.name} may not be connected to")
+        if host.is_reserved and not (self.loopback and host.is_loopback):
+            raise Refused(f"{host.name} is not a public name")
+
+
+class GuardedClient:
+    """One pool of connections under one policy, shared by all threads of a process; safe across fork.
+
+    Rules that hold for everything it does: names are resolved once for a connection and the connection goes to an
+    address that was checked; certificates are verified; no proxy, cookie, netrc or redirect is taken from anywhere
+    unasked; nothing but FetchError (and what a signer raises) comes out.
+    """
+
+    def __init__(self, policy: Policy, lookup: Lookup = system_lookup) -> None:
+        self.policy = policy
+        self._lookup = lookup
+        self._session: aiohttp.ClientSession | None = None
+        self._network: network.NetworkThread | None = None
+        self._pauses = limits.HostPauses()
+
+    def send(self, request: Request) -> Response:
+        """`fetch` under this client's policy."""
+        with limits.spending(request.deadline) as seconds:
+            thread = network.current()
+            try:
+                # The loop keeps the deadline; the second one is for a loop that hangs.
+                return thread.call(self._exchange(thread, request, seconds), timeout=seconds + 5.0)
+            except TimeoutError:
+                raise TimedOut(f"the network loop did not answer within {seconds + 5.0:g} s") from None
+
+    async def send_async(self, request: Request) -> Response:
+        """`fetch_async` under this client's policy."""
+        with limits.spending(request.deadline) as seconds:
+            thread = network.current()
+            return await thread.await_here(self._exchange(thread, request, seconds))
+
+    def close(self) -> None:
+        """Closes the connections; the next request opens new ones."""
+        if self._session is not None and self._network is network.current():
+            self._network.call(self._close_session())
+
+    async def _close_session(self) -> None:
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    async def _exchange(self, thread: network.NetworkThread, request: Request, seconds: float) -> Response:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._follow(self._open(thread), request)
+        except TimeoutError:
+            raise TimedOut(f"{request.url[:200]} took longer than {seconds:g} s") from None
+
+    def _open(self, thread: network.NetworkThread) -> aiohttp.ClientSession:
+        """The session of this process's loop. One that came with a fork is the parent's: its thread still holds it, so
+        that it is neither used nor collected here."""
+        if self._session is None or self._network is not thread:
+            context = ssl.create_default_context()
+            context.set_alpn_protocols(("http/1.1",))
+            connector = aiohttp.TCPConnector(
+                resolver=CheckedResolver(self.policy.permits, self._lookup),
+                socket_factory=checked_socket(self.policy.permits),
+                ssl=context,
+                limit=_CONNECTIONS,
+                limit_per_host=_CONNECTIONS_PER_HOST,
+                keepalive_timeout=_KEEP_ALIVE,
+            )
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None),
+                skip_auto_headers=("Content-Type",),
+                auto_decompress=False,
+                trust_env=False,
+            )
+            thread.at_close(self._session.close)
+            self._network = thread
+        return self._session
+
+    async def _follow(self, session: aiohttp.ClientSession, request: Request) -> Response:
+        target = parse_url(request.url)
+        headers = CIMultiDict(request.headers or {})
+        headers.setdefault("Accept", ", ".join(request.accept) if request.accept else "*/*")
+        for _hop in range(request.redirects + 1):
+            self.policy.check(target, request.schemes)
+            answer = await self._ask(session, request, target, headers)
+            if isinstance(answer, Response):
+                return answer
+            following = _redirected(target, answer)
+            if following.origin != target.origin:
+                for name in _CREDENTIALS:
+                    headers.popall(name, None)
+            target = following
+        raise TooManyRedirects(f"{request.url[:200]} redirects more than {request.redirects} times")
+
+    async def _ask(
+        self, session: aiohttp.ClientSession, request: Request, target: Target, headers: CIMultiDict[str]
+    ) -> Response | str:
+        """One request on one connection: the response, or where a redirect points to."""
+        host, port = target.host.name, target.port
+        if limits.in_web_request() and self._pauses.holds(host, port):
+            raise Unreachable(f"{host} could not be reached a moment ago")
+        method = request.method.upper()
+        sent = headers.copy()
+        sent["Host"] = target.netloc
+        if request.signer is not None:
+            sent.update(request.signer(method, target.url, sent, request.body))
+        sent.setdefault("User-Agent", self.policy.user_agent)
+        sent["Accept-Encoding"] = "gzip"
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        try:
+            response = await session.request(
+                method, URL(target.url, encoded=True), headers=sent, data=request.body, allow_redirects=False
+            )
+        except asyncio.CancelledError:
+            if loop.time() - started >= _PATIENCE:
+                self._pauses.note(host, port)
+            raise
+        except Exception as error:
+            failure = _failure(error, target)
+            if isinstance(error, aiohttp.ClientConnectorError) and not isinstance(failure, Refused):
+                self._pauses.note(host, port)
+            raise failure from None
+        self._pauses.forget(host, port)
+        try:
+            return await self._receive(request, method, target, response)
+        except FetchError:
+            raise
+        except Exception as error:
+            raise _failure(error, target) from None
+        finally:
+            # Gives the connection back if the body has been read to its end, and closes it otherwise.
+            response.release()
+
+    async def _receive(
+        self, request: Request, method: str, target: Target, response: aiohttp.ClientResponse
+    ) -> Response | str:
+        if response.status in _REDIRECTS and method in _FOLLOWED:
+            location = response.headers.get("Location")
+            if location:
+                return location
+        if 200 <= response.status < 300:
+            if request.accept and response.status != 204:
+                check_type(response, request.accept)
+            body = b"" if method == "HEAD" else await read_body(response, request.max_bytes)
+        else:
+            body = await read_beginning(response, _ERROR_BYTES)
+        return Response(response.status, response.headers, body, target.url)
+
+
+def _redirected(target: Target, location: str) -> Target:
+    """Where a Location leads, seen from the URL that gave it (RFC 9110 section 10.2.2)."""
+    try:
+        return parse_url(urljoin(target.url, location))
+    except ValueError as error:
+        raise Refused(f"redirected to what is no URL: {error}") from None
+
+
+def _failure(error: Exception, target: Target) -> FetchError:
+    """The library's exception in our words, cut short, because it quotes what the other side sent.
+
+    Whatever else escapes it is a connection that did not work too: it is known to leak IndexError, ValueError and the
+    exceptions of its parser.
+    """
+    detail = f"{target.host.name}: {type(error).__name__}: {error}"[:500]
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return Untrusted(detail)
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ForbiddenAddress):
+        return Refused(error.os_error.strerror or detail)
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, LineTooLong):
+            return TooLarge(detail)
+        cause = cause.__cause__
+    return Unreachable(detail)
+
+
+# --- the client of this server ------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _client_for(
+    loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]
+) -> GuardedClient:
+    """One client for each state of the settings: there is one, except in tests that change them."""
+    # With a port of its own only that port is this server: several share the host in a trial on one machine.
+    own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
+    blocks = tuple(ip_network(block) for block in exceptions)
+    return GuardedClient(Policy(loopback, own, user_agent, exceptions=blocks))
+
+
+def _client() -> GuardedClient:
+    return _client_for(
+        settings.FEDERATION_LOOPBACK,
+        (settings.WEB_DOMAIN, settings.LOCAL_DOMAIN),
+        f"Social/{settings.VERSION} (+{settings.BASE_URL})",
+        tuple(map(str, getattr(settings, "ALLOWED_PRIVATE_ADDRESSES", ()))),
+    )
+
+
+def fetch(
+    url: str,
+    *,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+    accept: Sequence[str] | None = None,
+    max_bytes: int = 1 << 20,
+    deadline: float = 10.0,
+    redirects: int = 3,
+    signer: Signer | None = None,
+    schemes: Sequence[str] = ("https",),
+) -> Response:
+    """Fetches from another machine and waits for it; may be called in any thread that runs no event loop.
+
+    `accept`: the content types wanted, sent as Accept and demanded of a 2xx answer; `application/ld+json` always needs
+    the ActivityStreams profile. `max_bytes`: of the body, before and after decompression. `deadline`: seconds for the
+    whole exchange, from the name look-up to the last byte, all redirects included; less if the web request's budget
+    grants less. `redirects`: how many are followed, each checked and signed like the first, for GET and HEAD only (a
+    redirect of another method is the response). `schemes`: which may occur; https only for federation.
+
+    Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
+    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable.
+    """
+    return _client().send(Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes))
+
+
+async def fetch_async(
+    url: str,
+    *,
+    method: str = "GET",
+    headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
+    accept: Sequence[str] | None = None,
+    max_bytes: int = 1 << 20,
+    deadline: float = 10.0,
+    redirects: int = 3,
+    signer: Signer | None = None,
+    schemes: Sequence[str] = ("https",),
+) -> Response:
+    """`fetch` for coroutines, on any event loop; costs least inside `run`, where the connections live."""
+    return await _client().send_async(
+        Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes)
+    )
+
+
+def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+    """Runs a coroutine that makes many fetches on the network loop and waits for it, at most `timeout` seconds.
+
+    For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all
+    other fetches of the process: it computes briefly and queries never. Raises TimeoutError and what the work raises.
+    """
+    return network.current().call(work, timeout)

@@ -1,0 +1,125 @@
+"""Knows what a response may contain: content types that were asked for, and no more bytes than were asked for."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+
+from aiohttp import ClientResponse
+
+from social.kernel.http.errors import TooLarge, Unreachable, WrongType
+
+ACTIVITY_TYPES = ("application/activity+json", "application/ld+json")
+"""What an ActivityPub document may come as (contract, federation section 1)."""
+ACTIVITY_PROFILE = "https://www.w3.org/ns/activitystreams"
+
+_MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;(.*))?", re.DOTALL)
+_PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
+
+
+def media_type(value: str) -> tuple[str, dict[str, str]]:
+    """`text/html; charset="x"` -> ("text/html", {"charset": "x"}), with names in lower case.
+
+    Of equal parameters the first counts. What is not a media type (RFC 9110 section 8.3.1) gives an empty one.
+    """
+    found = _MEDIA_TYPE.fullmatch(value)
+    if found is None:
+        return "", {}
+    parameters: dict[str, str] = {}
+    for name, quoted, plain in _PARAMETER.findall(found[2] or ""):
+        parameters.setdefault(name.lower(), quoted or plain)
+    return found[1].lower(), parameters
+
+
+def is_acceptable(value: str, accept: Sequence[str]) -> bool:
+    """Whether a Content-Type is one of the wanted ones; `image/*` stands for every image type.
+
+    `application/ld+json` is only acceptable with the ActivityStreams profile, so that a JSON file which somebody has
+    uploaded to a server cannot pass for a document of that server (contract, federation section 1, security row 6).
+    """
+    kind, parameters = media_type(value)
+    if not kind:
+        return False
+    if kind == "application/ld+json" and ACTIVITY_PROFILE not in parameters.get("profile", "").split():
+        return False
+    family = kind.partition("/")[0]
+    return any(media_type(wanted)[0] in (kind, f"{family}/*") for wanted in accept)
+
+
+def check_type(response: ClientResponse, accept: Sequence[str]) -> None:
+    """Raises WrongType unless the response has exactly one Content-Type, and an acceptable one."""
+    values = response.headers.getall("Content-Type", [])
+    if len(values) != 1 or not is_acceptable(values[0], accept):
+        raise WrongType(f"content type {', '.join(values)[:200] or 'missing'} instead of {', '.join(accept)}")
+
+
+class _Plain:
+    def feed(self, chunk: bytes, room: int) -> bytes:
+        return chunk[:room]
+
+    def finish(self) -> None:
+        """Any end is a good one; a short one is noticed by its length."""
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+        self._started = False
+
+    def feed(self, chunk: bytes, room: int) -> bytes:
+        self._started = True
+        try:
+            plain = self._stream.decompress(chunk, room)
+        except zlib.error as error:
+            raise Unreachable(f"broken gzip: {error}") from None
+        if self._stream.unused_data:
+            raise Unreachable("bytes after the end of the gzip stream")
+        return plain
+
+    def finish(self) -> None:
+        if self._started and not self._stream.eof:
+            raise Unreachable("the gzip stream ends early")
+
+
+def _decoder(response: ClientResponse) -> _Plain | _Gzip:
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding in ("", "identity"):
+        return _Plain()
+    if encoding in ("gzip", "x-gzip"):
+        return _Gzip()
+    raise WrongType(f"content encoding {encoding[:50]!r}")
+
+
+async def read_body(response: ClientResponse, limit: int) -> bytes:
+    """The whole body, decompressed. Never holds more than `limit` bytes and one chunk of it.
+
+    Raises TooLarge for more than `limit` bytes before or after decompression, WrongType for a content encoding other
+    than gzip, Unreachable for a body that is cut short or broken.
+    """
+    announced = response.content_length
+    if announced is not None and announced > limit:
+        raise TooLarge(f"{announced} bytes announced, {limit} accepted")
+    decoder = _decoder(response)
+    body = bytearray()
+    received = 0
+    while chunk := await response.content.readany():
+        received += len(chunk)
+        # One byte more than the limit tells "full" from "too much".
+        body += decoder.feed(chunk, limit - len(body) + 1)
+        if received > limit or len(body) > limit:
+            raise TooLarge(f"more than {limit} bytes")
+    decoder.finish()
+    return bytes(body)
+
+
+async def read_beginning(response: ClientResponse, limit: int) -> bytes:
+    """At most `limit` bytes of a body that only a log will show; undecodable ones count as none."""
+    try:
+        decoder = _decoder(response)
+        body = bytearray()
+        while len(body) < limit and (chunk := await response.content.readany()):
+            body += decoder.feed(chunk, limit - len(body))
+    except (WrongType, Unreachable):
+        return b""
+    return bytes(body)

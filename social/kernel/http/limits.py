@@ -1,0 +1,144 @@
+"""Knows how long, and how many at once, web requests may wait for other machines.
+
+Source: DESIGN "One way out": inside a web request the network gets 5 s altogether, and at most half of the threads may
+be waiting for it. Work outside web requests is bounded by its own deadlines only.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from django.conf import settings
+
+from social.kernel.http.errors import Exhausted
+
+_lock = threading.Lock()
+_waiting = 0
+
+
+def _after_fork_in_child() -> None:
+    """The threads that held the lock or waited do not exist in a child, so nobody would ever let go of them there."""
+    global _lock, _waiting
+    _lock = threading.Lock()
+    _waiting = 0
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _most_waiting() -> int:
+    return max(1, int(getattr(settings, "WEB_THREADS", 8)) // 2)
+
+
+class _Budget:
+    """The network time of one web request; fetches under way at the same time spend it once."""
+
+    __slots__ = ("_left", "_pending", "_since")
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._pending = 0
+        self._since = 0.0
+
+    def enter(self) -> float:
+        """Starts spending and returns the seconds that are left; raises Exhausted at once rather than wait."""
+        global _waiting
+        with _lock:
+            now = time.monotonic()
+            left = self._left - (now - self._since if self._pending else 0.0)
+            if left <= 0:
+                raise Exhausted("the network time of this web request is spent")
+            if not self._pending:
+                if _waiting >= _most_waiting():
+                    raise Exhausted("too many web requests are waiting for the network")
+                _waiting += 1
+                self._since = now
+            self._pending += 1
+            return left
+
+    def leave(self) -> None:
+        global _waiting
+        with _lock:
+            self._pending -= 1
+            if not self._pending:
+                self._left -= time.monotonic() - self._since
+                _waiting = max(0, _waiting - 1)
+
+
+_budget: ContextVar[_Budget | None] = ContextVar("web_request_budget", default=None)
+
+
+@contextmanager
+def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
+    """Everything fetched inside, by this thread and the tasks it starts, takes `seconds` altogether at most.
+
+    Fetches then raise Exhausted at once when the time is spent or when half of WEB_THREADS are waiting already, and do
+    not try hosts again that were dead a moment ago. Inside another budget the outer one stays in force.
+    """
+    if _budget.get() is not None:
+        yield
+        return
+    token = _budget.set(_Budget(seconds))
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def in_web_request() -> bool:
+    """Whether a person is waiting for what is fetched now."""
+    return _budget.get() is not None
+
+
+@contextmanager
+def spending(seconds: float) -> Iterator[float]:
+    """Yields how many of the wanted seconds the current budget grants; all of them where there is none.
+
+    Raises Exhausted.
+    """
+    budget = _budget.get()
+    if budget is None:
+        yield seconds
+        return
+    left = budget.enter()
+    try:
+        yield min(seconds, left)
+    finally:
+        budget.leave()
+
+
+class HostPauses:
+    """The hosts that could not be reached a moment ago, in the memory of this process; not safe across threads."""
+
+    def __init__(self, seconds: float = 30.0, size: int = 1024) -> None:
+        self._seconds = seconds
+        self._size = size
+        self._until: OrderedDict[tuple[str, int], float] = OrderedDict()
+
+    def note(self, host: str, port: int) -> None:
+        """Remembers a failure; the oldest memory gives way when there are too many."""
+        self._until[host, port] = time.monotonic() + self._seconds
+        self._until.move_to_end((host, port))
+        if len(self._until) > self._size:
+            self._until.popitem(last=False)
+
+    def forget(self, host: str, port: int) -> None:
+        """The host has answered."""
+        if self._until:
+            self._until.pop((host, port), None)
+
+    def holds(self, host: str, port: int) -> bool:
+        """Whether the host failed less than `seconds` ago."""
+        until = self._until.get((host, port))
+        if until is None:
+            return False
+        if until > time.monotonic():
+            return True
+        del self._until[host, port]
+        return False

@@ -1,0 +1,66 @@
+"""Knows the shape of time-ordered identifiers: 48 bits of milliseconds, 16 bits that tell nothing.
+
+Source: contract, behaviours section 1; the SQL function `timestamp_id` is made by this app's first migration.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MAX = 2**63 - 1
+
+
+class SnowflakeField(models.BigAutoField):
+    """A primary key that PostgreSQL fills with `timestamp_id('<table>')`.
+
+    The DEFAULT stands in the column type and the identity suffix is left out: with both PostgreSQL refuses the table.
+    """
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return f"bigint DEFAULT timestamp_id('{self.model._meta.db_table}')"
+
+    def db_type_suffix(self, connection: BaseDatabaseWrapper) -> str | None:
+        return None
+
+    def rel_db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "bigint"
+
+    def cast_db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "bigint"
+
+
+def snowflake_at(moment: datetime) -> int:
+    """An id for something that happened at `moment` (a remote or imported post), with random low bits.
+
+    The caller retries on a clash: two may be made for the same millisecond.
+    """
+    milliseconds = max(0, (moment - _EPOCH) // timedelta(milliseconds=1))
+    return min(milliseconds << 16 | secrets.randbits(16), _MAX)
+
+
+def first_at(moment: datetime) -> int:
+    """The smallest id of `moment`: for "since then" comparisons."""
+    return max(0, (moment - _EPOCH) // timedelta(milliseconds=1)) << 16
+
+
+def moment_of(snowflake: int) -> datetime:
+    """When the thing with this id was made, to the millisecond."""
+    return _EPOCH + timedelta(milliseconds=snowflake >> 16)
+
+
+def parse_id(raw: Any) -> int | None:
+    """A client's id as a number, or None when it cannot be one (contract, parameters section 0: such an id is a 404)."""
+    if isinstance(raw, bool):
+        return None
+    if isinstance(raw, int):
+        return raw if 0 <= raw <= _MAX else None
+    if isinstance(raw, str) and raw.isascii() and raw.isdigit() and len(raw) <= 19:
+        number = int(raw)
+        return number if number <= _MAX else None
+    return None

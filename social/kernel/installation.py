@@ -1,0 +1,22 @@
+"""Knows what an installation is for as long as it lives: the domain it was first started with."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Installation(models.Model):
+    """One row, written by the first start: identifiers made under this domain are in other servers' databases."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    local_domain = models.TextField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        app_label = "social"
+        db_table = "social_installation"
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="installation_is_one")]
+
+    def __str__(self) -> str:
+        return self.local_domain

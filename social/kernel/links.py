@@ -1,0 +1,42 @@
+"""Knows this server's own addresses."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from django.conf import settings
+
+
+def web_url(path: str = "") -> str:
+    """The absolute address of a path on the web domain."""
+    return f"{settings.BASE_URL}{path}"
+
+
+def profile_url(username: str) -> str:
+    """A local profile page (contract, federation section 2)."""
+    return web_url(f"/@{username}")
+
+
+def status_url(username: str, status_id: int) -> str:
+    """The page of a local status."""
+    return web_url(f"/@{username}/{status_id}")
+
+
+def actor_uri(username: str) -> str:
+    """The ActivityPub id of a local account, in the username scheme (docs/adr/0003)."""
+    return web_url(f"/users/{username}")
+
+
+def status_uri(username: str, status_id: int) -> str:
+    """The ActivityPub id of a local status."""
+    return f"{actor_uri(username)}/statuses/{status_id}"
+
+
+def tag_url(name: str) -> str:
+    """The page of a hashtag."""
+    return web_url(f"/tags/{quote(name)}")
+
+
+def is_own_domain(domain: str) -> bool:
+    """Whether a domain, as written in an address, is this server's."""
+    return domain.lower().rstrip(".") in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)

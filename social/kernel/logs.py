@@ -1,0 +1,157 @@
+"""Knows how the server logs: JSON or readable lines, each with its request's id, none with anybody's secret."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import sys
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+REDACTED = "[redacted]"
+
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+_SECRET_KEYS = frozenset(
+    "password passwd password1 password2 new_password current_password passphrase secret secret_key client_secret "
+    "token access_token refresh_token bearer_token id_token registration_token auth_token authorization "
+    "proxy_authorization cookie set_cookie sec_websocket_protocol private_key vapid_private_key field_encryption_keys "
+    "code_verifier otp csrfmiddlewaretoken sessionid".split()
+)
+
+# A name, then `=`, `:` (with or without quotes, also escaped ones) or, in the repr of a pair, a comma between quotes.
+_JOINT = r"""(?:\\?["']?\s*[=:]\s*b?\\?["']?|\\?["']\s*,\s*b?\\?["'])"""
+_PATTERNS = re.compile(
+    rf"""
+    (?P<whole>\b(?:proxy-)?authorization|\bsec-websocket-protocol|\b(?:set-)?cookie)(?P<whole_joint>{_JOINT})[^"'\r\n\\]+
+    | (?P<name>(?:access|bearer|refresh|id|registration|auth)_token|client_secret|secret_key|private_key|code_verifier
+        |passw(?:or)?d\d?|csrfmiddlewaretoken|sessionid|(?<=[?&])(?:code|token))(?P<joint>{_JOINT})[^\s&"',;)}}\]\\]+
+    | (?P<bearer>\bbearer\s+)[\w.~+/=-]{{12,}}
+    | (?P<login>://[^\s/:@]*:)[^\s/@]+(?=@)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def _replace(match: re.Match[str]) -> str:
+    kept = (match["whole"], match["whole_joint"], match["name"], match["joint"], match["bearer"], match["login"])
+    return "".join(part for part in kept if part) + REDACTED
+
+
+def redact(text: str) -> str:
+    """The text without tokens, passwords, authorization headers, cookies and the passwords of URLs (security, row 48)."""
+    return _PATTERNS.sub(_replace, text)
+
+
+def _is_secret(key: object) -> bool:
+    return isinstance(key, str | bytes) and _plain(key).lower().replace("-", "_") in _SECRET_KEYS
+
+
+def _plain(value: str | bytes) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def redact_value(value: object) -> object:
+    """As `redact`, through mappings and sequences; what is under the name of a secret goes whatever it holds."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str | bytes):
+        return redact(_plain(value))
+    if isinstance(value, Mapping):
+        return {
+            str(redact_value(key)): REDACTED if _is_secret(key) and item else redact_value(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, tuple) and len(value) == 2 and _is_secret(value[0]):  # a header
+            return [redact_value(value[0]), REDACTED]
+        return [redact_value(item) for item in value]
+    return redact(repr(value))
+
+
+def request_id() -> str:
+    """The id of the request or task this context works for; empty outside."""
+    return _request_id.get()
+
+
+@contextlib.contextmanager
+def request_context(identifier: str) -> Iterator[None]:
+    """Every line logged inside, in this thread or asyncio task, carries `identifier` as `request_id`."""
+    token = _request_id.set(identifier)
+    try:
+        yield
+    finally:
+        _request_id.reset(token)
+
+
+def _add_request_id(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    if identifier := _request_id.get():
+        event.setdefault("request_id", identifier)
+    return event
+
+
+def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    # structlog's own members hold the record object and are taken out by the formatter.
+    return {
+        key: value if key in ("_record", "_from_structlog") else REDACTED if _is_secret(key) else redact_value(value)
+        for key, value in event.items()
+    }
+
+
+def configure(config: Mapping[str, Any]) -> None:
+    """Set up the standard library's logging and structlog, for `settings.LOGGING_CONFIG`.
+
+    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go to
+    standard error, so that what a command prints stays clean.
+    """
+    import orjson
+    import structlog
+
+    as_json = config.get("format", "json") == "json"
+    level = str(config.get("level", "INFO")).upper()
+    shared: list[Any] = [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+        structlog.stdlib.ExtraAdder(),
+        _add_request_id,
+        structlog.processors.format_exc_info,
+        _redact_event,
+    ]
+    if as_json:
+        renderer: Any = structlog.processors.JSONRenderer(
+            serializer=lambda event, **_: orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+        )
+    else:
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
+        )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    for old in list(root.handlers):
+        if isinstance(old.formatter, structlog.stdlib.ProcessorFormatter):
+            root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(level)
+    # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
+    logging.getLogger("django.request").setLevel(logging.ERROR)
+    logging.captureWarnings(True)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            *shared,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )

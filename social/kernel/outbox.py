@@ -1,0 +1,165 @@
+"""Knows the outbox: news that was committed with its change and has not reached everybody yet."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from django.db import connection, models, transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
+from social.kernel.errors import Conflict
+from social.kernel.wakes import wake
+
+__all__ = [
+    "LEASE",
+    "MAX_ATTEMPTS",
+    "OutboxRow",
+    "QueueFigures",
+    "discard",
+    "drain",
+    "measure",
+    "overdue_queues",
+    "retry",
+    "wake",
+]
+
+logger = logging.getLogger("social.outbox")
+OVERDUE: Final = timedelta(seconds=10)
+
+
+class OutboxRow(models.Model):
+    """One event for one subscriber, deleted when its reaction is done. Rows are written and taken by SQL, by the clock
+    of the database: `social.kernel.events` inserts, `social.kernel.drains` claims.
+
+    `id` is the order inside a lane (queue and key). `claim` is the token of the holder until `claimed_until`.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    queue = models.TextField()
+    key = models.TextField()
+    subscriber = models.TextField()
+    event = models.TextField()
+    payload = models.JSONField()
+    due_at = models.DateTimeField(db_default=Now())
+    claimed_until = models.DateTimeField(null=True)
+    claim = models.BigIntegerField(null=True)
+    attempts = models.SmallIntegerField(db_default=0)
+    last_error = models.TextField(db_default="")
+    dead_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "social_outbox"
+        verbose_name = "outbox row"
+        # No index holds a column that claiming changes: a claim is then a heap-only update and the indexes do not grow.
+        indexes = [
+            models.Index(fields=["queue", "due_at", "id"], condition=Q(dead_at__isnull=True), name="outbox_due"),
+            models.Index(fields=["queue", "key", "id"], name="outbox_lane"),
+            models.Index(fields=["dead_at"], condition=Q(dead_at__isnull=False), name="outbox_dead"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} for {self.subscriber}"
+
+
+@dataclass(frozen=True)
+class QueueFigures:
+    """How a queue stands. Ages in seconds past the due time, of rows that are due and not dead."""
+
+    queue: str
+    depth: int
+    dead: int
+    oldest: float
+    p99: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+# Hops from queue to queue by the index instead of reading the backlog.
+_OVERDUE_QUEUES: Final = """
+WITH RECURSIVE q AS (
+    SELECT min(queue) AS queue FROM social_outbox
+    UNION ALL
+    SELECT (SELECT min(queue) FROM social_outbox WHERE queue > q.queue) FROM q WHERE q.queue IS NOT NULL
+)
+SELECT queue FROM q
+WHERE queue IS NOT NULL AND EXISTS (
+    SELECT FROM social_outbox o
+    WHERE o.queue = q.queue AND o.due_at < now() - %s AND o.dead_at IS NULL
+      AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+)
+"""
+_MEASURE: Final = """
+SELECT queue, count(*) FILTER (WHERE dead_at IS NULL AND due_at <= now()), count(*) FILTER (WHERE dead_at IS NOT NULL),
+       COALESCE(extract(epoch FROM now() - min(due_at) FILTER (WHERE dead_at IS NULL AND due_at <= now())), 0)::float8,
+       COALESCE(extract(epoch FROM now() - percentile_disc(0.01) WITHIN GROUP (ORDER BY due_at)
+                FILTER (WHERE dead_at IS NULL AND due_at <= now())), 0)::float8
+FROM social_outbox GROUP BY queue ORDER BY queue
+"""
+
+
+def overdue_queues() -> list[str]:
+    """Queues with a row that has been due for 10 s and is in nobody's hands: its wake-up was lost, or its holder died."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OVERDUE_QUEUES, [OVERDUE])
+        return [name for (name,) in cursor.fetchall()]
+
+
+def measure() -> list[QueueFigures]:
+    """Depth, dead letters and ages per queue that has rows; reads the whole table (metrics, doctor, cockpit)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MEASURE)
+        return [QueueFigures(*row) for row in cursor.fetchall()]
+
+
+def retry(ids: Sequence[int] | None = None) -> int:
+    """Give rows (dead ones, or backing off) another dozen attempts from now on, all dead ones for None; how many.
+
+    Their queues are woken after commit. Rows in somebody's hands are left alone.
+    """
+    with transaction.atomic():
+        rows = OutboxRow.objects.filter(Q(claimed_until=None) | Q(claimed_until__lte=Now()))
+        rows = rows.filter(dead_at__isnull=False) if ids is None else rows.filter(id__in=ids)
+        chosen = list(rows.select_for_update().order_by("id").values_list("id", "queue"))
+        OutboxRow.objects.filter(id__in=[row_id for row_id, _ in chosen]).update(
+            dead_at=None, attempts=0, due_at=Now(), claim=None, claimed_until=None
+        )
+        for queue in sorted({queue for _, queue in chosen}):
+            transaction.on_commit(partial(wake, queue), robust=True)
+    return len(chosen)
+
+
+def discard(row_id: int) -> bool:
+    """Drop a row for good, its event will not be heard; False when there is none. What is dropped is logged in full.
+
+    Raises Conflict while a process has the row in its hands.
+    """
+    with transaction.atomic():
+        row = OutboxRow.objects.select_for_update().filter(id=row_id).first()
+        if row is None:
+            return False
+        if row.claimed_until is not None and row.claimed_until > _database_now():
+            raise Conflict
+        logger.warning(
+            "Outbox row %d discarded by hand: %s %s for %s, queue %s, key %r, last error: %s",
+            *(row.id, row.event, row.payload, row.subscriber, row.queue, row.key, row.last_error),
+        )
+        row.delete()
+        transaction.on_commit(partial(wake, row.queue), robust=True)
+    return True
+
+
+def _database_now() -> datetime:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        moment: datetime = cursor.fetchone()[0]
+    return moment

@@ -1,0 +1,53 @@
+"""Knows how a floor asks something of a floor above it, without knowing that floor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Unplugged(RuntimeError):
+    """Nobody has plugged an implementation into this port: a wiring fault, not something a user can cause."""
+
+
+class Port(Generic[T]):
+    """A socket in the wall: the lower floor declares it with a Protocol as T, the upper floor's `apps.py` plugs in.
+
+    `name` is for the message of `Unplugged`. One implementation at a time; plugging happens at start, before threads.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._implementation: T | None = None
+
+    def plug(self, implementation: T) -> None:
+        """Make `implementation` the answerer. Raises RuntimeError when another one is in already."""
+        if self._implementation is not None and self._implementation is not implementation:
+            raise RuntimeError(f"The port {self.name} is already answered by {self._implementation!r}.")
+        self._implementation = implementation
+
+    def unplug(self) -> None:
+        """Leave the port unanswered."""
+        self._implementation = None
+
+    def get(self) -> T:
+        """The implementation. Raises Unplugged when there is none."""
+        if self._implementation is None:
+            raise Unplugged(f"Nothing is plugged into the port {self.name}: call its plug() in an AppConfig.ready().")
+        return self._implementation
+
+    def find(self) -> T | None:
+        """The implementation, or None: for callers that can do without (the server runs with upper floors unplugged)."""
+        return self._implementation
+
+    @contextmanager
+    def replaced(self, implementation: T | None) -> Iterator[None]:
+        """For tests: another implementation, or none, inside the block; the old one afterwards."""
+        before, self._implementation = self._implementation, implementation
+        try:
+            yield
+        finally:
+            self._implementation = before

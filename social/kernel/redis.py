@@ -1,0 +1,178 @@
+"""Knows where Redis is for each role, and how long anybody may wait for it.
+
+Four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
+(Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is kept only in Redis.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import threading
+import time
+import weakref
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar, cast
+
+import redis
+import redis.asyncio
+from django.conf import settings
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError, RedisError, TimeoutError
+from redis.retry import Retry
+
+from social.kernel.circuits import Circuit
+
+__all__ = ["RedisError", "Role", "Script", "async_client", "best_effort", "circuit", "client", "key", "url"]
+
+logger = logging.getLogger(__name__)
+Role = Literal["cache", "broker", "streams", "feeds"]
+T = TypeVar("T")
+
+# Seconds to connect and to wait for one answer. A web request that meets a silent server pays this once: afterwards the
+# circuit fails at once for a second. Feeds get more because pipelines of a fan-out are long.
+TIMEOUTS: Final[dict[Role, float]] = {"cache": 0.2, "broker": 0.2, "streams": 0.2, "feeds": 1.0}
+MAX_CONNECTIONS: Final = 64
+
+_circuits: Final[dict[Role, Circuit]] = {role: Circuit(1.0) for role in TIMEOUTS}
+_clients: dict[tuple[Role, str], redis.Redis] = {}
+_clients_lock = threading.Lock()
+_async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[Role, str], redis.asyncio.Redis]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class _Guarded(Retry):
+    """Every command passes here: at once an error while the circuit is open; one more try on a broken connection.
+
+    The second try is for connections that died in the pool (the server was restarted). A timeout is never tried twice.
+    """
+
+    def __init__(self, guard: Circuit) -> None:
+        super().__init__(NoBackoff(), 1, (ConnectionError, OSError))
+        self.guard = guard
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Guarded:
+        # redis-py copies the policy for each connection; the circuit must stay one for all.
+        return self
+
+    def call_with_retry(self, do: Callable[[], T], *args: Any, **kwargs: Any) -> T:
+        if self.guard.is_open:
+            raise ConnectionError("Redis failed less than a second ago: not asked.")
+        try:
+            return cast(T, super().call_with_retry(do, *args, **kwargs))
+        except (ConnectionError, TimeoutError, OSError):
+            self.guard.failed()
+            raise
+
+
+class _GuardedAsync(AsyncRetry):
+    """As `_Guarded`, for asyncio clients, sharing the circuit of the role."""
+
+    def __init__(self, guard: Circuit) -> None:
+        super().__init__(NoBackoff(), 1, (ConnectionError, OSError))
+        self.guard = guard
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _GuardedAsync:
+        return self
+
+    async def call_with_retry(self, do: Callable[[], Awaitable[T]], *args: Any, **kwargs: Any) -> T:
+        if self.guard.is_open:
+            raise ConnectionError("Redis failed less than a second ago: not asked.")
+        try:
+            return cast(T, await super().call_with_retry(do, *args, **kwargs))
+        except (ConnectionError, TimeoutError, OSError):
+            self.guard.failed()
+            raise
+
+
+def url(role: Role) -> str:
+    """The address of the role's server, from `settings.REDIS_URLS`."""
+    return str(settings.REDIS_URLS[role])
+
+
+def circuit(role: Role) -> Circuit:
+    """The role's circuit in this process; tests close it after they brought a server back."""
+    return _circuits[role]
+
+
+def _options(role: Role) -> dict[str, Any]:
+    return {
+        "socket_timeout": TIMEOUTS[role],
+        "socket_connect_timeout": TIMEOUTS[role],
+        "max_connections": MAX_CONNECTIONS,
+        # RESP2 without driver announcement: connecting then costs one round trip (SELECT) instead of four.
+        "protocol": 2,
+        "driver_info": None,
+    }
+
+
+def client(role: Role) -> redis.Redis:
+    """The role's client, answering bytes. Shared by all threads; safe after a fork (the pool notices the new process).
+
+    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller can do without.
+    """
+    address = (role, url(role))
+    found = _clients.get(address)
+    if found is None:
+        with _clients_lock:
+            found = _clients.get(address)
+            if found is None:
+                found = redis.Redis.from_url(address[1], retry=_Guarded(_circuits[role]), **_options(role))
+                _clients[address] = found
+    return found
+
+
+def async_client(role: Role) -> redis.asyncio.Redis:
+    """The role's client for the running event loop. Raises RuntimeError outside a loop."""
+    clients = _async_clients.setdefault(asyncio.get_running_loop(), {})
+    address = (role, url(role))
+    if address not in clients:
+        retry = _GuardedAsync(_circuits[role])
+        clients[address] = redis.asyncio.Redis.from_url(address[1], retry=retry, **_options(role))
+    return clients[address]
+
+
+def key(role: Role, *parts: object) -> str:
+    """`cache:token:12`: the role's prefix keeps roles apart that share one server."""
+    return ":".join((role, *map(str, parts)))
+
+
+@dataclass
+class Attempt:
+    """How a `best_effort` block ended; read it after the block."""
+
+    failed: bool = False
+
+
+_last_warnings: dict[str, float] = {}
+
+
+@contextmanager
+def best_effort(purpose: str) -> Iterator[Attempt]:
+    """Swallow what Redis may raise inside the block; one warning per `purpose` and 10 s names what was given up."""
+    attempt = Attempt()
+    try:
+        yield attempt
+    except (RedisError, OSError) as error:
+        attempt.failed = True
+        now = time.monotonic()
+        if now - _last_warnings.get(purpose, -10.0) >= 10.0:
+            _last_warnings[purpose] = now
+            logger.warning("Redis does not answer: gave up to %s (%s: %s)", purpose, type(error).__name__, error)
+
+
+class Script:
+    """A Lua script, sent as a whole once per server and by its digest afterwards; it survives SCRIPT FLUSH and restarts."""
+
+    def __init__(self, role: Role, source: str) -> None:
+        self.role = role
+        self._run = functools.lru_cache(maxsize=4)(lambda connected: connected.register_script(source))
+
+    def __call__(self, keys: Sequence[str], args: Sequence[str | bytes | int | float] = ()) -> Any:
+        """Run it on the role's server. Raises RedisError."""
+        return self._run(client(self.role))(keys=keys, args=args)

@@ -1,0 +1,144 @@
+"""Knows which reactions want to hear of which events. Filled once at start, read ever after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
+
+import orjson
+
+DEFAULT_QUEUE: Final = "default"
+DEFAULT_SECONDS: Final = 20.0
+_SCALARS: Final = (int, str, bool, type(None))
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that has happened, in the past tense: a frozen dataclass of ids and flags, never of contents.
+
+    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; what happens to one key
+    is told in order, so it names the thing that changes (`status:{status_id}`). The empty key asks for no order.
+    """
+
+    key: ClassVar[str] = ""
+
+    def lane(self) -> str:
+        """The key of this very event."""
+        return self.key.format(**self.values()) if self.key else ""
+
+    def values(self) -> dict[str, Any]:
+        """The fields. Raises TypeError for one that would not come back from the outbox as it went in."""
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            parts = value if isinstance(value, tuple) else (value,)
+            if not all(isinstance(part, _SCALARS) for part in parts):
+                raise TypeError(f"{type(self).__name__}.{field.name} holds {value!r}: events carry ids and flags only.")
+            found[field.name] = value
+        return found
+
+    def encoded(self) -> str:
+        """The fields as JSON."""
+        return orjson.dumps(self.values()).decode()
+
+    @classmethod
+    def decoded(cls, payload: str | bytes) -> Self:
+        """The event again. A field that this release no longer has is ignored: the row may be older than the code.
+
+        Raises TypeError when a field without default is missing.
+        """
+        stored = orjson.loads(payload)
+        known = {field.name for field in fields(cls)}
+        return cls(
+            **{k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k in known},
+        )
+
+
+E = TypeVar("E", bound=Event)
+Reaction = Callable[[Sequence[E]], None]
+
+
+@dataclass(frozen=True)
+class Subscription(Generic[E]):
+    """One reaction to one kind of event; see `on` for the fields."""
+
+    event: type[E]
+    reaction: Reaction[E]
+    queue: str
+    when: Callable[[E], bool] | None
+    database: bool
+    batch: int | None
+    seconds: float
+
+    @property
+    def subscriber(self) -> str:
+        """The dotted name under which rows find this reaction again after a restart."""
+        return f"{self.reaction.__module__}.{self.reaction.__qualname__}"
+
+
+class Subscriptions:
+    """All of a process, by event and by the names that rows carry."""
+
+    def __init__(self) -> None:
+        self._by_event: dict[type[Event], list[Subscription[Any]]] = {}
+        self._by_name: dict[tuple[str, str], Subscription[Any]] = {}
+
+    def add(self, subscription: Subscription[Any]) -> None:
+        """Register it; once more with the same terms is no harm. Raises ValueError for other terms or a nameless function."""
+        if "<" in subscription.subscriber:
+            raise ValueError(f"{subscription.subscriber} cannot be found again by its name: use a module-level function.")
+        name = (subscription.event.__name__, subscription.subscriber)
+        known = self._by_name.get(name)
+        if known == subscription:
+            return
+        if known is not None:
+            raise ValueError(f"{subscription.subscriber} is subscribed to {name[0]} already, on other terms.")
+        self._by_name[name] = subscription
+        self._by_event.setdefault(subscription.event, []).append(subscription)
+
+    def remove(self, subscription: Subscription[Any]) -> None:
+        """Forget it: for tests."""
+        del self._by_name[(subscription.event.__name__, subscription.subscriber)]
+        self._by_event[subscription.event].remove(subscription)
+
+    def of(self, event: type[Event]) -> Sequence[Subscription[Any]]:
+        """Who wants to hear of this kind of event, in the order of registration."""
+        return self._by_event.get(event, ())
+
+    def named(self, event: str, subscriber: str) -> Subscription[Any] | None:
+        """The subscription a row was written for, or None when this release does not know it."""
+        return self._by_name.get((event, subscriber))
+
+    def queues(self) -> set[str]:
+        """Every queue that has a subscription."""
+        return {subscription.queue for subscription in self._by_name.values()}
+
+
+registry: Final = Subscriptions()
+
+
+def on(
+    event: type[E],
+    reaction: Reaction[E],
+    *,
+    queue: str = DEFAULT_QUEUE,
+    when: Callable[[E], bool] | None = None,
+    database: bool = False,
+    batch: int | None = None,
+    seconds: float = DEFAULT_SECONDS,
+) -> Subscription[E]:
+    """When `event` is announced, call `reaction` with it, after commit, in a worker process.
+
+    The reaction gets one or more events in order; it must read the current state (the event may be old) and be idempotent:
+    it runs at least once, and when a call with several events fails it is called again with each of them alone.
+    With `database=True` it touches nothing but the database and has exactly one effect: it runs in one transaction with
+    the removal of its outbox rows. Without it, no transaction is open while it runs.
+
+    `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is asked at publishing and must be pure: False
+    writes no row. `batch` caps the events of one call (1 for work that takes long each). `seconds` is the longest one
+    call may take: after that another process takes the events to be abandoned and runs them again.
+    """
+    subscription = Subscription(event, reaction, queue, when, database, batch, seconds)
+    registry.add(subscription)
+    return subscription

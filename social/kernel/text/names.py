@@ -1,0 +1,120 @@
+"""Knows the forms in which typed text, hashtags and domains are kept and shown."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from typing import Final
+
+import idna
+import regex
+
+from social.kernel.text.scan import MAX_DOMAIN_LENGTH, TAG_JOINTS, TAG_NAME, WORD
+
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_LINE_ENDS: Final = re.compile(r"\r\n?")
+_TAG: Final = regex.compile(TAG_NAME, regex.VERSION0)
+_NOT_IN_TAG: Final = regex.compile(rf"[^{WORD}{TAG_JOINTS}]++", regex.VERSION0)
+_PLAIN_DOMAIN: Final = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
+
+
+def clean_input(text: str) -> str:
+    """Typed text as it may be kept: line ends are LF; NUL and lone surrogates are gone, which no database or JSON holds.
+
+    Everything else stays, joiners and variation selectors too. Calling it twice changes nothing.
+    """
+    if "\r" in text:
+        text = _LINE_ENDS.sub("\n", text)
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if not text.isascii() and _SURROGATES.search(text):
+        # Halves that stand in pairs are a character that a careless decoder has split.
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    return text
+
+
+def _folds() -> dict[int, str]:
+    # Latin-1 Supplement and Latin Extended-A: what the network's servers fold, so that a tag is one tag everywhere.
+    folds = dict(zip(map(ord, "ÐðĐđĦħıĸŁłŊŋØøŦŧ"), "DdDdHhikLlNnOoTt", strict=True))
+    for code in range(0xC0, 0x180):
+        base = unicodedata.normalize("NFKD", chr(code))
+        if base[0].isascii() and all(unicodedata.combining(mark) for mark in base[1:]):
+            folds[code] = base[0]
+    return folds
+
+
+_FOLDS: Final = _folds()
+
+
+def is_hashtag(name: str) -> bool:
+    """Whether `name`, without a sign before it, is a whole hashtag (contract, behaviours section 8)."""
+    return _TAG.fullmatch(name) is not None
+
+
+def display_hashtag(name: str) -> str:
+    """A hashtag as it is shown: as written, without its sign and without characters that no hashtag holds."""
+    return _NOT_IN_TAG.sub("", name)
+
+
+def normalise_hashtag(name: str) -> str:
+    """A hashtag as it is kept and compared: NFKC, without accents on Latin letters, lower case.
+
+    Takes the name with or without its sign; characters that no hashtag holds are dropped. The result may be empty or
+    no hashtag: ask `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
+    """
+    folded = unicodedata.normalize("NFKC", name).translate(_FOLDS).lower()
+    return display_hashtag(unicodedata.normalize("NFKC", folded))
+
+
+def normalise_domain(domain: str) -> str | None:
+    """A domain as it is kept and compared: lower case, Punycode, without a final dot, with its port if it has one.
+
+    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are kept for servers on one machine. None if it can be
+    no domain (empty, too long, underscores, symbols, a port that does not exist).
+    """
+    host, port = domain.strip(), ""
+    if len(host) > 4 * MAX_DOMAIN_LENGTH:
+        return None
+    if host.startswith("["):
+        return _normalise_ipv6(host)
+    if ":" in host:
+        host, _, digits = host.partition(":")
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 5 and 0 < int(digits) < 65536):
+            return None
+        port = f":{int(digits)}"
+    host = host.removesuffix(".").lower()
+    if not _PLAIN_DOMAIN.fullmatch(host):
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            return None
+    return host + port if 0 < len(host) <= MAX_DOMAIN_LENGTH else None
+
+
+def _normalise_ipv6(domain: str) -> str | None:
+    host, bracket, port = domain[1:].partition("]")
+    digits = port.removeprefix(":")
+    if not bracket or (port and not (port[0] == ":" and digits.isascii() and digits.isdigit() and len(digits) <= 5)):
+        return None
+    try:
+        address = ipaddress.IPv6Address(host)
+    except ValueError:
+        return None
+    if digits and not 0 < int(digits) < 65536:
+        return None
+    return f"[{address}]:{int(digits)}" if digits else f"[{address}]"
+
+
+def display_domain(domain: str) -> str:
+    """A kept domain as people read it: Unicode letters in place of Punycode (contract, behaviours section 1).
+
+    A name that cannot be decoded is returned as it is.
+    """
+    if "xn--" not in domain:
+        return domain
+    host, colon, port = domain.partition(":")
+    try:
+        return idna.decode(host) + colon + port
+    except (idna.IDNAError, UnicodeError):
+        return domain

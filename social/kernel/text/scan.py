@@ -1,0 +1,216 @@
+"""Knows where the links, mentions, hashtags and emoji shortcodes of a text begin and end.
+
+Source of the rules: contract, behaviours section 8. Every pattern here is built so that no character is looked at
+more than a fixed number of times (possessive quantifiers, runs that cannot overlap): the time is linear in the length
+of the text, whoever wrote it (security row 32).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import regex
+
+MAX_URL_LENGTH: Final = 4096
+"""Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it must have an end."""
+
+MAX_DOMAIN_LENGTH: Final = 253
+"""Longest domain name, in characters (RFC 1035 section 2.3.4)."""
+
+_OPAQUE_SCHEMES: Final = ("dat", "dweb", "ipfs", "ipns", "ssb")
+_HOST_SCHEMES: Final = ("https", "http", "gopher", "gemini")
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    TEXT = "text"
+    URL = "url"
+    MENTION = "mention"
+    HASHTAG = "hashtag"
+    EMOJI = "emoji"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A stretch of text. The `raw` of all tokens of a text, joined, is the text itself, character for character.
+
+    `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its
+    sign, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case
+    and with its port if it has one; empty for a mention without domain.
+    """
+
+    kind: Kind
+    raw: str
+    name: str = ""
+    domain: str = ""
+
+    @property
+    def acct(self) -> str:
+        """The account a mention names, as written, in lower case: `user` or `user@domain`."""
+        return f"{self.name}@{self.domain}".lower() if self.domain else self.name.lower()
+
+
+def _any_case(word: str) -> str:
+    # Not the IGNORECASE flag: by Unicode folding a long s or a Kelvin sign would pass for the letter of a scheme.
+    return "".join(f"[{letter}{letter.upper()}]" for letter in word)
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return "|".join(_any_case(word) for word in words)
+
+
+WORD: Final = r"\p{L}\p{M}\p{Nd}\p{Pc}"
+_LABELS: Final = rf"[{WORD}]++(?:-++[{WORD}]++)*+(?:\.[{WORD}]++(?:-++[{WORD}]++)*+)*+"
+_HOST: Final = rf"(?:{_LABELS}|\[[0-9a-fA-F:.]{{2,45}}+\])"
+TAG_JOINTS: Final = "·・\u200c"
+TAG_NAME: Final = (
+    rf"(?=[\p{{Nd}}\p{{Pc}}\p{{M}}{TAG_JOINTS}]*+\p{{L}})"
+    rf"[\p{{L}}\p{{Nd}}\p{{Pc}}][{WORD}]*+(?:[{TAG_JOINTS}]++[{WORD}]++)*+"
+)
+_BIDI_EMBEDDINGS: Final = "\u202a-\u202e"
+
+_BEGINNING: Final = regex.compile(
+    rf"""
+    (?<![A-Za-z0-9@＠$\#＃{_BIDI_EMBEDDINGS}])
+    (?:
+        (?P<scheme>{_one_of(_HOST_SCHEMES)}):// (?P<host>{_HOST}) (?P<port>:[0-9]++)?+
+      | (?P<opaque>{_one_of(_OPAQUE_SCHEMES)}):// [A-Za-z0-9]++ (?:[._~%+=@-]++[A-Za-z0-9]++)*+
+      | (?P<xmpp>{_any_case("xmpp")}): (?://)?+ (?:[A-Za-z0-9._~%+!$*-]++@)?+ (?P<xmpp_host>{_HOST})
+      | (?P<magnet>{_any_case("magnet")}): (?=\?)
+    )
+    | (?<![=/{WORD}]) @ (?P<user>[A-Za-z0-9_]++(?:[.-]++[A-Za-z0-9_]++)*+)
+      (?: @ (?P<domain>[{WORD}]++(?:[.-]++[{WORD}]++)*+) (?P<domain_port>:[0-9]{{1,5}}+(?![0-9]))?+ )?+
+    | (?<!\S) [\#＃] (?P<tag>{TAG_NAME})
+    | (?<![\p{{L}}\p{{M}}\p{{Nd}}:]) : (?P<emoji>[A-Za-z0-9_]{{2,}}+) : (?![\p{{L}}\p{{M}}\p{{Nd}}:])
+    """,
+    regex.VERBOSE | regex.VERSION0,
+)
+
+# Ends of a sentence or a quotation in scripts that put no space after them; nobody types them inside an address.
+_STOPS: Final = "“”„‟«»‹›、。〈〉《》「」『』【】〔〕〖〗〘〙〚〛〝〞〟，．：；！？（）［］｛｝｟｠｡｢｣､"
+# Characters nobody sees: they would let an address look like another one (security row 3).
+_UNSEEN: Final = r"\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_PATH_RUN: Final = rf"[^\s\p{{Cc}}<>\"`\\(){_STOPS}{_UNSEEN}]"
+_REST: Final = regex.compile(
+    rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PATH_RUN}*+\))*+\))*+", regex.VERSION0
+)
+_TRAILING: Final = frozenset("!'*,.:;?@$%~|^[]{}")
+_TRAILING_CATEGORIES: Final = frozenset({"Po", "Pi", "Pf", "Ps", "Pe"})
+_ONE_SCRIPT: Final = regex.compile(r"[\p{Latin}\p{M}\p{Nd}-]++|[^\p{Latin}\p{Nd}_-]++")
+_TOP_LEVEL: Final = regex.compile(r"[A-Za-z]{2,63}|[xX][nN]--[A-Za-z0-9-]{2,59}|[\p{L}\p{M}]{2,63}")
+
+
+def scan(text: str) -> tuple[Token, ...]:
+    """Split a text into its tokens.
+
+    Guarantees that the tokens' `raw`, joined, is `text`, that no two text tokens stand side by side, and a time linear
+    in the length of the text. An empty text has no tokens. Expects what `clean_input` returns.
+    """
+    tokens: list[Token] = []
+    done = position = 0
+    while (match := _BEGINNING.search(text, position)) is not None:
+        token, position = _read(text, match)
+        if token is None:
+            continue
+        start = match.start()
+        if start > done:
+            tokens.append(Token(Kind.TEXT, text[done:start]))
+        tokens.append(token)
+        done = position
+    if done < len(text):
+        tokens.append(Token(Kind.TEXT, text[done:]))
+    return tuple(tokens)
+
+
+def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
+    """The token that begins at a match, if it is one after all, and where to read on."""
+    if (user := match["user"]) is not None:
+        return _read_mention(text, match, user)
+    if (tag := match["tag"]) is not None:
+        return Token(Kind.HASHTAG, match[0], tag), match.end()
+    if (shortcode := match["emoji"]) is not None:
+        return Token(Kind.EMOJI, match[0], shortcode), match.end()
+    return _read_url(text, match)
+
+
+def _read_mention(text: str, match: regex.Match[str], user: str) -> tuple[Token, int]:
+    start, end = match.start(), match.end("user")
+    domain = match["domain"]
+    if domain is None or len(domain) > MAX_DOMAIN_LENGTH:
+        return Token(Kind.MENTION, text[start:end], user), end
+    kept = _ending_in_one_script(domain)
+    end = match.start("domain") + len(kept)
+    if len(kept) == len(domain):
+        end = match.end()
+    return Token(Kind.MENTION, text[start:end], user, text[match.start("domain") : end].lower()), end
+
+
+def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
+    start, end = match.start(), match.end()
+    host_group = "host" if match["host"] else "xmpp_host" if match["xmpp_host"] else None
+    whole = True
+    if host_group is not None:
+        host = match[host_group]
+        kept = _reachable(host)
+        if not kept:
+            return None, end
+        whole = len(kept) == len(host)
+        if not whole:
+            end = match.start(host_group) + len(kept)
+        elif match["port"] and not 0 < int(match["port"][1:7]) < 65536:
+            whole, end = False, match.end("host")
+        if text[end : end + 1] == "@":
+            # A user name before the host shows one host and opens another (security row 3).
+            return None, match.end()
+    if whole and (rest := _REST.match(text, end)) is not None:
+        end = _without_trailing(text, rest.end(), floor=end)
+    if end - start > MAX_URL_LENGTH or (match["magnet"] and end < match.end() + 2):
+        return None, end
+    return Token(Kind.URL, text[start:end], text[start : text.index(":", start)].lower()), end
+
+
+def _without_trailing(text: str, end: int, *, floor: int) -> int:
+    """Where an address ends, once the punctuation of the sentence around it is taken off."""
+    while end > floor:
+        last = text[end - 1]
+        if last not in _TRAILING and (last.isascii() or unicodedata.category(last) not in _TRAILING_CATEGORIES):
+            break
+        end -= 1
+    return end
+
+
+def _ending_in_one_script(host: str) -> str:
+    """A host without the words that follow it where a script is written without spaces (`example.comです`).
+
+    The last label of a name is Latin or it is not; where it changes, the sentence goes on.
+    """
+    if host.isascii():
+        return host.rstrip("_")
+    before, dot, last = host.rpartition(".")
+    match = _ONE_SCRIPT.match(last)
+    return before + dot + match[0].rstrip("-") if match else host
+
+
+def _reachable(host: str) -> str:
+    """The part of `host` that can be the host of a link: a name with a top-level domain, localhost or an IP address."""
+    if host.startswith("["):
+        return host if _is_address(host[1:-1], 6) else ""
+    host = _ending_in_one_script(host.rstrip("_"))
+    name, dot, last = host.rpartition(".")
+    if not dot:
+        return host if host.lower() == "localhost" else ""
+    if len(host) > MAX_DOMAIN_LENGTH:
+        return ""
+    return host if _TOP_LEVEL.fullmatch(last) or _is_address(host, 4) else ""
+
+
+def _is_address(host: str, version: int) -> bool:
+    try:
+        return ipaddress.ip_address(host).version == version
+    except ValueError:
+        return False

@@ -1,0 +1,117 @@
+"""Knows the HTML that a text of this server becomes.
+
+Source of every shape: contract, behaviours section 8; clients parse them (client trap 48).
+"""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import regex
+
+from social.kernel.text.names import normalise_hashtag
+from social.kernel.text.scan import Kind, Token
+
+SHOWN_URL_LENGTH: Final = 30
+"""How much of an address is shown after its prefix, in characters."""
+
+_BLANK_LINES: Final = regex.compile(r"\n(?:[^\S\n]*+\n)++")
+_LINE_ENDS: Final = regex.compile(r"\r\n?")
+_REL: Final = "nofollow noopener"
+_PREFIX: Final = regex.compile(r"[A-Za-z]++:(?://)?+(?:[wW]{3}\.)?+")
+
+
+@dataclass(frozen=True, slots=True)
+class MentionTarget:
+    """An account that a text may mention: its name, its `acct` (no domain for an account of this server), its page."""
+
+    username: str
+    acct: str
+    url: str
+
+
+def to_html(
+    tokens: Sequence[Token],
+    *,
+    mentions: Mapping[str, MentionTarget],
+    hashtag_url: Callable[[str], str],
+    profile_field: bool = False,
+    quote_url: str | None = None,
+) -> str:
+    """Render the tokens of a text.
+
+    `mentions` holds the accounts found, by `Token.acct`; a mention that is not in it stays text. `hashtag_url` gives the
+    address of a normalised hashtag. A `profile_field` is one line without paragraph, says `me` in the rel of its links
+    and names mentioned accounts with their domain. `quote_url` puts the line for readers that know no quotes before
+    the text, unless the text has that address itself.
+
+    Guarantees that everything that comes from the text is escaped. Blank text becomes an empty string.
+    """
+    render = _Renderer(tokens, mentions, hashtag_url, profile_field)
+    body = "".join(map(render.token, tokens))
+    if profile_field:
+        return body.replace("\n", " ").strip()
+    quoted = any(token.kind is Kind.URL and token.raw == quote_url for token in tokens)
+    fallback = "" if quote_url is None or quoted else f'<p class="quote-inline">RE: {_link(quote_url, _REL)}</p>'
+    body = body.strip("\n")
+    if not body or body.isspace():
+        return fallback
+    paragraphs = (paragraph.replace("\n", "<br />") for paragraph in _BLANK_LINES.split(body))
+    return fallback + "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+
+
+class _Renderer:
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        mentions: Mapping[str, MentionTarget],
+        hashtag_url: Callable[[str], str],
+        profile_field: bool,
+    ) -> None:
+        self.mentions = mentions
+        self.hashtag_url = hashtag_url
+        self.rel = f"{_REL} me" if profile_field else _REL
+        found = {mentions[token.acct] for token in tokens if token.kind is Kind.MENTION and token.acct in mentions}
+        self.names = Counter(target.username.lower() for target in found)
+        self.always_domain = profile_field
+
+    def token(self, token: Token) -> str:
+        match token.kind:
+            case Kind.URL:
+                return _link(token.raw, self.rel)
+            case Kind.MENTION if token.acct in self.mentions:
+                return self.mention(self.mentions[token.acct])
+            case Kind.HASHTAG:
+                url = _escape(self.hashtag_url(normalise_hashtag(token.name)))
+                return f'<a href="{url}" class="mention hashtag" rel="tag">#<span>{_escape(token.name)}</span></a>'
+            case Kind.TEXT if "\r" in token.raw:
+                return html.escape(_LINE_ENDS.sub("\n", token.raw))
+            case _:
+                return html.escape(token.raw)
+
+    def mention(self, target: MentionTarget) -> str:
+        shared = self.names[target.username.lower()] > 1
+        name = target.acct if shared or self.always_domain else target.username
+        return (
+            f'<span class="h-card" translate="no"><a href="{_escape(target.url)}" class="u-url mention">'
+            f"@<span>{_escape(name)}</span></a></span>"
+        )
+
+
+def _link(url: str, rel: str) -> str:
+    prefix = match[0] if (match := _PREFIX.match(url)) else ""
+    shown, rest = url[len(prefix) :][:SHOWN_URL_LENGTH], url[len(prefix) + SHOWN_URL_LENGTH :]
+    return (
+        f'<a href="{_escape(url)}" target="_blank" rel="{rel}" translate="no">'
+        f'<span class="invisible">{_escape(prefix)}</span><span class="{"ellipsis" if rest else ""}">{_escape(shown)}'
+        f'</span><span class="invisible">{_escape(rest)}</span></a>'
+    )
+
+
+def _escape(value: str) -> str:
+    # Line ends too: the body is cut into paragraphs at them, and none may lie inside a tag.
+    return html.escape(value).replace("\r", "&#13;").replace("\n", "&#10;")

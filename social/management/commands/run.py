@@ -1,0 +1,31 @@
+"""`manage.py run`: everything, under one supervisor."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from social.runtime.arguments import add_options
+
+
+class Command(BaseCommand):
+    """Only its `--help` comes here: `manage.py` starts the supervisor without loading Django."""
+
+    help = (
+        "Run everything: PostgreSQL and Valkey (unless DATABASE_URL and REDIS_URL are set), the web server, streaming, "
+        "the worker and the scheduler. Ctrl-C or SIGTERM stops all of them."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what `social.runtime.arguments` has taken out already."""
+        add_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run until told to stop."""
+        from social.runtime.launch import run
+
+        sys.exit(run())

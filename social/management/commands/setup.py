@@ -1,0 +1,38 @@
+"""`manage.py setup`: everything a first start needs, and nothing a second one would do again."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connection
+
+from social.runtime import domain, schema
+from social.runtime.arguments import add_options
+
+
+class Command(BaseCommand):
+    """Secrets and servers are seen to by `manage.py` before any command."""
+
+    help = "Make the secrets, the database's tables and the static files, and store the domain. Safe to repeat."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what `social.runtime.arguments` has taken out already."""
+        add_options(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Refuse another domain before anything is changed; note the state of the schema for quick starts."""
+        with connection.cursor() as cursor:
+            domain.check_domain(cursor, settings.LOCAL_DOMAIN)
+        call_command("migrate", interactive=False, verbosity=options["verbosity"] and 1, stdout=self.stdout)
+        with connection.cursor() as cursor:
+            domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+            schema.note(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
+        for folder in ("mail", "media", "static"):
+            (settings.DATA_DIR / folder).mkdir(parents=True, exist_ok=True)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        self.stdout.write(f"{settings.LOCAL_DOMAIN} is set up in {settings.DATA_DIR}. Start it: manage.py run")

@@ -1,0 +1,110 @@
+"""Knows how the output of several processes becomes one readable stream, and never makes any of them wait."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from collections import deque
+from itertools import cycle
+
+from social.kernel.logs import redact
+
+_COLOURS = (36, 33, 32, 35, 34, 96, 93, 92)
+_WIDTH = 9
+_MOST_PENDING = 1 << 20
+# A pipe that is reported writable takes at least PIPE_BUF bytes without blocking (POSIX: 512, Linux: 4096).
+_CHUNK = select.PIPE_BUF
+
+
+class Console:
+    """Lines in, prefixed by the name of their process and redacted; bytes out to `fd` as fast as its reader takes them.
+
+    `colour=None` means: only on a terminal. With `as_json` every line is one JSON object with a `process` member, for
+    log collectors. A reader that stops reading costs lines (their number is told), it does not stop the server.
+    """
+
+    def __init__(self, fd: int = 1, *, colour: bool | None = None, as_json: bool = False) -> None:
+        self.fd = fd
+        self._colour = os.isatty(fd) and "NO_COLOR" not in os.environ if colour is None else colour
+        self._json = as_json
+        self._pending: deque[bytes] = deque()
+        self._size = 0
+        self._dropped = 0
+        self._closed = False
+        self._palette = cycle(_COLOURS)
+        self._chosen: dict[str, int] = {}
+
+    @property
+    def pending(self) -> bool:
+        """Whether something waits to be written."""
+        return bool(self._pending)
+
+    def line(self, name: str, text: str) -> None:
+        """Add one line of the process `name`."""
+        self._add(self._shape(name, redact(text)))
+
+    def say(self, text: str) -> None:
+        """Add a line of our own, for the person in front of it."""
+        if self._json:
+            self.line("run", text)
+        else:
+            self._add(f"\033[1m{text}\033[0m\n" if self._colour and text else f"{text}\n")
+
+    def _shape(self, name: str, text: str) -> str:
+        if self._json:
+            if text.startswith("{") and text.endswith("}"):
+                return f'{{"process":{json.dumps(name)},{text[1:]}\n' if text != "{}" else ""
+            return json.dumps({"process": name, "event": text}, ensure_ascii=False) + "\n"
+        prefix = f"{name:<{_WIDTH}} | "
+        if self._colour:
+            colour = self._chosen.setdefault(name, 0) or next(self._palette)
+            self._chosen[name] = colour
+            prefix = f"\033[{colour}m{prefix}\033[0m"
+        return f"{prefix}{text}\n"
+
+    def _add(self, text: str) -> None:
+        if self._closed or not text:
+            return
+        data = text.encode(errors="replace")
+        if self._size + len(data) > _MOST_PENDING:
+            self._dropped += 1
+            return
+        if self._dropped:
+            note = self._shape("run", f"{self._dropped} lines were dropped: nobody read them.").encode()
+            self._dropped = 0
+            self._push(note)
+        self._push(data)
+
+    def _push(self, data: bytes) -> None:
+        self._size += len(data)
+        for start in range(0, len(data), _CHUNK):
+            self._pending.append(data[start : start + _CHUNK])
+
+    def write_some(self) -> None:
+        """Write what `fd` takes now; call it when `select` says that it is writable."""
+        while self._pending and not self._closed:
+            try:
+                if not select.select([], [self.fd], [], 0)[1]:
+                    return
+                written = os.write(self.fd, self._pending[0])
+            except BlockingIOError:
+                return
+            except OSError:  # the reader is gone: the server goes on without one
+                self._closed = True
+                self._pending.clear()
+                self._size = 0
+                return
+            self._size -= written
+            if written == len(self._pending[0]):
+                self._pending.popleft()
+            else:
+                self._pending[0] = self._pending[0][written:]
+
+    def finish(self, seconds: float = 1.0) -> None:
+        """Write the rest, if somebody reads it within `seconds`."""
+        deadline = time.monotonic() + seconds
+        while self._pending and (left := deadline - time.monotonic()) > 0:
+            select.select([], [self.fd], [], left)
+            self.write_some()

@@ -1,0 +1,67 @@
+"""Knows how to ask PostgreSQL a question before Django is loaded, and what to say when it does not answer."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from django.core.exceptions import ImproperlyConfigured
+
+from social.runtime.failures import OperatorError
+from social.settings import env
+
+OLDEST = 15
+# Django's and not libpq's.
+_DJANGO_OPTIONS = {"pool", "server_side_binding", "assume_role", "isolation_level"}
+
+
+def shown(url: str) -> str:
+    """The address of a server without its password, for messages."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@", 1)).geturl()
+
+
+def connect(url: str) -> psycopg.Connection[Any]:
+    """A connection in autocommit mode. Raises OperatorError when the server does not answer within 5 s or is too old."""
+    try:
+        config = env.database(url)
+        options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in _DJANGO_OPTIONS}
+        connection = psycopg.connect(
+            dbname=config["NAME"] or None,
+            user=config["USER"] or None,
+            password=config["PASSWORD"] or None,
+            host=config["HOST"] or None,
+            port=config["PORT"] or None,
+            connect_timeout=5,
+            autocommit=True,
+            **options,
+        )
+    except psycopg.Error as error:
+        reason = str(error).strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
+        raise OperatorError(
+            f"PostgreSQL at {shown(url)} does not let us in: {reason}. Check DATABASE_URL and that the server runs."
+        ) from None
+    except (ImproperlyConfigured, ValueError, TypeError, KeyError) as error:
+        raise OperatorError(f"DATABASE_URL={shown(url)} cannot be understood: {error}. Write postgres://user@host/name.") from None
+    version = connection.info.server_version // 10000
+    if version < OLDEST:
+        connection.close()
+        raise OperatorError(f"PostgreSQL at {shown(url)} is version {version}; {OLDEST} or later is required. Upgrade it.")
+    return connection
+
+
+def check_redis(role: str, url: str) -> None:
+    """Raises OperatorError when the Redis server of a role does not answer within 3 s."""
+    import redis
+
+    try:
+        with redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as client:
+            client.ping()
+    except (redis.RedisError, OSError, ValueError) as error:
+        raise OperatorError(
+            f"Redis for {role} at {shown(url)} does not answer: {error}. "
+            f"Check REDIS_URL (or REDIS_{role.upper()}_URL) and that the server runs."
+        ) from None

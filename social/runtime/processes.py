@@ -1,0 +1,116 @@
+"""Knows how one child process is described, started, and ended together with what it started itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from social.runtime.parent import die_with_parent
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """A child process.
+
+    `environment` is added to ours. `stop_signal` asks it to end, `death_signal` is what the kernel sends when we die.
+    `user` are the keyword arguments of `subprocess` that change its user. `ready` answers whether it does its work; it
+    returns within 2 s. `explain` turns the last lines of a child that could not start into one line with a remedy.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: int = signal.SIGTERM
+    death_signal: int = signal.SIGKILL
+    user: Mapping[str, object] = field(default_factory=dict)
+    cwd: Path | str | None = None
+    ready: Callable[[], bool] | None = None
+    explain: Callable[[list[str]], str | None] | None = None
+    pid_file: Path | None = None
+
+
+def spawn(spec: ProcessSpec, output: int | IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start it in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us.
+
+    Call it from the main thread: the death signal is tied to the thread that starts the child.
+    """
+    process = subprocess.Popen(
+        spec.command,
+        cwd=spec.cwd,
+        env={**os.environ, **spec.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=die_with_parent(spec.death_signal),
+        **spec.user,  # type: ignore[call-overload]
+    )
+    if spec.pid_file is not None:
+        with contextlib.suppress(OSError):
+            spec.pid_file.write_text(str(process.pid))
+    return process  # type: ignore[no-any-return]
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it ended, without collecting it: until then its process id, and so its group's, cannot be used again."""
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    try:
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return process.poll() is not None
+
+
+def end_group(process: subprocess.Popen[bytes]) -> int:
+    """Kill what is left of its group, collect it, and return its exit code (negative: the signal that ended it)."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def stop(process: subprocess.Popen[bytes], signum: int, grace: float) -> None:
+    """Ask one child to end, wait `grace` seconds, then kill its group."""
+    if not has_ended(process):
+        process.send_signal(signum)
+    deadline = time.monotonic() + grace
+    while not has_ended(process) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    end_group(process)
+
+
+def describe_exit(code: int) -> str:
+    """`was killed (SIGKILL)` or `ended with code 1`."""
+    if code >= 0:
+        return f"ended with code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+def is_running(pid: int, mark: str) -> bool:
+    """Whether a process of that id is alive and has `mark` in its command line (where the system shows it)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return not Path("/proc/self").exists()
+    except OSError:
+        return True
+    return state != "Z" and mark.encode() in command

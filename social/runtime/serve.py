@@ -1,0 +1,135 @@
+"""Knows how each kind of process of this server is run: `python -m social.runtime.serve web|streaming|worker|scheduler`.
+
+The supervisor of `manage.py run` starts these; so may systemd or a container, with the settings in the environment.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Callable
+
+from social.runtime.parent import follow_parent
+from social.settings import env
+
+#: Threads of one web worker; the database pool has two connections more (settings.WEB_THREADS).
+BLOCKING_THREADS = 8
+#: Seconds a web or streaming worker may take to finish its requests when it is asked to stop.
+KILL_TIMEOUT = 3
+
+
+class _ManyThreads(logging.Filter):
+    """Granian's advice against more threads than cores is for servers that compute; ours wait for PostgreSQL."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return "Python threads" not in record.getMessage()
+
+
+def _granian(target: str, **options: object) -> None:
+    """Serve `target` with Granian, loaded before its workers are forked: they share its memory and start at once."""
+    from granian.log import LogLevels
+    from granian.server import Server
+
+    importlib.import_module(target.partition(":")[0])
+    server = Server(
+        target,
+        address=env.BIND,
+        log_level=LogLevels.warning,
+        # Without it Granian ends when one worker is killed; with it, only when a worker dies twice in 5.5 s.
+        respawn_failed_workers=True,
+        workers_kill_timeout=KILL_TIMEOUT,
+        **options,
+    )
+    logging.getLogger("_granian").addFilter(_ManyThreads())
+    # What was loaded lives as long as the process: a collection that walked it would unshare every page.
+    gc.collect()
+    gc.freeze()
+    server.serve()
+
+
+def web() -> None:
+    """The REST API and the pages, on PORT: WSGI, WEB_WORKERS processes of 8 threads."""
+    from granian.constants import Interfaces
+
+    _granian(
+        "social.wsgi:application",
+        port=env.PORT,
+        interface=Interfaces.WSGI,
+        workers=env.WEB_WORKERS,
+        blocking_threads=BLOCKING_THREADS,
+        websockets=False,
+    )
+
+
+def streaming() -> None:
+    """The streaming API, on STREAMING_PORT: one event loop."""
+    from granian.constants import Interfaces, Loops
+
+    _granian(
+        "social.asgi:application",
+        port=env.STREAMING_PORT,
+        interface=Interfaces.ASGINL,
+        workers=1,
+        loop=Loops.uvloop,
+    )
+
+
+def _celery(*arguments: str) -> None:
+    from celery.bin.celery import main
+
+    sys.argv = ["celery", "--app", "social", "--quiet", *arguments]
+    sys.exit(main())
+
+
+def worker() -> None:
+    """The background work of every queue: four threads."""
+    queues = importlib.import_module("social.schedule").QUEUES
+    _celery(
+        "worker",
+        "--pool=threads",
+        "--concurrency=4",
+        "--without-gossip",
+        "--without-mingle",
+        f"--queues={','.join(queues)}",
+        f"--loglevel={env.LOG_LEVEL}",
+        "--hostname=worker@%h",
+    )
+
+
+def scheduler() -> None:
+    """What happens by the clock."""
+    own = getattr(importlib.import_module("social.schedule"), "SCHEDULER", None)
+    _celery(
+        "beat",
+        f"--loglevel={env.LOG_LEVEL}",
+        # A process that is killed leaves its pid file behind; the supervisor's lock already sees to there being one.
+        "--pidfile=",
+        f"--schedule={env.DATA_DIR / 'run' / 'celerybeat-schedule'}",
+        *([f"--scheduler={own}"] if own else []),
+    )
+
+
+PROCESSES: dict[str, Callable[[], None]] = {
+    "web": web,
+    "streaming": streaming,
+    "worker": worker,
+    "scheduler": scheduler,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run one kind of process until it is told to stop. 2 when the name is unknown."""
+    if len(arguments) != 1 or arguments[0] not in PROCESSES:
+        print(f"usage: python -m social.runtime.serve {'|'.join(PROCESSES)}", file=sys.stderr)
+        return 2
+    follow_parent()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
+    PROCESSES[arguments[0]]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,263 @@
+"""Knows how to keep a handful of child processes running, and how to end them all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+
+from social.runtime.console import Console
+from social.runtime.failures import Interrupted, OperatorError
+from social.runtime.processes import ProcessSpec, describe_exit, end_group, has_ended, spawn
+
+FIRST_DELAY, LONGEST_DELAY, STABLE_AFTER = 0.5, 30.0, 60.0
+_LONGEST_LINE = 16 * 1024
+
+
+@dataclass
+class Child:
+    """One process of the supervisor and the state of its restarts."""
+
+    spec: ProcessSpec
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    failures: int = 0
+    due: float | None = None
+    unread: bytes = b""
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
+
+    @property
+    def output(self) -> int | None:
+        """The descriptor its output is read from."""
+        stream = self.process.stdout if self.process else None
+        return None if stream is None or stream.closed else stream.fileno()
+
+
+def restart_delay(failures: int) -> float:
+    """Seconds before the next start after `failures` short lives: 0.5 s, doubling to 30 s."""
+    return min(FIRST_DELAY * 2.0 ** min(failures, 10), LONGEST_DELAY)
+
+
+class Supervisor:
+    """Starts children, passes their lines to the console, restarts what ends, and stops all on SIGTERM or SIGINT.
+
+    One thread and one `select`: children are forked from the main thread, which their death signal is tied to, and
+    nothing here waits for a reader, a child or a probe longer than 2 s. A child whose process ends takes the rest of its
+    process group along before it is started again.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.children: dict[str, Child] = {}
+        self.signals: list[int] = []
+        self._stopping = False
+        self._wakeup, self._waker = os.pipe()
+        for end in (self._wakeup, self._waker):
+            os.set_blocking(end, False)
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[Supervisor]:
+        """Take the signals over; afterwards everything is stopped and they are as before."""
+        names = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
+        before = {name: signal.signal(name, self._on_signal) for name in names}
+        wakeup = signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        try:
+            yield self
+        finally:
+            self.stop()
+            signal.set_wakeup_fd(wakeup)
+            for name, handler in before.items():
+                signal.signal(name, handler)
+            os.close(self._wakeup)
+            os.close(self._waker)
+            self.console.finish()
+
+    def _on_signal(self, signum: int, frame: FrameType | None) -> None:
+        if signum != signal.SIGCHLD:
+            self.signals.append(signum)
+
+    def start(self, spec: ProcessSpec) -> None:
+        """Start a child now."""
+        child = self.children.setdefault(spec.name, Child(spec))
+        self._launch(child)
+
+    def _launch(self, child: Child) -> None:
+        child.due = None
+        child.started = time.monotonic()
+        child.unread = b""
+        try:
+            child.process = spawn(child.spec, subprocess.PIPE)
+        except OSError as error:
+            child.tail.append(str(error))
+            self._plan_restart(child, f"cannot be started ({error.strerror})")
+            return
+        assert child.process.stdout is not None
+        os.set_blocking(child.process.stdout.fileno(), False)
+
+    def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
+        """Return when all of them do their work.
+
+        Raises OperatorError when one of them ended `attempts` times or the time is over, Interrupted when a signal came.
+        """
+        deadline = time.monotonic() + seconds
+        pending = list(names)
+        while True:
+            for name in list(pending):
+                child = self.children[name]
+                if child.failures >= attempts:
+                    raise OperatorError(self._why(child))
+                if child.process is not None and (child.spec.ready is None or child.spec.ready()):
+                    pending.remove(name)
+            if not pending:
+                return
+            if time.monotonic() > deadline:
+                raise OperatorError(f"{', '.join(pending)} did not answer within {seconds:.0f} s: see the lines above.")
+            self.turn(0.03)
+            if self.signals:
+                raise Interrupted
+
+    def wait_for_exit(self, spec: ProcessSpec) -> int:
+        """Run a child to its end, once, and return its exit code. Raises Interrupted when a signal came."""
+        self.start(spec)
+        child = self.children[spec.name]
+        process = child.process
+        while process is not None and not has_ended(process):
+            self._serve(0.5, reap=False)
+            if self.signals:
+                raise Interrupted
+        del self.children[spec.name]
+        if process is None:
+            return 127
+        self._read(child)
+        self._close(child)
+        return end_group(process)
+
+    def _why(self, child: Child) -> str:
+        lines = list(child.tail)
+        reason = child.spec.explain(lines) if child.spec.explain else None
+        if reason:
+            return reason
+        last = next((line for line in reversed(lines) if line.strip()), "it said nothing")
+        return f"{child.spec.name} could not be started: {last.strip()}"
+
+    def run(self) -> None:
+        """Keep everything running until a signal asks to stop."""
+        while not self.signals:
+            self.turn(60.0)
+
+    def turn(self, seconds: float) -> None:
+        """Wait at most `seconds` for something to happen and see to it."""
+        self._serve(seconds, reap=True)
+
+    def _serve(self, seconds: float, *, reap: bool) -> None:
+        now = time.monotonic()
+        due = [child.due for child in self.children.values() if child.due is not None]
+        timeout = max(0.0, min([seconds, *(moment - now for moment in due)]))
+        outputs = {fd: child for child in self.children.values() if (fd := child.output) is not None}
+        writers = [self.console.fd] if self.console.pending else []
+        readable, writable, _ = select.select([self._wakeup, *outputs], writers, [], timeout)
+        if self._wakeup in readable:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wakeup, 4096)
+        for fd in readable:
+            if fd in outputs:
+                self._read(outputs[fd])
+        if writable:
+            self.console.write_some()
+        if reap:
+            self._reap()
+            self._restart()
+
+    def _read(self, child: Child) -> None:
+        fd = child.output
+        if fd is None:
+            return
+        for _ in range(16):  # at most a megabyte a turn: one talkative child must not keep the others waiting
+            try:
+                data = os.read(fd, 65536)
+            except BlockingIOError:
+                return
+            if not data:
+                self._close(child)
+                return
+            *lines, child.unread = (child.unread + data).split(b"\n")
+            if len(child.unread) > _LONGEST_LINE:
+                lines.append(child.unread)
+                child.unread = b""
+            for line in lines:
+                self._tell(child, line)
+
+    def _tell(self, child: Child, line: bytes) -> None:
+        text = line[:_LONGEST_LINE].decode(errors="replace").rstrip()
+        if text:
+            child.tail.append(text)
+            self.console.line(child.spec.name, text)
+
+    def _close(self, child: Child) -> None:
+        if child.unread:
+            self._tell(child, child.unread)
+            child.unread = b""
+        if child.process is not None and child.process.stdout is not None:
+            child.process.stdout.close()
+
+    def _reap(self) -> None:
+        for child in self.children.values():
+            if child.process is None or not has_ended(child.process):
+                continue
+            code = end_group(child.process)
+            self._read(child)
+            self._close(child)
+            child.process = None
+            if not self._stopping:
+                self._plan_restart(child, describe_exit(code))
+
+    def _plan_restart(self, child: Child, reason: str) -> None:
+        now = time.monotonic()
+        if now - child.started >= STABLE_AFTER:
+            child.failures = 0
+        delay = restart_delay(child.failures)
+        child.failures += 1
+        child.due = now + delay
+        self.console.line("run", f"{child.spec.name} {reason}; it starts again in {delay:g} s.")
+
+    def _restart(self) -> None:
+        if self._stopping or self.signals:
+            return
+        for child in self.children.values():
+            if child.due is not None and child.due <= time.monotonic():
+                self._launch(child)
+
+    def stop(self, last: Iterable[str] = ("valkey", "postgres"), grace: float = 5.0, last_grace: float = 3.0) -> None:
+        """End everything within `grace + last_grace` seconds and a little: `last` are asked when the others are gone.
+
+        A second signal while this waits ends the patience.
+        """
+        self._stopping = True
+        for child in self.children.values():
+            child.due = None
+        last = list(last)
+        self._stop([child for name, child in self.children.items() if name not in last], grace)
+        self._stop([child for name, child in self.children.items() if name in last], last_grace)
+
+    def _stop(self, children: list[Child], grace: float) -> None:
+        heard = len(self.signals)
+        for child in children:
+            if child.process is not None and not has_ended(child.process):
+                child.process.send_signal(child.spec.stop_signal)
+        deadline = time.monotonic() + grace
+        alive: Callable[[], list[Child]] = lambda: [child for child in children if child.process is not None]  # noqa: E731
+        while alive() and (left := deadline - time.monotonic()) > 0 and len(self.signals) == heard:
+            self.turn(min(left, 0.2))
+        for child in alive():
+            assert child.process is not None
+            self.console.line("run", f"{child.spec.name} did not end in time and is killed.")
+            end_group(child.process)
+            self._close(child)
+            child.process = None

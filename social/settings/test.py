@@ -1,0 +1,10 @@
+"""Knows what the test suite changes: quicker passwords, no rate limits unless a test asks for them."""
+
+from social.settings.base import *  # noqa: F403
+from social.settings.base import DATABASES
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+RATE_LIMITS = False
+# A pool keeps connections open that would stop the test database from being dropped.
+DATABASES["default"]["OPTIONS"].pop("pool", None)
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

@@ -1,0 +1,75 @@
+"""Knows the files that hang on posts, or wait to be hung on one."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from statuses.models.status import Status
+
+DESCRIPTION_LIMIT = 10_000
+
+
+class MediaType(models.TextChoices):
+    """The types of the entity "MediaAttachment"."""
+
+    IMAGE = "image"
+    GIFV = "gifv"
+    VIDEO = "video"
+    AUDIO = "audio"
+    UNKNOWN = "unknown"
+
+
+class Processing(models.TextChoices):
+    """How far the server has come with a file; what is not complete has no address."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+class MediaAttachment(models.Model):
+    """One file of an account. Without `status` it waits to be attached, for a day from `unattached_at`.
+
+    `file` and `preview` are paths in the media storage, empty while there is no copy; `meta` is the entity's own
+    (`original`, `small`, `focus`). `position` is the author's order within the post.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="media")
+    status = models.ForeignKey(Status, null=True, on_delete=models.SET_NULL, related_name="media", db_index=False)
+    position = models.PositiveSmallIntegerField(default=0)
+    type = models.TextField(choices=MediaType.choices)
+    processing = models.TextField(choices=Processing.choices, default=Processing.COMPLETE)
+    content_type = models.TextField(default="")
+    file = models.TextField(default="")
+    file_size = models.BigIntegerField(default=0)
+    preview = models.TextField(default="")
+    remote_url = models.TextField(null=True)
+    preview_remote_url = models.TextField(null=True)
+    meta = models.JSONField(default=dict)
+    description = models.TextField(null=True)
+    blurhash = models.TextField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    unattached_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(description__isnull=True) | Q(description__length__lte=DESCRIPTION_LIMIT),
+                name="statuses_media_description",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["status", "position"], name="statuses_media_status", condition=Q(status__isnull=False)
+            ),
+            models.Index(fields=["unattached_at"], name="statuses_media_unattached", condition=Q(status=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.id}"

@@ -1,0 +1,169 @@
+"""Knows what a post is: an original or a boost, local or remote."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Account, Application
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+# Remote posts are clamped to this; local ones are limited by `statuses.policies.limits`.
+CONTENT_LIMIT = 200_000
+
+
+class Visibility(models.TextChoices):
+    """Who may read a post (contract, behaviours section 7). `limited` is shown to clients as private."""
+
+    PUBLIC = "public"
+    UNLISTED = "unlisted"
+    PRIVATE = "private"
+    LIMITED = "limited"
+    DIRECT = "direct"
+
+
+class Status(models.Model):
+    """A post. A boost has `reblog_of` and no text of its own.
+
+    `text` is the source, `content` the HTML made from it once (or received and sanitised). `thread_path` lists the
+    ids from the thread's first known post down to this one, so that a whole context is read with one condition:
+    ancestors are named in the path, descendants begin with it (docs/adr/0005). `version` is raised by every change
+    that shows in the entity. `uri` is NULL for local posts: theirs follows from the username and the id. A deleted
+    post keeps its row, invisible, until the clean-up.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    # The composite indexes below stand in for those Django would make for each foreign key: a post is written with
+    # half the index entries.
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="statuses", db_index=False)
+    uri = models.TextField(null=True)
+    url = models.TextField(null=True)
+    text = models.TextField(default="")
+    content = models.TextField(default="")
+    content_type = models.TextField(default="text/plain")
+    spoiler_text = models.TextField(default="")
+    sensitive = models.BooleanField(default=False)
+    visibility = models.TextField(choices=Visibility.choices, default=Visibility.PUBLIC)
+    language = models.TextField(null=True)
+    local = models.BooleanField()
+    in_reply_to = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="replies", db_index=False
+    )
+    in_reply_to_account = models.ForeignKey(
+        Account, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    # Set for a reply whose parent is not known here, so that it can be joined when the parent arrives.
+    in_reply_to_uri = models.TextField(null=True)
+    reblog_of = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="reblogs", db_index=False)
+    thread_id = models.BigIntegerField(null=True)
+    thread_path = ArrayField(models.BigIntegerField(), null=True)
+    conversation_uri = models.TextField(null=True)
+    application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    version = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(default=clock.now)
+    edited_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "statuses"
+        constraints = [
+            models.UniqueConstraint(fields=["uri"], name="statuses_status_uri", condition=Q(uri__isnull=False)),
+            models.CheckConstraint(condition=Q(local=True) | Q(uri__isnull=False), name="statuses_status_remote_uri"),
+            models.UniqueConstraint(
+                fields=["account", "reblog_of"],
+                name="statuses_status_one_reblog",
+                condition=Q(reblog_of__isnull=False, deleted_at__isnull=True),
+            ),
+            models.CheckConstraint(
+                condition=Q(text__length__lte=CONTENT_LIMIT)
+                & Q(content__length__lte=CONTENT_LIMIT)
+                & Q(spoiler_text__length__lte=CONTENT_LIMIT),
+                name="statuses_status_length",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["account", "-id"], name="statuses_status_account"),
+            models.Index(
+                F("id").desc(),
+                name="statuses_status_public",
+                condition=Q(visibility="public", reblog_of=None, deleted_at=None),
+            ),
+            models.Index(
+                F("id").desc(),
+                name="statuses_status_public_local",
+                condition=Q(visibility="public", reblog_of=None, deleted_at=None, local=True),
+            ),
+            models.Index(
+                fields=["thread_id", "id"], name="statuses_status_thread", condition=Q(thread_id__isnull=False)
+            ),
+            models.Index(fields=["in_reply_to"], name="statuses_status_reply", condition=Q(in_reply_to__isnull=False)),
+            models.Index(
+                fields=["in_reply_to_account"],
+                name="statuses_status_reply_account",
+                condition=Q(in_reply_to_account__isnull=False),
+            ),
+            models.Index(
+                fields=["application"], name="statuses_status_application", condition=Q(application__isnull=False)
+            ),
+            models.Index(
+                fields=["in_reply_to_uri"],
+                name="statuses_status_orphans",
+                condition=Q(in_reply_to_uri__isnull=False, in_reply_to=None),
+            ),
+            models.Index(
+                fields=["reblog_of", "-id"], name="statuses_status_reblogs", condition=Q(reblog_of__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id}"
+
+    @property
+    def is_reblog(self) -> bool:
+        """Whether this is a boost of another post."""
+        return self.reblog_of_id is not None
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the post is gone for everybody."""
+        return self.deleted_at is not None
+
+    @property
+    def is_author_suspended(self) -> bool:
+        """Whether nothing of its author is shown."""
+        return self.account.suspended
+
+    @property
+    def original(self) -> Status | None:
+        """The post that this one boosts; None when it is no boost."""
+        return self.reblog_of
+
+    @property
+    def is_public(self) -> bool:
+        """Whether anybody may read it: public or unlisted (`distributable`)."""
+        return self.visibility in (Visibility.PUBLIC, Visibility.UNLISTED)
+
+    @property
+    def thread_root_id(self) -> int:
+        """The first known post of the thread: this one when it answers nothing known."""
+        return self.thread_id or self.id
+
+    @property
+    def path(self) -> list[int]:
+        """The ids from the thread's first known post down to this one."""
+        return self.thread_path or [self.id]
+
+
+class StatusStat(models.Model):
+    """A post's counters, apart so that counting never rewrites the post. A post without counts has no row."""
+
+    status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
+    replies_count = models.BigIntegerField(default=0)
+    reblogs_count = models.BigIntegerField(default=0)
+    favourites_count = models.BigIntegerField(default=0)
+    quotes_count = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.status_id}"

@@ -1,0 +1,83 @@
+"""The house stands as docs/architecture.md says: a broken rule fails here, and the rules themselves can be broken."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FLOORS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+PLANTED = [
+    ("accounts/services/planted.py", "from statuses.models import Status\n"),
+    ("statuses/queries/planted.py", "def f():\n    from timelines.queries import home\n    return home\n"),
+    ("accounts/models/planted.py", "from accounts.services.following import follow_account\n"),
+    ("statuses/serializers/planted.py", "from statuses.viewsets import statuses\n"),
+    ("accounts/services/planted_drf.py", "from rest_framework.response import Response\n"),
+    ("statuses/queries/planted_out.py", "import aiohttp\n"),
+    ("timelines/services/planted_redis.py", "import redis\n"),
+    ("social/kernel/planted.py", "from social.api import viewsets\n"),
+]
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from importlinter.cli import lint_imports_command as c; sys.exit(c())"
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", code, "--no-cache"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=110)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A copy of the sources that may be damaged."""
+    for floor in FLOORS:
+        shutil.copytree(ROOT / floor, tmp_path / floor, ignore=shutil.ignore_patterns("*.po", "*.mo", "__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path / "pyproject.toml")
+    return tmp_path
+
+
+def test_import_contracts_hold_and_every_planted_violation_is_caught(house: Path) -> None:
+    clean = _lint(house)
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    for path, source in PLANTED:
+        (house / path).write_text(f'"""Planted."""\n\n{source}')
+    broken = _lint(house)
+    assert broken.returncode != 0
+    for path, _source in PLANTED:
+        module = path.removesuffix(".py").replace("/", ".")
+        assert module in broken.stdout, f"{module} was not caught"
+
+
+def test_relations_of_models_point_only_down() -> None:
+    order = {name: number for number, name in enumerate(FLOORS)}
+    wrong = []
+    for model in apps.get_models():
+        floor = order.get(model._meta.app_label)
+        for field in model._meta.get_fields():
+            target = getattr(field, "remote_field", None) and field.related_model
+            if floor is None or not target or field.auto_created or isinstance(target, str):
+                continue
+            if order.get(target._meta.app_label, -1) > floor:
+                wrong.append(f"{model._meta.label}.{field.name} -> {target._meta.label}")
+    assert wrong == []
+
+
+def test_nobody_overrides_save_or_listens_to_model_signals() -> None:
+    wrong = []
+    for floor in FLOORS:
+        for path in (ROOT / floor).rglob("*.py"):
+            text = path.read_text()
+            if "def save(" in text or "post_save" in text or "pre_save.connect" in text:
+                wrong.append(str(path.relative_to(ROOT)))
+    assert wrong == []
+
+
+def test_no_room_is_a_drawer() -> None:
+    names = {"utils", "helpers", "common", "managers", "signals", "misc"}
+    found = [p for floor in FLOORS for p in (ROOT / floor).rglob("*") if p.stem in names and "templates" not in p.parts]
+    assert found == []

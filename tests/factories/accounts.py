@@ -1,0 +1,94 @@
+"""Makes people for tests, through the same services that people go through."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+
+from accounts.models import AccessToken, Account, AccountStat, Application, KeyPair, Role, User
+from accounts.policies.sign_up import SignUpDraft
+from accounts.services.signing_up import sign_up
+from social.kernel import clock, crypto
+
+_number = itertools.count(1)
+ALL_SCOPES = "read write follow push"
+
+
+@lru_cache(maxsize=1)
+def _rsa() -> tuple[str, str]:
+    return crypto.new_rsa_pair()
+
+
+def make_user(username: str | None = None, *, role: str | None = None, confirmed: bool = True, **account: Any) -> User:
+    """A local person who has signed up; more keyword arguments are set on the account.
+
+    The key pair is the same for all: making one takes a twentieth of a second.
+    """
+    name = username or f"person{next(_number)}"
+    original = crypto.new_rsa_pair
+    crypto.new_rsa_pair = _rsa  # the only shortcut: everything else is the real sign-up
+    try:
+        draft = SignUpDraft(username=name, email=f"{name}@example.com", password="correct horse", agreement=True)
+        user = sign_up(draft=draft, confirmed=confirmed, approved=True)
+    finally:
+        crypto.new_rsa_pair = original
+    if account:
+        Account.objects.filter(id=user.account_id).update(**account)
+    if role is not None:
+        User.objects.filter(id=user.id).update(role=Role.objects.get(name__iexact=role))
+    return User.objects.select_related("account__stat", "role").get(id=user.id)
+
+
+def make_account(username: str | None = None, **account: Any) -> Account:
+    """A local account."""
+    return make_user(username, **account).account
+
+
+def make_remote(username: str | None = None, domain: str = "remote.example", **account: Any) -> Account:
+    """An account of another server, as if fetched."""
+    name = username or f"stranger{next(_number)}"
+    uri = f"https://{domain}/users/{name}"
+    values: dict[str, Any] = {
+        "username": name,
+        "domain": domain,
+        "uri": uri,
+        "url": f"https://{domain}/@{name}",
+        "inbox_url": f"{uri}/inbox",
+        "shared_inbox_url": f"https://{domain}/inbox",
+        "followers_url": f"{uri}/followers",
+        "fetched_at": clock.now(),
+    } | account
+    made = Account.objects.create(**values)
+    AccountStat.objects.create(account=made)
+    KeyPair.objects.create(account=made, key_id=f"{uri}#main-key", public_key=_rsa()[1])
+    return made
+
+
+def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
+    """A client program."""
+    return Application.objects.create(
+        name=values.pop("name", "Test client"),
+        client_type="confidential",
+        authorization_grant_type="authorization-code",
+        redirect_uris="urn:ietf:wg:oauth:2.0:oob",
+        registered_redirect_uris=["urn:ietf:wg:oauth:2.0:oob"],
+        hash_client_secret=False,
+        scopes=scopes,
+        **values,
+    )
+
+
+def make_token(user: User | None, scopes: str = ALL_SCOPES, application: Application | None = None) -> str:
+    """A bearer token; without a user it is an application's."""
+    token = AccessToken.objects.create(
+        user=user,
+        application=application or make_application(scopes),
+        token=f"token-{next(_number)}-{settings.SECRET_KEY[:8]}",
+        scope=scopes,
+        expires=datetime(2100, 1, 1, tzinfo=clock.now().tzinfo),
+    )
+    return str(token.token)

@@ -1,0 +1,24 @@
+"""Gives the tests a hostile server and a client that is allowed to speak to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from social.kernel.http.client import GuardedClient, Policy
+from tests.kernel.http.attacker import Attacker
+
+
+@pytest.fixture
+def attacker() -> Iterator[Attacker]:
+    with Attacker() as server:
+        yield server
+
+
+@pytest.fixture
+def client() -> Iterator[GuardedClient]:
+    """A client as in a trial on one machine: loopback addresses, http and all ports."""
+    client = GuardedClient(Policy(loopback=True, user_agent="Social/test (+https://social.example)"))
+    yield client
+    client.close()

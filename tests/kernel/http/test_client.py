@@ -1,0 +1,363 @@
+"""Promises about one exchange with a server that may be slow, endless, broken or lying (security rows 4 and 6)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, urlsplit
+
+import pytest
+from pytest_django import Settings
+
+from social.kernel.errors import Unavailable
+from social.kernel.http.client import (
+    ACTIVITY_TYPES,
+    FetchError,
+    GuardedClient,
+    Policy,
+    Refused,
+    Request,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+    WrongType,
+    fetch,
+    fetch_async,
+)
+from social.kernel.http.content import is_acceptable, media_type
+from tests.kernel.http.attacker import DOCUMENT, Attacker
+
+PROFILE = 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
+
+
+@pytest.fixture
+def other() -> Iterator[Attacker]:
+    """A second server, that is another origin."""
+    with Attacker() as server:
+        yield server
+
+
+def test_a_document_arrives_whole_with_its_status_headers_and_address(
+    client: GuardedClient, attacker: Attacker
+) -> None:
+    response = client.send(Request(attacker.url("/document#main-key"), accept=ACTIVITY_TYPES))
+    assert (response.status, response.body, response.url) == (200, DOCUMENT, attacker.url("/document"))
+    assert response.headers["content-type"] == "application/activity+json; charset=utf-8"
+    assert response.media_type == "application/activity+json"
+
+
+def test_requests_say_who_asks_and_for_what(client: GuardedClient, attacker: Attacker) -> None:
+    client.send(Request(attacker.url("/echo?a=%7e&b[]=c"), accept=ACTIVITY_TYPES, headers={"X-Own": "1"}))
+    [seen] = attacker.requests
+    assert seen.target == "/echo?a=%7e&b[]=c"
+    assert seen.headers == {
+        "host": f"127.0.0.1:{attacker.port}",
+        "accept": "application/activity+json, application/ld+json",
+        "accept-encoding": "gzip",
+        "user-agent": "Social/test (+https://social.example)",
+        "x-own": "1",
+    }
+
+
+def test_a_post_carries_its_body_and_type(client: GuardedClient, attacker: Attacker) -> None:
+    response = client.send(
+        Request(
+            attacker.url("/echo"), method="POST", body=DOCUMENT, headers={"Content-Type": "application/activity+json"}
+        )
+    )
+    [seen] = attacker.requests
+    assert (response.status, seen.method, seen.body) == (200, "POST", DOCUMENT)
+    assert seen.headers["content-type"] == "application/activity+json"
+    assert seen.headers["content-length"] == str(len(DOCUMENT))
+
+
+def test_a_head_request_has_a_response_without_a_body(client: GuardedClient, attacker: Attacker) -> None:
+    response = client.send(Request(attacker.url("/announced"), method="HEAD"))
+    assert (response.status, response.body, response.headers["Content-Length"]) == (200, b"", "10000000000")
+
+
+@pytest.mark.parametrize("status", [201, 202, 304, 400, 401, 404, 410, 429, 500, 503])
+def test_every_status_is_a_response_and_the_page_of_an_error_is_cut(
+    client: GuardedClient, attacker: Attacker, status: int
+) -> None:
+    response = client.send(Request(attacker.url(f"/status/{status}")))
+    assert response.status == status
+    assert len(response.body) == {201: 100_000, 202: 100_000, 304: 0}.get(status, 16_384)
+
+
+def test_an_error_page_of_the_wrong_type_is_still_told_by_its_status(client: GuardedClient, attacker: Attacker) -> None:
+    assert client.send(Request(attacker.url("/status/410"), accept=ACTIVITY_TYPES)).status == 410
+
+
+# --- time ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/drip", "/drip_headers", "/silent", "/continue", "/announced", "/redirect_drip", "/slow/5"]
+)
+def test_a_slow_server_is_left_at_the_deadline(client: GuardedClient, attacker: Attacker, path: str) -> None:
+    url = attacker.redirecting("/drip") if path == "/redirect_drip" else attacker.url(path)
+    started = time.monotonic()
+    with pytest.raises(TimedOut):
+        client.send(Request(url, deadline=0.3, max_bytes=1 << 40))
+    assert 0.25 < time.monotonic() - started < 0.8
+
+
+def test_a_slow_name_server_is_left_at_the_deadline(attacker: Attacker) -> None:
+    def slow(host: str, port: int) -> list[str]:
+        time.sleep(1)
+        return ["127.0.0.1"]
+
+    started = time.monotonic()
+    with pytest.raises(TimedOut):
+        GuardedClient(Policy(loopback=True), lookup=slow).send(Request(attacker.url(host="a.example"), deadline=0.3))
+    assert time.monotonic() - started < 0.8
+
+
+def test_redirects_do_not_begin_the_deadline_anew(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
+    started = time.monotonic()
+    with pytest.raises(TimedOut):
+        client.send(Request(attacker.redirecting(other.redirecting(attacker.url("/slow/0.3"))), deadline=0.2))
+    assert time.monotonic() - started < 0.6
+
+
+# --- size ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/endless", "/announced", "/bomb", "/long_header", "/many_headers"])
+def test_an_oversized_answer_is_cut_off_early(client: GuardedClient, attacker: Attacker, path: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(TooLarge if path != "/many_headers" else FetchError):
+        client.send(Request(attacker.url(path)))
+    assert time.monotonic() - started < 2
+
+
+def test_the_limit_is_the_last_size_that_is_accepted(client: GuardedClient, attacker: Attacker) -> None:
+    for path in ("/document", "/gzip"):
+        assert client.send(Request(attacker.url(path), max_bytes=len(DOCUMENT))).body == DOCUMENT
+        with pytest.raises(TooLarge):
+            client.send(Request(attacker.url(path), max_bytes=len(DOCUMENT) - 1))
+
+
+# --- form ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/truncated", "/nothing", "/cut_gzip", "/not_gzip"),
+        *(
+            "/raw?" + quote(text)
+            for text in (
+                "\x16\x03\x01\x02\x00",
+                "SSH-2.0-OpenSSH_9.2\r\n",
+                "-ERR unknown command\r\n",
+                "HTTP/1.1 abc OK\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+                "HTTP/1.1 200 OK\r\nBad\x00Name: x\r\n\r\n",
+                "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
+                "<html>hello</html>",
+            )
+        ),
+    ],
+)
+def test_what_is_not_a_whole_http_response_is_unreachable(client: GuardedClient, attacker: Attacker, path: str) -> None:
+    with pytest.raises(Unreachable):
+        client.send(Request(attacker.url(path), deadline=2))
+
+
+def test_a_broken_connection_does_not_spoil_the_next_request(client: GuardedClient, attacker: Attacker) -> None:
+    for path in ("/truncated", "/endless", "/document"):
+        with pytest.raises(FetchError) if path != "/document" else open("/dev/null"):
+            assert client.send(Request(attacker.url(path))).body == DOCUMENT
+
+
+def test_a_closed_port_and_an_unknown_name_are_unreachable(client: GuardedClient) -> None:
+    with Attacker() as gone:
+        url = gone.url()
+    time.sleep(0.05)
+    with pytest.raises(Unreachable):
+        client.send(Request(url))
+
+    def unknown(host: str, port: int) -> list[str]:
+        raise OSError("Name or service not known")
+
+    for lookup in (unknown, lambda host, port: [], lambda host, port: ["not an address"]):
+        with pytest.raises(Unreachable):
+            GuardedClient(Policy(), lookup=lookup).send(Request("https://remote.example/"))
+
+
+def test_every_failure_is_the_unavailability_that_the_rest_of_the_server_knows(client: GuardedClient) -> None:
+    with pytest.raises(Unavailable) as caught:
+        client.send(Request("file:///etc/passwd"))
+    assert caught.value.message == "Remote data could not be fetched"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("text/html", "text/plain", "image/png", "application/json", "application/octet-stream", ""),
+        *("application/ld+json", 'application/ld+json; profile="https://example.org/"', "application/activity+jsonx"),
+        *("application/activity+json, text/html", "text/html; a=application/activity+json", "garbage"),
+    ],
+)
+def test_a_document_of_another_type_is_no_activitypub_document(
+    client: GuardedClient, attacker: Attacker, kind: str
+) -> None:
+    with pytest.raises(WrongType):
+        client.send(Request(attacker.url(f"/type?{quote(kind)}"), accept=ACTIVITY_TYPES))
+
+
+def test_two_content_types_are_none(client: GuardedClient, attacker: Attacker) -> None:
+    with pytest.raises(WrongType):
+        client.send(Request(attacker.url("/two_types"), accept=ACTIVITY_TYPES))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("application/activity+json", "Application/Activity+JSON ; charset=utf-8", PROFILE),
+        'application/ld+json;charset=utf-8;profile="https://w3id.org/security/v1 https://www.w3.org/ns/activitystreams"',
+        "application/ld+json; profile=https://www.w3.org/ns/activitystreams",
+    ],
+)
+def test_activitypub_documents_are_accepted_as_the_contract_says(
+    client: GuardedClient, attacker: Attacker, kind: str
+) -> None:
+    assert client.send(Request(attacker.url(f"/type?{quote(kind)}"), accept=ACTIVITY_TYPES)).body == DOCUMENT
+
+
+def test_a_family_of_types_can_be_asked_for() -> None:
+    assert is_acceptable("image/webp", ("image/*",))
+    assert is_acceptable("text/html; charset=utf-8", ("text/html", "image/*"))
+    assert not is_acceptable("video/mp4", ("image/*",))
+    assert not is_acceptable("", ("image/*",))
+    assert media_type('text/html; charset="utf-8"; CHARSET=x; broken') == ("text/html", {"charset": "utf-8"})
+
+
+def test_gzip_is_undone_and_every_other_encoding_is_refused(client: GuardedClient, attacker: Attacker) -> None:
+    assert client.send(Request(attacker.url("/gzip"))).body == DOCUMENT
+    for encoding in ("deflate", "br", "zstd", "gzip, gzip", "compress"):
+        with pytest.raises(WrongType):
+            client.send(Request(attacker.url(f"/encoding?{quote(encoding)}")))
+
+
+# --- signing and what is kept to ourselves -----------------------------------------------------------------------
+
+
+def sign(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Mapping[str, str]:
+    parts = urlsplit(url)
+    assert headers["Host"] == parts.netloc
+    assert "user-agent" not in headers
+    assert "accept-encoding" not in headers
+    return {"Signature": f"{method.lower()} {parts.path} {headers['host']} {headers['accept']} {len(body or b'')}"}
+
+
+def test_each_hop_is_signed_for_itself(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
+    client.send(Request(attacker.redirecting(other.url("/redirect/1")), accept=ACTIVITY_TYPES, signer=sign))
+    accept = "application/activity+json, application/ld+json"
+    assert [seen.headers["signature"] for seen in attacker.requests + other.requests] == [
+        f"get /to 127.0.0.1:{attacker.port} {accept} 0",
+        f"get /redirect/1 127.0.0.1:{other.port} {accept} 0",
+        f"get /document 127.0.0.1:{other.port} {accept} 0",
+    ]
+
+
+def test_a_post_is_signed_over_its_body_and_its_redirect_is_not_followed(
+    client: GuardedClient, attacker: Attacker, other: Attacker
+) -> None:
+    response = client.send(Request(attacker.redirecting(other.url()), method="POST", body=b"12345", signer=sign))
+    assert response.status == 307
+    assert attacker.requests[0].headers["signature"].endswith(" 5")
+    assert other.connections == 0
+
+
+def test_credentials_are_not_taken_along_to_another_host(
+    client: GuardedClient, attacker: Attacker, other: Attacker
+) -> None:
+    headers = {"Authorization": "Bearer secret", "Cookie": "a=b", "X-Plain": "1"}
+    client.send(Request(attacker.redirecting(attacker.redirecting(other.url())), headers=headers))
+    assert [("authorization" in seen.headers, "cookie" in seen.headers) for seen in attacker.requests] == [
+        (True, True)
+    ] * 2
+    [seen] = other.requests
+    assert "secret" not in str(seen.headers)
+    assert "cookie" not in seen.headers
+    assert seen.headers["x-plain"] == "1"
+
+
+def test_cookies_are_neither_kept_nor_sent(client: GuardedClient, attacker: Attacker) -> None:
+    client.send(Request(attacker.url("/cookie")))
+    assert "cookie" not in json.loads(client.send(Request(attacker.url("/echo"))).body)
+
+
+def test_proxies_and_passwords_of_the_environment_are_ignored(
+    attacker: Attacker, other: Attacker, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    netrc = tmp_path_factory.mktemp("home") / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login admin password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "WS_PROXY"):
+        monkeypatch.setenv(name, other.url(""))
+        monkeypatch.setenv(name.lower(), other.url(""))
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    GuardedClient(Policy(loopback=True)).send(Request(attacker.url()))
+    assert "authorization" not in attacker.requests[0].headers
+    assert other.connections == 0
+
+
+# --- the client of this server -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trial(settings: Settings) -> Settings:
+    """A trial between instances on one machine."""
+    settings.FEDERATION_LOOPBACK = True
+    settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:1"
+    settings.BASE_URL = "http://localhost:1"
+    settings.VERSION = "9.8"
+    return settings
+
+
+def test_the_settings_decide_whether_this_machine_may_be_asked(attacker: Attacker, settings: Settings) -> None:
+    settings.FEDERATION_LOOPBACK = False
+    with pytest.raises(Refused):
+        fetch(attacker.url(), schemes=("http", "https"))
+    settings.FEDERATION_LOOPBACK = True
+    assert fetch(attacker.url()).body == DOCUMENT
+
+
+def test_fetch_names_this_server_and_its_version(attacker: Attacker, trial: Settings) -> None:
+    fetch(attacker.url(host="localhost"))
+    assert attacker.requests[0].headers["user-agent"] == "Social/9.8 (+http://localhost:1)"
+
+
+def test_in_a_trial_only_the_own_port_is_this_server(attacker: Attacker, trial: Settings) -> None:
+    trial.WEB_DOMAIN = f"localhost:{attacker.port}"
+    with pytest.raises(Refused, match="ask itself"):
+        fetch(attacker.url(host="localhost"))
+    trial.WEB_DOMAIN = "localhost:1"
+    assert fetch(attacker.url(host="localhost")).status == 200
+
+
+def test_the_operator_can_make_an_exception_for_a_network(attacker: Attacker, settings: Settings) -> None:
+    settings.FEDERATION_LOOPBACK = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = ("127.0.0.0/24",)
+    with pytest.raises(Refused, match="port"):
+        fetch(attacker.url(), schemes=("http",))
+    with pytest.raises((Unreachable, WrongType)):
+        fetch("http://127.0.0.1:80/", schemes=("http",), accept=("application/x-nothing",))
+
+
+async def test_coroutines_fetch_on_their_own_loop(attacker: Attacker, trial: Settings) -> None:
+    response = await fetch_async(attacker.url(), accept=ACTIVITY_TYPES)
+    assert response.body == DOCUMENT
+    with pytest.raises(TimedOut):
+        await fetch_async(attacker.url("/silent"), deadline=0.2)

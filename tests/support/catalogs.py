@@ -1,0 +1,130 @@
+"""Knows every sentence of the sources that people read, and keeps the gettext catalogues in step with them.
+
+`python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops those that are gone and
+writes the `.mo` files; it needs no GNU gettext.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import polib
+from django.utils.translation.template import templatize
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LOCALES = ROOT / "social" / "locale"
+LANGUAGES = ("en", "de", "ar")
+PACKAGES = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+_PLURAL_FORMS = {
+    "en": "nplurals=2; plural=(n != 1);",
+    "de": "nplurals=2; plural=(n != 1);",
+    "ar": "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);",
+}
+_SINGULAR = {"_", "gettext", "gettext_lazy", "gettext_noop"}
+_PLURAL = {"ngettext", "ngettext_lazy"}
+_CONTEXT = {"pgettext", "pgettext_lazy"}
+Key = tuple[str | None, str, str | None]  # context, sentence, plural
+
+
+def _constant(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _calls(source: str) -> Iterator[Key]:
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        texts = [_constant(argument) for argument in node.args]
+        if name in _SINGULAR and texts and texts[0]:
+            yield None, texts[0], None
+        elif name in _PLURAL and len(texts) >= 2 and texts[0]:
+            yield None, texts[0], texts[1]
+        elif name in _CONTEXT and len(texts) >= 2 and texts[1]:
+            yield texts[0], texts[1], None
+
+
+_TEMPLATE_CALL = re.compile(r"\b(n?p?gettext|_)\((?=\s*u?['\"])")
+
+
+def _template_calls(source: str) -> Iterator[Key]:
+    code = templatize(source)
+    for match in _TEMPLATE_CALL.finditer(code):
+        depth, end = 0, match.end() - 1
+        for end in range(match.end() - 1, len(code)):
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
+            if depth == 0:
+                break
+        try:
+            yield from _calls(code[match.start() : end + 1].strip())
+        except SyntaxError:
+            continue
+
+
+def sentences() -> dict[Key, set[str]]:
+    """Every translatable sentence of Python files and templates, with the files it stands in."""
+    found: dict[Key, set[str]] = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.suffix == ".py" and "migrations" not in path.parts:
+                keys = _calls(path.read_text())
+            elif path.suffix in (".html", ".txt") and "templates" in path.parts:
+                keys = _template_calls(path.read_text())
+            else:
+                continue
+            for key in keys:
+                found.setdefault(key, set()).add(str(path.relative_to(ROOT)))
+    # A sentence used with and without a plural is one entry, the one with the plural.
+    with_plural = {(context, sentence) for context, sentence, plural in found if plural}
+    return {key: files for key, files in found.items() if key[2] or (key[0], key[1]) not in with_plural}
+
+
+def catalogue(language: str) -> polib.POFile:
+    """The `.po` file of a language, empty when there is none yet."""
+    path = LOCALES / language / "LC_MESSAGES" / "django.po"
+    if path.exists():
+        return polib.pofile(str(path), wrapwidth=120)
+    fresh = polib.POFile(wrapwidth=120)
+    fresh.metadata = {
+        "Project-Id-Version": "social",
+        "Language": language,
+        "MIME-Version": "1.0",
+        "Content-Type": "text/plain; charset=utf-8",
+        "Content-Transfer-Encoding": "8bit",
+        "Plural-Forms": _PLURAL_FORMS[language],
+    }
+    return fresh
+
+
+def update() -> None:
+    """Bring every catalogue in step with the sources. English sentences are their own translation."""
+    current = sentences()
+    for language in LANGUAGES:
+        po = catalogue(language)
+        known = {(entry.msgctxt, entry.msgid): entry for entry in po}
+        fresh = polib.POFile(wrapwidth=120)
+        fresh.metadata = po.metadata
+        for context, sentence, plural in sorted(current, key=lambda key: (key[1], key[0] or "")):
+            entry = known.get((context, sentence)) or polib.POEntry(msgid=sentence, msgctxt=context)
+            entry.occurrences = [(file, "") for file in sorted(current[context, sentence, plural])]
+            entry.msgid_plural = plural or ""
+            entry.flags = ["python-format"] if re.search(r"%\(\w+\)[sd]", sentence) else []
+            if plural and not entry.msgstr_plural:
+                entry.msgstr_plural = {n: "" for n in range(int(_PLURAL_FORMS[language][9]))}
+            if language == "en":
+                if plural:
+                    entry.msgstr_plural = {0: sentence, 1: plural}
+                else:
+                    entry.msgstr = sentence
+            fresh.append(entry)
+        folder = LOCALES / language / "LC_MESSAGES"
+        folder.mkdir(parents=True, exist_ok=True)
+        fresh.save(str(folder / "django.po"))
+        fresh.save_as_mofile(str(folder / "django.mo"))
+
+
+if __name__ == "__main__":
+    update()

@@ -1,0 +1,57 @@
+"""A pytest plugin that gives the suite its own PostgreSQL and Valkey before Django's settings are read.
+
+TEST_DATABASE_URL and TEST_REDIS_URL name servers to use instead.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+
+
+def _with_redis_database(url: str, number: int) -> str:
+    if urlsplit(url).scheme == "unix":
+        return f"{url.split('?')[0]}?db={number}"
+    return f"{url.rstrip('/').rsplit('/', 1)[0] if url.count('/') > 2 else url}/{number}"
+
+
+def _start() -> None:
+    from social.runtime.embedded import Embedded, mint_secrets
+
+    data_dir = Path(tempfile.mkdtemp(prefix="social-test-"))
+    data_dir.chmod(0o755)
+    os.environ["DATA_DIR"] = str(data_dir)
+    mint_secrets(data_dir)
+    embedded = Embedded(data_dir, durable=False)
+
+    def stop() -> None:
+        embedded.stop()
+        shutil.rmtree(embedded.sockets, ignore_errors=True)
+        shutil.rmtree(data_dir, ignore_errors=True)
+
+    if "TEST_DATABASE_URL" in os.environ and "TEST_REDIS_URL" in os.environ:
+        os.environ["DATABASE_URL"] = os.environ["TEST_DATABASE_URL"]
+        os.environ["REDIS_URL"] = os.environ["TEST_REDIS_URL"]
+        atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
+        return
+    embedded.start()
+    atexit.register(stop)
+    os.environ.update(embedded.environment())
+
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "social.settings.test"
+for _name in ("LOCAL_DOMAIN", "WEB_DOMAIN", "PORT", "REGISTRATIONS", "CONFIRM_EMAIL", "EMAIL_URL"):
+    os.environ.pop(_name, None)
+os.environ["LOCAL_DOMAIN"] = "social.localhost"
+os.environ["LOG_FORMAT"] = "console"
+os.environ["LOG_LEVEL"] = "error"
+if not _WORKER:
+    _start()
+# Each worker of pytest-xdist has a numbered Valkey database of its own, as pytest-django gives it its own PostgreSQL one.
+os.environ["REDIS_URL"] = _with_redis_database(os.environ["REDIS_URL"], int(_WORKER.removeprefix("gw") or 0) + 1)
