@@ -39,6 +39,7 @@ class AccountFollowed(Event):
     key: ClassVar[str] = "pair:{account_id}:{target_id}"
     account_id: int
     target_id: int
+    follow_id: int
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,16 @@
-"""Wires the floor of notifications."""
+"""Wires the bell."""
+
+from importlib import import_module
 
 from django.apps import AppConfig
 
 
 class NotificationsConfig(AppConfig):
-    """Its rooms are listed in docs/architecture.md."""
+    """The bell: who is told what."""
 
     name = "notifications"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Listen to the floors below."""
+        import_module("notifications.reactions")

@@ -1,5 +1,6 @@
 """Lists the kernel's tables for Django."""
 
+from social.kernel.installation import Installation
 from social.kernel.outbox import OutboxRow
 
-__all__ = ["OutboxRow"]
+__all__ = ["Installation", "OutboxRow"]

@@ -8,3 +8,7 @@ class TimelinesConfig(AppConfig):
 
     name = "timelines"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Subscribe to the events of the floors below."""
+        from timelines import reactions  # noqa: F401

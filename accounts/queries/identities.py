@@ -1,10 +1,14 @@
-"""Finds who is behind a token, for the reception."""
+"""Finds who is behind a token, for the reception, and whether a person may use their account."""
 
 from __future__ import annotations
 
+from enum import Enum
+
+from allauth.account.models import EmailAddress
 from django.db.models import FilteredRelation, Q
 
-from accounts.models import AccessToken
+from accounts.models import AccessToken, User
+from accounts.queries.accounts import split_address
 from social.api.gate import checksum_of
 from social.api.identities import Identity
 from social.kernel import clock
@@ -59,3 +63,41 @@ class TokenIdentities:
             moved=moved is not None,
             locale=locale or "",
         )
+
+
+class Standing(Enum):
+    """Whether a person may use their account, and if not, why."""
+
+    ACTIVE = "active"
+    DISABLED = "disabled"
+    SUSPENDED = "suspended"
+    UNCONFIRMED = "unconfirmed"
+    UNAPPROVED = "unapproved"
+    MOVED = "moved"
+
+
+def find_standing(user: User) -> Standing:
+    """The first reason, in the order of the API (contract, behaviours section 3), why the account cannot be used."""
+    if user.disabled_at is not None:
+        return Standing.DISABLED
+    if user.account.suspended:
+        return Standing.SUSPENDED
+    if not EmailAddress.objects.filter(user=user, primary=True, verified=True).exists():
+        return Standing.UNCONFIRMED
+    if not user.approved:
+        return Standing.UNAPPROVED
+    return Standing.MOVED if user.account.moved_to_id is not None else Standing.ACTIVE
+
+
+def find_email_of(name: str) -> str | None:
+    """The e-mail address a local person signs in with, by their username: `anna`, `@anna`, `@anna@this.server`."""
+    if "@" in name.removeprefix("@") and not name.startswith("@"):
+        return None
+    pair = split_address(name.replace("\0", ""))
+    if pair is None or pair[1] is not None:
+        return None
+    return (
+        User.objects.filter(account__username__iexact=pair[0], account__domain=None)
+        .values_list("email", flat=True)
+        .first()
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from django.db import connection
 
 from accounts.policies.relations import NOBODY, FollowOptions, MuteOptions, Relations
+from social.kernel import clock
 
 _SQL = """
 SELECT 'following', target_id, show_reblogs, notify, languages, NULL::timestamptz FROM accounts_follow
@@ -28,7 +29,7 @@ SELECT 'blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_block
  WHERE target_id = %(viewer)s AND account_id = ANY(%(ids)s)
 UNION ALL
 SELECT 'muting', target_id, hide_notifications, NULL, NULL, expires_at FROM accounts_mute
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s) AND (expires_at IS NULL OR expires_at > now())
+ WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s) AND (expires_at IS NULL OR expires_at > %(now)s)
 """
 
 
@@ -40,7 +41,7 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
     if not ids:
         return Relations(viewer_id=viewer_id)
     with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"viewer": viewer_id, "ids": ids})
+        cursor.execute(_SQL, {"viewer": viewer_id, "ids": ids, "now": clock.now()})
         rows = cursor.fetchall()
     sets: dict[str, set[int]] = {name: set() for name in ("followed_by", "requested_by", "blocking", "blocked_by")}
     following: dict[int, FollowOptions] = {}

@@ -6,11 +6,11 @@ from datetime import datetime, time
 from typing import Any
 
 from django.utils.functional import cached_property
-from social.api.serializers import EntitySerializer
 
 from accounts.models import Account, ActorType, Role, User
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.serializers.emoji import emoji_entities, file_url
+from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
 _FOLLOW_REQUESTS_SHOWN = 40

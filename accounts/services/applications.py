@@ -12,12 +12,14 @@ from django.utils.translation import gettext as _
 
 from accounts.models import AccessToken, Application
 from accounts.policies.redirects import TOTAL_LIMIT, is_redirect_uri, split_redirect_uris
+from accounts.queries.applications import find_by_client_id
 from accounts.services.tokens import revoke_tokens
 from social.api import scopes as tree
 from social.kernel.errors import FieldError, Invalid, Unauthorized
 
 NAME_LIMIT = 60
 WEBSITE_LIMIT = 2000
+COMMAND_LINE = "command-line"
 _WEBSITE = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 
 
@@ -58,7 +60,7 @@ def register_application(
     addresses, wanted = split_redirect_uris(redirect_uris), tree.parse(scopes) or (tree.DEFAULT,)
     if errors := _errors(name, addresses, wanted, website):
         raise Invalid.of(errors)
-    return Application.objects.create(
+    made: Application = Application.objects.create(
         name=name,
         website=website,
         scopes=" ".join(wanted),
@@ -70,6 +72,7 @@ def register_application(
         client_type=Application.CLIENT_CONFIDENTIAL,
         authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
     )
+    return made
 
 
 def authenticate_application(*, client_id: str, client_secret: str, secret_optional: bool = False) -> Application:
@@ -78,8 +81,7 @@ def authenticate_application(*, client_id: str, client_secret: str, secret_optio
     With `secret_optional` an application registered as public needs none (RFC 6749 section 2.1).
     Raises Unauthorized (`invalid_client`).
     """
-    # PostgreSQL refuses NUL in text.
-    application = Application.objects.filter(client_id=client_id.replace("\0", "")).first() if client_id else None
+    application = find_by_client_id(client_id)
     if application is not None:
         public = application.client_type == Application.CLIENT_PUBLIC
         if public and secret_optional and not client_secret:
@@ -100,3 +102,23 @@ def delete_application(*, application: Application) -> None:
     with transaction.atomic():
         revoke_tokens(AccessToken.objects.filter(application=application))
         application.delete()
+
+
+def command_line_application() -> Application:
+    """The application in whose name operators' commands issue tokens; made when first needed."""
+    application = find_by_client_id(COMMAND_LINE)
+    if application is None:
+        application, _made = Application.objects.get_or_create(
+            client_id=COMMAND_LINE,
+            defaults={
+                "name": "Command line",
+                "scopes": " ".join(tree.SCOPES),
+                "redirect_uris": "urn:ietf:wg:oauth:2.0:oob",
+                "registered_redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
+                "client_secret": secrets.token_urlsafe(32),
+                "hash_client_secret": False,
+                "client_type": Application.CLIENT_CONFIDENTIAL,
+                "authorization_grant_type": Application.GRANT_AUTHORIZATION_CODE,
+            },
+        )
+    return application

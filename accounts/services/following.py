@@ -76,7 +76,7 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish) -> No
 
 
 def _announce_follow(follow: Follow) -> None:
-    publish(AccountFollowed(account_id=follow.account_id, target_id=follow.target_id))
+    publish(AccountFollowed(account_id=follow.account_id, target_id=follow.target_id, follow_id=follow.id))
     bump({(follow.account_id, "following_count"): 1, (follow.target_id, "followers_count"): 1})
 
 

@@ -80,7 +80,8 @@ def sign_up(
                 publish(ConfirmationRequested(user_id=user.id))
     except IntegrityError:
         # Two sign-ups for one name at the same moment: the unique index decided, the other one is told.
-        raise Invalid.of(
-            _taken(draft) or [FieldError("username", "ERR_TAKEN", _("has already been taken"))], details=True
-        ) from None
+        taken = _taken(draft)
+        if not taken:
+            raise
+        raise Invalid.of(taken, details=True) from None
     return user

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.models import EmailAddress
-from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import UserStateChanged
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.sign_up import password_errors
-from accounts.services.sessions import close_sessions, forget_user
+from accounts.services.profiles import raise_version
+from accounts.services.sessions import announce_state, change_password, end_sessions
+from accounts.services.tokens import close_streams
 from social.kernel import clock
 from social.kernel.errors import Invalid
-from social.kernel.events import publish
 
 
 def find_role(name: str) -> Role:
@@ -28,68 +29,46 @@ def find_role(name: str) -> Role:
 
 def set_role(*, user: User, role: Role | None) -> None:
     """Give a role, or take every role away. The account's cached entity is renewed: roles show there."""
-    with transaction.atomic():
-        user.role_id = role.id if role is not None else EVERYONE_ROLE_ID
-        user.save(update_fields=["role"])
-        renew(user)
-    forget_user(user)
+    _update(user, role_id=role.id if role is not None else EVERYONE_ROLE_ID)
 
 
 def approve(*, user: User) -> None:
     """Let a pending user in."""
-    with transaction.atomic():
-        user.approved = True
-        user.save(update_fields=["approved"])
-        renew(user)
-    forget_user(user)
+    _update(user, approved=True)
 
 
 def confirm(*, user: User) -> None:
     """Take the user's e-mail address for confirmed."""
     with transaction.atomic():
         EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"primary": True, "verified": True})
-        renew(user)
-    forget_user(user)
+        _update(user)
 
 
 def disable(*, user: User) -> None:
-    """Refuse sign-in and every API call; sessions end, tokens stay but answer 403 (contract, behaviours section 18)."""
+    """Refuse sign-in and API calls: sessions and streams end, tokens stay and answer 403 (behaviours section 18)."""
     with transaction.atomic():
-        user.disabled_at = clock.now()
-        user.save(update_fields=["disabled_at"])
-        renew(user)
-    close_sessions(user)
-    forget_user(user)
+        _update(user, disabled_at=clock.now())
+        end_sessions(user=user)
+        close_streams(user=user)
 
 
 def enable(*, user: User) -> None:
     """Undo `disable`."""
-    with transaction.atomic():
-        user.disabled_at = None
-        user.save(update_fields=["disabled_at"])
-        renew(user)
-    forget_user(user)
+    _update(user, disabled_at=None)
 
 
 def set_password(*, user: User, password: str) -> None:
     """A new password: every session, token and stream of the user ends (security row 24). Raises Invalid."""
-    from accounts.services.tokens import revoke_all_tokens
-
     errors = password_errors(password)
     if errors:
         raise Invalid.of(errors, details=True)
-    hashed = make_password(password)
+    change_password(user=user, password=password)
+
+
+def _update(user: User, **values: Any) -> None:
     with transaction.atomic():
-        user.password = hashed
-        user.save(update_fields=["password"])
-        revoke_all_tokens(user)
-        renew(user)
-    close_sessions(user)
-
-
-def renew(user: User) -> None:
-    """Raise the account's version and announce the change, in the caller's transaction."""
-    from accounts.services.profiles import raise_version
-
-    raise_version([user.account_id])
-    publish(UserStateChanged(user_id=user.id))
+        for name, value in values.items():
+            setattr(user, name, value)
+        User.objects.filter(id=user.id).update(**values or {"approved": user.approved})
+        raise_version([user.account_id])
+        announce_state(user=user)

@@ -48,17 +48,18 @@ def issue_code(
     `scopes` are stored as they will be granted: without those of the staff for everybody else.
     """
     Grant.objects.filter(application=application, user=user, expires__lte=clock.now()).delete()
-    grant = Grant.objects.create(
+    code = secrets.token_hex(16)
+    Grant.objects.create(
         application=application,
         user=user,
-        code=secrets.token_urlsafe(32),
+        code=code,
         expires=clock.now() + CODE_LIFETIME,
         redirect_uri=redirect_uri,
         scope=" ".join(granted_scopes(scopes, staff=user.is_staff)),
         code_challenge=code_challenge,
         code_challenge_method=Grant.CODE_CHALLENGE_S256 if code_challenge else "",
     )
-    return grant.code
+    return code
 
 
 def exchange_code(*, application: Application, code: str, redirect_uri: str, verifier: str = "") -> AccessToken:
@@ -98,12 +99,14 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
     wanted = tuple(dict.fromkeys(scopes)) if user is None else granted_scopes(scopes, staff=user.is_staff)
     with transaction.atomic():
         lock(f"token:{application.pk}:{user.pk if user is not None else 'application'}")
+        token: AccessToken
         for token in AccessToken.objects.filter(application=application, user=user).order_by("id"):
             if set(token.scope.split()) == set(wanted) and not token.is_expired():
                 return token
-        return AccessToken.objects.create(
+        token = AccessToken.objects.create(
             application=application, user=user, token=secrets.token_urlsafe(32), scope=" ".join(wanted), expires=NEVER
         )
+        return token
 
 
 def issue_application_token(*, application: Application, scope: str = "") -> AccessToken:
@@ -164,6 +167,17 @@ def refresh_identities(*, user_id: int) -> None:
     """
     checksums = list(AccessToken.objects.filter(user_id=user_id).values_list("token_checksum", flat=True))
     transaction.on_commit(partial(forget_tokens, checksums), robust=True)
+
+
+def close_streams(*, user: User) -> None:
+    """Close every connection opened with the user's tokens, after the commit; the tokens stay."""
+    token_ids = list(AccessToken.objects.filter(user=user).values_list("pk", flat=True))
+
+    def close() -> None:
+        for token_id in token_ids:
+            streams.publish(channel_of(token_id), KILL)
+
+    transaction.on_commit(close, robust=True)
 
 
 def _announce(doomed: Mapping[int, str]) -> None:

@@ -14,11 +14,18 @@ from moderation.models import HouseRule
 from moderation.queries.instance import InstanceDocument
 from social.api.serializers import EntitySerializer
 from social.kernel import links
-from statuses.policies import limits
+from social.kernel.media.images import PIXEL_LIMIT
+from social.kernel.text.length import URL_LENGTH
+from statuses.policies.media import DESCRIPTION_LIMIT, IMAGE_SIZE_LIMIT, SUPPORTED_TYPES
+from statuses.policies.publishing import MEDIA_LIMIT, TEXT_LIMIT
 
 ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)
 FEATURED_TAGS_LIMIT = 10
 PINNED_STATUSES_LIMIT = 5
+# Clients read these as numbers even while no video type is among the accepted ones.
+VIDEO_SIZE_LIMIT = 103_809_024
+VIDEO_FRAME_RATE_LIMIT = 120
+VIDEO_MATRIX_LIMIT = 8_294_400
 
 
 def version() -> str:
@@ -33,20 +40,20 @@ def rule_entity(rule: HouseRule) -> dict[str, Any]:
 
 def _statuses() -> dict[str, int]:
     return {
-        "max_characters": limits.TEXT_LIMIT,
-        "max_media_attachments": limits.MEDIA_LIMIT,
-        "characters_reserved_per_url": limits.URL_LENGTH,
+        "max_characters": TEXT_LIMIT,
+        "max_media_attachments": MEDIA_LIMIT,
+        "characters_reserved_per_url": URL_LENGTH,
     }
 
 
 def _media() -> dict[str, Any]:
     return {
-        "supported_mime_types": list(limits.MIME_TYPES),
-        "image_size_limit": limits.IMAGE_SIZE_LIMIT,
-        "image_matrix_limit": limits.IMAGE_MATRIX_LIMIT,
-        "video_size_limit": limits.VIDEO_SIZE_LIMIT,
-        "video_frame_rate_limit": limits.VIDEO_FRAME_RATE_LIMIT,
-        "video_matrix_limit": limits.VIDEO_MATRIX_LIMIT,
+        "supported_mime_types": list(SUPPORTED_TYPES),
+        "image_size_limit": IMAGE_SIZE_LIMIT,
+        "image_matrix_limit": PIXEL_LIMIT,
+        "video_size_limit": VIDEO_SIZE_LIMIT,
+        "video_frame_rate_limit": VIDEO_FRAME_RATE_LIMIT,
+        "video_matrix_limit": VIDEO_MATRIX_LIMIT,
     }
 
 
@@ -102,7 +109,7 @@ class InstanceSerializer(EntitySerializer):
                     "profile_field_value_limit": profiles.FIELD_LENGTH,
                 },
                 "statuses": _statuses(),
-                "media_attachments": {"description_limit": limits.DESCRIPTION_LIMIT} | _media(),
+                "media_attachments": {"description_limit": DESCRIPTION_LIMIT} | _media(),
                 "polls": _polls(),
                 "translation": {"enabled": False},
                 "timelines_access": {
@@ -153,7 +160,7 @@ class InstanceV1Serializer(EntitySerializer):
             "registrations": settings.REGISTRATIONS != "closed",
             "approval_required": settings.REGISTRATIONS == "approval",
             "invites_enabled": False,
-            "max_toot_chars": limits.TEXT_LIMIT,
+            "max_toot_chars": TEXT_LIMIT,
             "configuration": {
                 "accounts": {"max_featured_tags": FEATURED_TAGS_LIMIT},
                 "statuses": _statuses(),

@@ -56,9 +56,7 @@ def _find(remote: str, forwarded: str, proxies: tuple[_Network, ...]) -> str:
     return str(peer) if peer is not None else UNKNOWN
 
 
-def _is_trusted(
-    peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, proxies: tuple[_Network, ...]
-) -> bool:
+def _is_trusted(peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, proxies: tuple[_Network, ...]) -> bool:
     if not proxies:
         return False
     if peer is None:

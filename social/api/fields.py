@@ -92,10 +92,7 @@ class _ClientField:
         """Treat "" as absent, and null too unless the field may be null."""
         if (data == "" and self.empty_is_absent) or (data is None and not self.allow_null):  # type: ignore[attr-defined]
             data = empty
-        try:
-            return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]
-        except SkipField:
-            raise
+        return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]
 
 
 class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
@@ -271,10 +268,10 @@ class NestedListField(_List, serializers.Field[tuple[Any, ...], Any, list[Any], 
         return tuple(self.input.read_mapping(item) for item in self.items(data) if isinstance(item, dict))
 
 
-class ClientFile(_ClientField, serializers.Field[UploadedFile, Any, str, Any]):
+class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, Any]):
     """A file: a multipart part or a string `data:<mime>;base64,<data>`. Another string is a BadRequest (400)."""
 
-    def to_internal_value(self, data: Any) -> UploadedFile:
+    def to_internal_value(self, data: Any) -> UploadedFile[Any]:
         """An UploadedFile; its content type is the client's word only."""
         if isinstance(data, UploadedFile):
             return data

@@ -76,7 +76,8 @@ _decoded: dict[bytes, Identity] = {}
 class Admission:
     """What the gate found: the caller, if known, and how far their counters are used up.
 
-    `counts` are those of the server, `families` those of the action. Both are empty when limits are off or Redis is down.
+    `counts` are those of the server, `families` those of the action. Both are empty when limits are off or Redis is
+    down.
     """
 
     identity: Identity | None
@@ -93,7 +94,7 @@ class Admission:
 
 
 def checksum_of(token: str) -> str:
-    """How a token is named wherever it must not be readable: SHA-256 in hexadecimal (as in the column token_checksum)."""
+    """How a token is named where it must not be readable: SHA-256 in hexadecimal, as in the column token_checksum."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -142,14 +143,14 @@ def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
         return None
     now = time.time()
     window = int(now // rule.period)
+    counted: Count | None = None
     with redis.best_effort("count a request"):
-        who = subject or address
-        key = redis.key("cache", "limit", rule.name, checksum_of(who), window)
+        key = redis.key("cache", "limit", rule.name, checksum_of(subject or address), window)
         pipeline = redis.client("cache").pipeline(transaction=True)
         pipeline.incr(key)
         pipeline.expire(key, rule.period)
-        return Count(rule, int(pipeline.execute()[0]), (window + 1) * rule.period)
-    return None
+        counted = Count(rule, int(pipeline.execute()[0]), (window + 1) * rule.period)
+    return counted
 
 
 def give_back(admission: Admission) -> None:
@@ -167,8 +168,8 @@ def give_back(admission: Admission) -> None:
 def forget_token(token_checksum: str) -> bool:
     """Make every process ask the database again, within a second, about the token with this checksum.
 
-    Called after the commit that revoked the token or changed its user's state. Never raises; False when Redis could not be
-    told: entries may then live for what is left of their 60 s, so the caller announces it durably and calls again.
+    Called after the commit that revoked the token or changed its user's state. Never raises; False when Redis could not
+    be told: entries may then live for what is left of their 60 s, so the caller announces it durably and calls again.
     """
     return forget_tokens([token_checksum])
 
@@ -213,10 +214,10 @@ def _ask(entry_key: list[str], address: str, known: bytes, entry: bytes, rules: 
     ]
     for rule in rules:
         arguments += (rule.name, rule.per, now // rule.period, rule.period)
+    answer: list[Any] | None = None
     with redis.best_effort("find a token and count the request"):
-        answer: list[Any] = _ADMIT(entry_key, arguments)
-        return answer
-    return None
+        answer = _ADMIT(entry_key, arguments)
+    return answer
 
 
 def _admission(

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from rest_framework import serializers
-from rest_framework.fields import get_error_detail
 from rest_framework.request import Request
 
 from social.api.fields import (
@@ -56,11 +55,13 @@ __all__ = [
     "as_boolean",
     "as_integer",
     "as_list",
+    "field_errors",
     "parameters",
 ]
 
 T = TypeVar("T")
 
+_SHARED: dict[type[Any], Any] = {}
 _CODES = {
     "required": "ERR_BLANK",
     "null": "ERR_BLANK",
@@ -104,13 +105,11 @@ class Input(serializers.Serializer[Any], Generic[T]):
 
     @classmethod
     def _shared(cls) -> Input[T]:
-        # Building a serializer copies every field: twenty times the price of reading with one. It keeps no state between
-        # calls of run_validation, so all threads share it.
-        shared = cls.__dict__.get("_shared_instance")
-        if shared is None:
-            shared = cls()
-            cls._shared_instance = shared
-        return cast("Input[T]", shared)
+        # Building a serializer copies every field: twenty times the price of reading with one. It keeps no state
+        # between calls of run_validation, so all threads share it.
+        if cls not in _SHARED:
+            _SHARED[cls] = cls()
+        return cast("Input[T]", _SHARED[cls])
 
     @classmethod
     def _field_errors(cls, error: serializers.ValidationError) -> list[errors.FieldError]:
@@ -142,6 +141,3 @@ def _flatten(serializer: Any, detail: Any, prefix: str = "") -> list[errors.Fiel
 def field_errors(error: serializers.ValidationError) -> list[errors.FieldError]:
     """The field errors of a DRF ValidationError raised outside an Input."""
     return _flatten(None, error.detail)
-
-
-__all__ += ["field_errors", "get_error_detail"]

@@ -21,12 +21,13 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 
 
 def from_query(query: str) -> dict[str, Any]:
-    """Parameters of a query string as the server gave it (bytes read as Latin-1). Raises BadRequest (400) beyond a cap."""
-    if not query:
-        return {}
-    if not query.isascii():
-        query = query.encode("latin-1", "replace").decode("utf-8", "replace")
-    return nest(pairs(query))
+    """Parameters of a query string as the server gave it (bytes read as Latin-1). Raises BadRequest beyond a cap."""
+    return nest(pairs(readable(query))) if query else {}
+
+
+def readable(query: str) -> str:
+    """A query string of the server with its unescaped non-ASCII characters as they were meant (UTF-8)."""
+    return query if query.isascii() else query.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def pairs(encoded: str) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ files stand in it as `UploadedFile` beside the other values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import IO, Any, Final, cast
 
 import orjson
@@ -31,7 +32,7 @@ class TooLarge(APIException):
     default_detail = "Payload too large"
 
 
-def _read(stream: IO[bytes], context: dict[str, Any] | None) -> bytes:
+def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
     limit = _limit(context)
     body = stream.read(limit + 1)
     if len(body) > limit:
@@ -39,7 +40,7 @@ def _read(stream: IO[bytes], context: dict[str, Any] | None) -> bytes:
     return body
 
 
-def _limit(context: dict[str, Any] | None) -> int:
+def _limit(context: Mapping[str, Any] | None) -> int:
     return cast(int, (context or {}).get("max_body", DEFAULT_MAX_BODY))
 
 
@@ -49,7 +50,7 @@ class JsonParser(BaseParser):
     media_type = "application/json"
 
     def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: dict[str, Any] | None = None
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """The decoded body. Raises BadRequest (400) if it is not JSON, TooLarge (413) beyond the action's limit."""
         body = _read(stream, parser_context)
@@ -69,7 +70,7 @@ class UrlencodedParser(BaseParser):
     media_type = "application/x-www-form-urlencoded"
 
     def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: dict[str, Any] | None = None
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """The nested parameters. Raises BadRequest (400) beyond a cap, TooLarge (413) beyond the action's limit."""
         body = _read(stream, parser_context)
@@ -82,7 +83,7 @@ class MultipartParser(BaseParser):
     media_type = "multipart/form-data"
 
     def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: dict[str, Any] | None = None
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """The nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit."""
         context = parser_context or {}
@@ -99,6 +100,8 @@ class MultipartParser(BaseParser):
             parser.parse()
         except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
             raise errors.BadRequest from None
+        # Django closes these when the request is over.
+        request._request._files = parser.files
         return parameters.nest(parser.in_order)
 
 
@@ -122,12 +125,12 @@ class _RecordingPost(QueryDict):
         super().__init__(mutable=True)
         self.record = record
 
-    def appendlist(self, key: str, value: Any) -> None:
-        self.record.append((key, value.replace("\0", "") if isinstance(value, str) else value))
+    def appendlist(self, key: str | bytes, value: Any) -> None:
+        self.record.append((str(key), value.replace("\0", "") if isinstance(value, str) else value))
         super().appendlist(key, value)
 
 
-class _RecordingFiles(MultiValueDict[str, UploadedFile]):
+class _RecordingFiles(MultiValueDict[str, "UploadedFile[Any]"]):
     def __init__(self, record: list[tuple[str, Any]]) -> None:
         super().__init__()
         self.record = record
@@ -145,6 +148,11 @@ class _InOrder(MultiPartParser):
         super().__init__(*args)
 
     @property
+    def files(self) -> MultiValueDict[str, UploadedFile[Any]]:
+        """The files by name."""
+        return self._recording_files
+
+    @property
     def _post(self) -> QueryDict:
         return self._recording_post
 
@@ -153,9 +161,9 @@ class _InOrder(MultiPartParser):
         self._recording_post = _RecordingPost(self.in_order)
 
     @property
-    def _files(self) -> MultiValueDict[str, UploadedFile]:
+    def _files(self) -> MultiValueDict[str, UploadedFile[Any]]:
         return self._recording_files
 
     @_files.setter
-    def _files(self, value: MultiValueDict[str, UploadedFile]) -> None:
+    def _files(self, value: MultiValueDict[str, UploadedFile[Any]]) -> None:
         self._recording_files = _RecordingFiles(self.in_order)

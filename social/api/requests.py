@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.http.request import RawPostDataException
 from django.utils.datastructures import MultiValueDict
@@ -12,15 +12,46 @@ from rest_framework.request import Empty, Request
 from social.api import parameters
 from social.api.parsers import DEFAULT_MAX_BODY, TooLarge
 
+if TYPE_CHECKING:
+    from social.api.identities import Identity
+
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+class Caller:
+    """`request.user` of the API: who calls, as ids only. Load rows by `accounts.queries` where they are needed."""
+
+    __slots__ = ("account_id", "id", "is_authenticated", "pk")
+
+    is_active = True
+    is_staff = False
+    is_superuser = False
+
+    def __init__(self, user_id: int | None = None, account_id: int | None = None) -> None:
+        self.id = self.pk = user_id
+        self.account_id = account_id
+        self.is_authenticated = user_id is not None
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether no user stands behind the request (nobody, or an application on its own)."""
+        return not self.is_authenticated
 
 
 class ApiRequest(Request):
     """DRF's request, with query and body merged in `parameters`.
 
-    A body of an unknown type is ignored, one without a type is read as a form, on every method; a body sent in chunks is
-    read as far as the action's limit. `data` is the body alone, `query_params` the query alone.
+    A body of an unknown type is ignored, one without a type is read as a form, on every method; a body sent in chunks
+    is read as far as the action's limit. `data` is the body alone, `query_params` the query alone.
     """
+
+    if TYPE_CHECKING:
+        auth: Identity | None
+        user: Caller  # type: ignore[assignment]
+        client_ip: str
+        _data: Any
+        _stream: Any
+        _files: MultiValueDict[str, Any]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -31,7 +62,7 @@ class ApiRequest(Request):
         merged: dict[str, Any] | None = self.__dict__.get("_parameters")
         if merged is None:
             query = parameters.from_query(self._request.META.get("QUERY_STRING", ""))
-            body = self.data
+            body = cast(dict[str, Any], self.data)
             merged = {**body, **query} if body else query
             self.__dict__["_parameters"] = merged
         return merged
@@ -39,7 +70,7 @@ class ApiRequest(Request):
     @property
     def media_type(self) -> str:
         """The body's content type without its parameters, in lower case."""
-        return cast(str, self.content_type).partition(";")[0].strip().lower()
+        return self.content_type.partition(";")[0].strip().lower()
 
     def may_carry_token(self) -> bool:
         """Whether the body is worth reading before anybody is known: small, and of a type that has parameters."""
@@ -61,7 +92,7 @@ class ApiRequest(Request):
         if length == 0:
             environ = self._request.META
             chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
-            # The WSGI server ends this stream itself; Django would read nothing of a body whose length it was not told.
+            # The WSGI server ends this stream itself; Django reads nothing of a body whose length it was not told.
             self._stream = environ.get("wsgi.input") if chunked else None
         elif self._request._read_started:  # type: ignore[attr-defined]
             self._stream = io.BytesIO(self._request.body)
@@ -86,7 +117,7 @@ class ApiRequest(Request):
         media_type = self.media_type
         if media_type.endswith("json") and media_type.startswith("application/"):
             media_type = "application/json"
-        for parser in self.parsers:
+        for parser in self.parsers or ():
             if parser.media_type == (media_type or _FORM_TYPES[0]):
                 return cast(dict[str, Any], parser.parse(stream, self.content_type, self.parser_context))
         return {}

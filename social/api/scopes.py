@@ -75,6 +75,6 @@ def unknown(scopes: Iterable[str]) -> list[str]:
 
 
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Whether every wanted scope is granted, by itself or by a parent (an authorisation may be narrower than its app)."""
+    """Whether every wanted scope is granted, by itself or by a parent: what is authorised may be less, never more."""
     held = frozenset(granted)
     return all(openers(scope) & held for scope in wanted)

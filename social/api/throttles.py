@@ -1,4 +1,6 @@
-"""Knows how an action declares its limits: `throttles = {"create": family("statuses"), "destroy": limited("deletions")}`.
+"""Knows how an action declares its limits.
+
+    throttles = {"create": family("statuses"), "destroy": limited("deletions")}
 
 Source: contract, behaviours section 4.
 """

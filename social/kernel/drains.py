@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import random
-import re
 import secrets
 import time
 import traceback
@@ -22,6 +21,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from social.kernel.batches import in_batches
+from social.kernel.logs import redact
 from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
@@ -32,47 +32,11 @@ MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
 _ERROR_LENGTH: Final = 2000
 
-# A claim, a release or the deletion of an at-least-once row may be forgotten by a crash of PostgreSQL: the row then simply
+# A renewal, a release or the deletion of an at-least-once row may be forgotten by a crash of PostgreSQL: the row then simply
 # runs again. So these commits need not wait for the disk; saying so inside the statement saves a round trip.
 _QUICK: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
-# The subquery looks backwards from the row itself: the nearest older row of the lane, if any, is found in one step. As
-# EXISTS the planner may turn it into a join over the whole backlog. LIMIT on the followers is what the heads leave of
-# `limit`, so a backlog of many lanes pays nothing for them, and one long lane is taken in long strides.
-_CLAIM: Final = f"""
-WITH {_QUICK},
-heads AS MATERIALIZED (
-    SELECT o.id, o.key, o.claimed_until IS NOT NULL AS abandoned
-    FROM social_outbox o
-    WHERE o.queue = %(queue)s AND o.due_at <= now() AND o.dead_at IS NULL
-      AND (o.claimed_until IS NULL OR o.claimed_until <= now())
-      AND (o.key = '' OR (SELECT e.id FROM social_outbox e WHERE e.queue = o.queue AND e.key = o.key AND e.id < o.id
-                          ORDER BY e.id DESC LIMIT 1) IS NULL)
-    ORDER BY o.due_at, o.id
-    LIMIT %(limit)s
-    FOR UPDATE OF o SKIP LOCKED
-),
-mine AS (
-    SELECT id, abandoned FROM heads
-    UNION ALL
-    SELECT f.id, f.abandoned
-    FROM heads h CROSS JOIN LATERAL (
-        SELECT n.id, n.abandoned, bool_and(n.free) OVER (ORDER BY n.id) AS free
-        FROM (SELECT r.id, r.claimed_until IS NOT NULL AS abandoned,
-                     r.due_at <= now() AND r.dead_at IS NULL AND (r.claimed_until IS NULL OR r.claimed_until <= now()) AS free
-              FROM social_outbox r
-              WHERE h.key <> '' AND r.queue = %(queue)s AND r.key = h.key AND r.id > h.id
-              ORDER BY r.id
-              LIMIT (SELECT %(limit)s / NULLIF(count(*), 0) - 1 FROM heads)) n
-    ) f
-    WHERE f.free
-)
-UPDATE social_outbox o
-SET claim = %(token)s, claimed_until = now() + make_interval(secs => %(lease)s)
-FROM mine, quick
-WHERE o.id = mine.id AND (o.claimed_until IS NULL OR o.claimed_until <= now())
-RETURNING o.id, o.key, o.subscriber, o.event, o.payload, o.attempts, mine.abandoned
-"""
+_CLAIM: Final = "SELECT * FROM social_outbox_claim(%s, %s, %s, make_interval(secs => %s))"
 _RENEW: Final = f"""
 WITH {_QUICK}
 UPDATE social_outbox SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick
@@ -100,21 +64,8 @@ SET attempts = %(attempts)s, due_at = now() + make_interval(secs => %(delay)s), 
 WHERE id = %(id)s AND claim = %(token)s
 """
 
-_SECRET: Final = re.compile(
-    r"""(?ix) (\b(?:bearer|basic)\s+
-             | \b[\w-]*(?:token|secret|password|passwd|authorization|api[_-]?key|signature|cookie|code)[\w-]*["']?\s*[=:]\s*["']?
-             | ://[^\s/:@]*:)
-        [^\s"'&,;@)\]}]+"""
-)
-
-
 class LeaseLost(Exception):
     """Rows of this batch belong to another process by now: the rest of the batch is left to it."""
-
-
-def redacted(text: str) -> str:
-    """The text without what follows words such as `token=`, `Bearer`, `password:` or a user name in an address."""
-    return _SECRET.sub(r"\1[redacted]", text)
 
 
 def back_off(attempts: int) -> float:
@@ -126,7 +77,7 @@ def described(error: BaseException) -> str:
     """What an operator needs of an exception: kind, message and the innermost place, secrets taken out."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
-    return redacted(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
+    return redact(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
 
 
 def _execute(statement: str, **parameters: Any) -> int:
@@ -170,7 +121,7 @@ class Batch:
         token = secrets.randbits(62)
         expires = time.monotonic() + lease
         with transaction.atomic(durable=True), transaction.get_connection().cursor() as cursor:
-            cursor.execute(_CLAIM, {"queue": queue, "limit": limit, "token": token, "lease": lease})
+            cursor.execute(_CLAIM, [queue, limit, token, lease])
             rows = sorted((Row(*values) for values in cursor.fetchall()), key=lambda row: row.id)
         return cls(queue, token, lease, {row.id: row for row in rows}, expires)
 

@@ -11,21 +11,50 @@ from contextvars import ContextVar
 from typing import Any
 
 REDACTED = "[redacted]"
+# Three lines for every task that only looked whether there was something to do.
+_TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _SECRET_KEYS = frozenset(
-    "password passwd password1 password2 new_password current_password passphrase secret secret_key client_secret "
-    "token access_token refresh_token bearer_token id_token registration_token auth_token authorization "
-    "proxy_authorization cookie set_cookie sec_websocket_protocol private_key vapid_private_key field_encryption_keys "
-    "code_verifier otp csrfmiddlewaretoken sessionid".split()
+    [
+        "password",
+        "passwd",
+        "password1",
+        "password2",
+        "new_password",
+        "current_password",
+        "passphrase",
+        "secret",
+        "secret_key",
+        "client_secret",
+        "token",
+        "access_token",
+        "refresh_token",
+        "bearer_token",
+        "id_token",
+        "registration_token",
+        "auth_token",
+        "authorization",
+        "proxy_authorization",
+        "cookie",
+        "set_cookie",
+        "sec_websocket_protocol",
+        "private_key",
+        "vapid_private_key",
+        "field_encryption_keys",
+        "code_verifier",
+        "otp",
+        "csrfmiddlewaretoken",
+        "sessionid",
+    ]
 )
 
 # A name, then `=`, `:` (with or without quotes, also escaped ones) or, in the repr of a pair, a comma between quotes.
 _JOINT = r"""(?:\\?["']?\s*[=:]\s*b?\\?["']?|\\?["']\s*,\s*b?\\?["'])"""
 _PATTERNS = re.compile(
     rf"""
-    (?P<whole>\b(?:proxy-)?authorization|\bsec-websocket-protocol|\b(?:set-)?cookie)(?P<whole_joint>{_JOINT})[^"'\r\n\\]+
+    (?P<whole>(?:\b|_)(?:authorization|sec[-_]websocket[-_]protocol|cookie))(?P<whole_joint>{_JOINT})[^"'\r\n\\]+
     | (?P<name>(?:access|bearer|refresh|id|registration|auth)_token|client_secret|secret_key|private_key|code_verifier
         |passw(?:or)?d\d?|csrfmiddlewaretoken|sessionid|(?<=[?&])(?:code|token))(?P<joint>{_JOINT})[^\s&"',;)}}\]\\]+
     | (?P<bearer>\bbearer\s+)[\w.~+/=-]{{12,}}
@@ -41,7 +70,7 @@ def _replace(match: re.Match[str]) -> str:
 
 
 def redact(text: str) -> str:
-    """The text without tokens, passwords, authorization headers, cookies and the passwords of URLs (security, row 48)."""
+    """The text without tokens, passwords, authorization headers, cookies and passwords in URLs (security, row 48)."""
     return _PATTERNS.sub(_replace, text)
 
 
@@ -103,8 +132,8 @@ def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) 
 def configure(config: Mapping[str, Any]) -> None:
     """Set up the standard library's logging and structlog, for `settings.LOGGING_CONFIG`.
 
-    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go to
-    standard error, so that what a command prints stays clean.
+    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines
+    go to standard error, so that what a command prints stays clean.
     """
     import orjson
     import structlog
@@ -143,6 +172,9 @@ def configure(config: Mapping[str, Any]) -> None:
     root.setLevel(level)
     # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
+    if level == "INFO":
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(True)
     structlog.configure(
         processors=[

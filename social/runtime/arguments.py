@@ -9,7 +9,10 @@ from argparse import ArgumentParser
 OPTIONS = {
     "--port": ("PORT", "Port of the web server (default 8000)."),
     "--streaming-port": ("STREAMING_PORT", "Port of the streaming server (default 4000)."),
-    "--domain": ("LOCAL_DOMAIN", "The domain in the addresses of this installation, for ever (default localhost:PORT)."),
+    "--domain": (
+        "LOCAL_DOMAIN",
+        "The domain in the addresses of this installation, for ever (default localhost:PORT).",
+    ),
     "--workers": ("WEB_WORKERS", "Web processes (default 2)."),
     "--bind": ("BIND", "Address to listen on (default 127.0.0.1)."),
 }

@@ -25,7 +25,7 @@ def shown(url: str) -> str:
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
-    """A connection in autocommit mode. Raises OperatorError when the server does not answer within 5 s or is too old."""
+    """A connection, in autocommit. OperatorError when the server is too old or does not answer within 5 s."""
     try:
         config = env.database(url)
         options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in _DJANGO_OPTIONS}
@@ -40,16 +40,22 @@ def connect(url: str) -> psycopg.Connection[Any]:
             **options,
         )
     except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
+        reason = (
+            str(error).strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
+        )
         raise OperatorError(
             f"PostgreSQL at {shown(url)} does not let us in: {reason}. Check DATABASE_URL and that the server runs."
         ) from None
     except (ImproperlyConfigured, ValueError, TypeError, KeyError) as error:
-        raise OperatorError(f"DATABASE_URL={shown(url)} cannot be understood: {error}. Write postgres://user@host/name.") from None
+        raise OperatorError(
+            f"DATABASE_URL={shown(url)} cannot be understood: {error}. Write postgres://user@host/name."
+        ) from None
     version = connection.info.server_version // 10000
     if version < OLDEST:
         connection.close()
-        raise OperatorError(f"PostgreSQL at {shown(url)} is version {version}; {OLDEST} or later is required. Upgrade it.")
+        raise OperatorError(
+            f"PostgreSQL at {shown(url)} is version {version}; {OLDEST} or later is required. Upgrade it."
+        )
     return connection
 
 

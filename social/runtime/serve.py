@@ -1,4 +1,4 @@
-"""Knows how each kind of process of this server is run: `python -m social.runtime.serve web|streaming|worker|scheduler`.
+"""Knows how each kind of process is run: `python -m social.runtime.serve web|streaming|worker|scheduler`.
 
 The supervisor of `manage.py run` starts these; so may systemd or a container, with the settings in the environment.
 """
@@ -10,7 +10,9 @@ import importlib
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Callable
+from typing import Any
 
 from social.runtime.parent import follow_parent
 from social.settings import env
@@ -28,7 +30,7 @@ class _ManyThreads(logging.Filter):
         return "Python threads" not in record.getMessage()
 
 
-def _granian(target: str, **options: object) -> None:
+def _granian(target: str, **options: Any) -> None:
     """Serve `target` with Granian, loaded before its workers are forked: they share its memory and start at once."""
     from granian.log import LogLevels
     from granian.server import Server
@@ -52,8 +54,12 @@ def _granian(target: str, **options: object) -> None:
 
 def web() -> None:
     """The REST API and the pages, on PORT: WSGI, WEB_WORKERS processes of 8 threads."""
+    from django.urls import get_resolver
     from granian.constants import Interfaces
 
+    importlib.import_module("social.wsgi")
+    # Reads the addresses of every floor, and so its views: once, and not in the first request of each worker.
+    assert get_resolver().reverse_dict is not None
     _granian(
         "social.wsgi:application",
         port=env.PORT,
@@ -78,14 +84,24 @@ def streaming() -> None:
 
 
 def _celery(*arguments: str) -> None:
+    import django
+    from celery import signals
     from celery.bin.celery import main
 
+    django.setup()
+    warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
+    # Somebody who listens is all it takes for Celery to leave the logging to settings.LOGGING_CONFIG.
+    signals.setup_logging.connect(_keep_logging)
     sys.argv = ["celery", "--app", "social", "--quiet", *arguments]
     sys.exit(main())
 
 
+def _keep_logging(**_: object) -> None:
+    return None
+
+
 def worker() -> None:
-    """The background work of every queue: four threads."""
+    """The background work of every queue of `social.schedule`: four threads."""
     queues = importlib.import_module("social.schedule").QUEUES
     _celery(
         "worker",
@@ -100,16 +116,8 @@ def worker() -> None:
 
 
 def scheduler() -> None:
-    """What happens by the clock."""
-    own = getattr(importlib.import_module("social.schedule"), "SCHEDULER", None)
-    _celery(
-        "beat",
-        f"--loglevel={env.LOG_LEVEL}",
-        # A process that is killed leaves its pid file behind; the supervisor's lock already sees to there being one.
-        "--pidfile=",
-        f"--schedule={env.DATA_DIR / 'run' / 'celerybeat-schedule'}",
-        *([f"--scheduler={own}"] if own else []),
-    )
+    """What happens by the clock, in the scheduler that `social.schedule` names; it keeps no file and no pid file."""
+    _celery("beat", f"--loglevel={env.LOG_LEVEL}", "--pidfile=")
 
 
 PROCESSES: dict[str, Callable[[], None]] = {

@@ -49,8 +49,8 @@ class Supervisor:
     """Starts children, passes their lines to the console, restarts what ends, and stops all on SIGTERM or SIGINT.
 
     One thread and one `select`: children are forked from the main thread, which their death signal is tied to, and
-    nothing here waits for a reader, a child or a probe longer than 2 s. A child whose process ends takes the rest of its
-    process group along before it is started again.
+    nothing here waits for a reader, a child or a probe longer than 2 s. A child whose process ends takes the rest of
+    its process group along before it is started again.
     """
 
     def __init__(self, console: Console) -> None:
@@ -104,7 +104,7 @@ class Supervisor:
     def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
         """Return when all of them do their work.
 
-        Raises OperatorError when one of them ended `attempts` times or the time is over, Interrupted when a signal came.
+        Raises OperatorError when one of them ended `attempts` times or the time is over, Interrupted on a signal.
         """
         deadline = time.monotonic() + seconds
         pending = list(names)

@@ -71,19 +71,23 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "social.runtime.metrics.MetricsMiddleware",
     "social.api.middleware.RequestMiddleware",
-    "corsheaders.middleware.CorsMiddleware",
+    "social.api.cors.CorsMiddleware",
+    "social.api.middleware.LanguageMiddleware",
+    # What stands between the two ends is for pages: SESSIONLESS_PATHS go past it.
+    "social.api.middleware.api_shortcut",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "social.api.middleware.LanguageMiddleware",
-    # Everything below is for pages: API requests leave the chain at ApiShortcut, a fifth of a millisecond earlier.
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "social.api.middleware.MemberLanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "social.api.middleware.api_shortcut_end",
 ]
 
 TEMPLATES = [
@@ -134,14 +138,51 @@ LOGOUT_REDIRECT_URL = "/auth/sign_in"
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_FORMS = {
+    "login": "accounts.pages.forms.SignInForm",
+    "signup": "accounts.pages.forms.SignUpForm",
+    "reset_password": "accounts.pages.forms.ForgottenPasswordForm",
+    "reset_password_from_key": "accounts.pages.forms.NewPasswordForm",
+    "change_password": "accounts.pages.forms.PasswordForm",
+    "reauthenticate": "accounts.pages.forms.IsItYouForm",
+}
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
+ACCOUNT_EMAIL_MAX_LENGTH = 320
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+# A mail to an address that is nobody's here would make this server a tool for bothering strangers.
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_CONFIRM_EMAIL_ON_GET = True
-ACCOUNT_RATE_LIMITS: dict[str, str] = {"login": "25/5m/ip", "login_failed": "25/h/key,25/5m/ip"}
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
+ACCOUNT_SESSION_REMEMBER = True
+# The server's own counters (social.api.limits) do this, and obey RATE_LIMITS; allauth keeps the one for wrong codes of a
+# second factor (security row 26), which cannot be switched off.
+ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
+    "login": None,
+    "login_failed": "10/10m/key",
+    "signup": None,
+    "reset_password": None,
+    "reset_password_from_key": None,
+    "reauthenticate": None,
+    "confirm_email": None,
+}
+MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "accounts.pages.forms.SecondFactorForm",
+    "reauthenticate": "accounts.pages.forms.SecondFactorAgainForm",
+    "activate_totp": "accounts.pages.forms.AuthenticatorAppForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = LOCAL_DOMAIN
+MFA_TOTP_TOLERANCE = 1
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
+# Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
+SESSION_COOKIE_NAME = "__Host-session" if SESSION_COOKIE_SECURE else f"session_{PORT}"
+CSRF_COOKIE_NAME = "__Host-csrf" if CSRF_COOKIE_SECURE else f"csrf_{PORT}"
+CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -166,16 +207,22 @@ REST_FRAMEWORK: dict[str, Any] = {
         "social.api.parsers.UrlencodedParser",
         "social.api.parsers.MultipartParser",
     ],
-    "DEFAULT_THROTTLE_CLASSES": [],
+    "DEFAULT_THROTTLE_CLASSES": ["social.api.throttles.FamilyThrottle"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "social.api.renderers.JsonOnly",
     "EXCEPTION_HANDLER": "social.api.exceptions.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
-CORS_ALLOW_ALL_ORIGINS = True
-CORS_URLS_REGEX = r"^/(api/|oauth/(token|revoke|userinfo)$|\.well-known/|nodeinfo/|@|users/|media/|health)"
+# Served without cookies, sessions and forms; errors there are JSON.
+SESSIONLESS_PATHS = (
+    r"/(?:api(?:/|$)|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/|actor(?:/|$)"
+    r"|media_proxy/|system/|health(?:/|$)|metrics/?$)"
+)
+CORS_URLS_REGEX = r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|media_proxy/|system/)"
+CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-CORS_ALLOW_HEADERS = ["*"]
+# A star does not stand for Authorization (Fetch standard, section 3.3.2), and old browsers know no star.
+CORS_ALLOW_HEADERS = ["Authorization", "Content-Type", "Idempotency-Key", "Accept-Language", "X-Requested-With", "*"]
 CORS_EXPOSE_HEADERS = [
     "Link",
     "Mastodon-Async-Refresh",

@@ -136,6 +136,11 @@ class Status(models.Model):
         return self.account.suspended
 
     @property
+    def is_author_limited(self) -> bool:
+        """Whether its author is kept out of public places."""
+        return self.account.limited
+
+    @property
     def original(self) -> Status | None:
         """The post that this one boosts; None when it is no boost."""
         return self.reblog_of

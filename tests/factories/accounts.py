@@ -15,12 +15,13 @@ from accounts.services.signing_up import sign_up
 from social.kernel import clock, crypto
 
 _number = itertools.count(1)
+_new_pair = crypto.new_rsa_pair
 ALL_SCOPES = "read write follow push"
 
 
 @lru_cache(maxsize=1)
 def _rsa() -> tuple[str, str]:
-    return crypto.new_rsa_pair()
+    return _new_pair()
 
 
 def make_user(username: str | None = None, *, role: str | None = None, confirmed: bool = True, **account: Any) -> User:
@@ -29,13 +30,12 @@ def make_user(username: str | None = None, *, role: str | None = None, confirmed
     The key pair is the same for all: making one takes a twentieth of a second.
     """
     name = username or f"person{next(_number)}"
-    original = crypto.new_rsa_pair
     crypto.new_rsa_pair = _rsa  # the only shortcut: everything else is the real sign-up
     try:
         draft = SignUpDraft(username=name, email=f"{name}@example.com", password="correct horse", agreement=True)
         user = sign_up(draft=draft, confirmed=confirmed, approved=True)
     finally:
-        crypto.new_rsa_pair = original
+        crypto.new_rsa_pair = _new_pair
     if account:
         Account.objects.filter(id=user.account_id).update(**account)
     if role is not None:

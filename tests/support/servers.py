@@ -28,6 +28,7 @@ def _start() -> None:
     data_dir.chmod(0o755)
     os.environ["DATA_DIR"] = str(data_dir)
     mint_secrets(data_dir)
+    (data_dir / "static").mkdir()
     embedded = Embedded(data_dir, durable=False)
 
     def stop() -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import ssl
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any, TypeVar
@@ -54,6 +54,7 @@ __all__ = [
     "WrongType",
     "fetch",
     "fetch_async",
+    "policy_from_settings",
     "run",
 ]
 
@@ -167,6 +168,8 @@ class GuardedClient:
                 return thread.call(self._exchange(thread, request, seconds), timeout=seconds + 5.0)
             except TimeoutError:
                 raise TimedOut(f"the network loop did not answer within {seconds + 5.0:g} s") from None
+            except CancelledError:
+                raise Unreachable("the process is ending") from None
 
     async def send_async(self, request: Request) -> Response:
         """`fetch_async` under this client's policy."""
@@ -195,12 +198,10 @@ class GuardedClient:
         """The session of this process's loop. One that came with a fork is the parent's: its thread still holds it, so
         that it is neither used nor collected here."""
         if self._session is None or self._network is not thread:
-            context = ssl.create_default_context()
-            context.set_alpn_protocols(("http/1.1",))
             connector = aiohttp.TCPConnector(
                 resolver=CheckedResolver(self.policy.permits, self._lookup),
                 socket_factory=checked_socket(self.policy.permits),
-                ssl=context,
+                ssl=True,
                 limit=_CONNECTIONS,
                 limit_per_host=_CONNECTIONS_PER_HOST,
                 keepalive_timeout=_KEEP_ALIVE,
@@ -319,24 +320,31 @@ def _failure(error: Exception, target: Target) -> FetchError:
 # --- the client of this server ------------------------------------------------------------------------------------
 
 
-@functools.cache
-def _client_for(
-    loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]
-) -> GuardedClient:
-    """One client for each state of the settings: there is one, except in tests that change them."""
-    # With a port of its own only that port is this server: several share the host in a trial on one machine.
-    own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
-    blocks = tuple(ip_network(block) for block in exceptions)
-    return GuardedClient(Policy(loopback, own, user_agent, exceptions=blocks))
-
-
-def _client() -> GuardedClient:
-    return _client_for(
+def policy_from_settings() -> Policy:
+    """The policy of this server: FEDERATION_LOOPBACK, its domains, VERSION and BASE_URL, ALLOWED_PRIVATE_ADDRESSES."""
+    return _policy(
         settings.FEDERATION_LOOPBACK,
         (settings.WEB_DOMAIN, settings.LOCAL_DOMAIN),
         f"Social/{settings.VERSION} (+{settings.BASE_URL})",
         tuple(map(str, getattr(settings, "ALLOWED_PRIVATE_ADDRESSES", ()))),
     )
+
+
+@functools.cache
+def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]) -> Policy:
+    # With a port of its own only that port is this server: several share the host in a trial on one machine.
+    own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
+    return Policy(loopback, own, user_agent, exceptions=tuple(ip_network(block) for block in exceptions))
+
+
+@functools.cache
+def _client_for(policy: Policy) -> GuardedClient:
+    """One client for each state of the settings: there is one, except in tests that change them."""
+    return GuardedClient(policy)
+
+
+def _client() -> GuardedClient:
+    return _client_for(policy_from_settings())
 
 
 def fetch(

@@ -61,6 +61,10 @@ class NetworkThread:
         """Closes what lives on the loop and stops it; waits 2 s at most, because a process is about to end."""
 
         async def close_all() -> None:
+            unfinished = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in unfinished:
+                task.cancel()
+            await asyncio.gather(*unfinished, return_exceptions=True)
             for closer in self._closers:
                 await closer()
 

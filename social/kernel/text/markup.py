@@ -9,14 +9,30 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+# fmt: off
+PARAGRAPHS: Final = frozenset({
+    "address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "div", "dl", "fieldset",
+    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "main", "menu", "nav",
+    "ol", "p", "pre", "search", "section", "table", "ul",
+})
+"""Boxes that stand apart from the text before and after them (HTML Standard, section 15.3)."""
+LINES: Final = frozenset({"caption", "dd", "dt", "figcaption", "legend", "li", "option", "summary", "title", "tr"})
+"""Boxes that begin a line of their own."""
+CELLS: Final = frozenset({"button", "select", "td", "textarea", "th"})
+"""Boxes that stand beside each other on a line."""
+# fmt: on
+
 _SPACE: Final = r"\t\n\f\r "
-_ATTRIBUTE: Final = (
-    rf"(=?[^{_SPACE}/>=]++|=)"
-    rf"(?:[{_SPACE}]*+=[{_SPACE}]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^{_SPACE}>\"'][^{_SPACE}>]*+)|(?=>)))?+"
-)
-_ATTRIBUTES: Final = re.compile(_ATTRIBUTE)
+_NAME: Final = rf"(?:=?[^{_SPACE}/>=]++|=)"
+_EQUALS: Final = rf"[{_SPACE}]*+=[{_SPACE}]*+"
+_BARE: Final = rf"[^{_SPACE}>\"'][^{_SPACE}>]*+"
+_ATTRIBUTE: Final = rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+\"|'[^']*+'|{_BARE}|(?=>)))?+"
+# The same with groups, and without a possessive quantifier around them: with one, CPython 3.11 reports wrong spans
+# (SystemError). Nothing follows the value, so there is nothing to try again.
+_ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_BARE})))?")
 _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")
+_UNFINISHED: Final = re.compile(r"</?[a-zA-Z]")
 _COMMENT_END: Final = re.compile(r"--!?>")
 # Their content is no text but program or frame; what it looks like must not be read as markup.
 _UNREAD: Final = {
@@ -75,8 +91,6 @@ def _after_declaration(html: str, start: int) -> int:
     if html.startswith("<!--", start):
         end = _COMMENT_END.search(html, start + 2)
         return end.end() if end else 0
-    if html[start + 1 : start + 2].isalpha() or html[start + 2 : start + 3].isalpha():
-        following = html[start + 1 : start + 3]
-        if following[:1] != "!" and following[:1] != "?":
-            return 0
+    if _UNFINISHED.match(html, start):
+        return 0
     return html.find(">", start) + 1

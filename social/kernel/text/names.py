@@ -10,19 +10,34 @@ from typing import Final
 import idna
 import regex
 
-from social.kernel.text.scan import MAX_DOMAIN_LENGTH, TAG_JOINTS, TAG_NAME, WORD
+MAX_DOMAIN_LENGTH: Final = 253
+"""Longest domain name, in characters (RFC 1035 section 2.3.4)."""
+
+WORD: Final = r"\p{L}\p{M}\p{Nd}\p{Pc}"
+"""What a word is made of, for the inside of a character class: letters, marks, digits and low lines of all scripts."""
+
+_TAG_JOINTS: Final = "·・\u200c"
+TAG_NAME: Final = (
+    rf"(?=[\p{{Nd}}\p{{Pc}}\p{{M}}{_TAG_JOINTS}]*+\p{{L}})"
+    rf"[\p{{L}}\p{{Nd}}\p{{Pc}}][{WORD}]*+(?:[{_TAG_JOINTS}]++[{WORD}]++)*+"
+)
+"""Pattern of a hashtag without its sign: word characters and joints between them, with a letter (never only digits)."""
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _LINE_ENDS: Final = re.compile(r"\r\n?")
 _TAG: Final = regex.compile(TAG_NAME, regex.VERSION0)
-_NOT_IN_TAG: Final = regex.compile(rf"[^{WORD}{TAG_JOINTS}]++", regex.VERSION0)
-_PLAIN_DOMAIN: Final = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*")
+_NOT_IN_TAG: Final = regex.compile(rf"\A\p{{M}}++|(?:[^{WORD}{_TAG_JOINTS}]\p{{M}}*+)++", regex.VERSION0)
+_LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+_PLAIN_DOMAIN: Final = re.compile(
+    r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
+)
 
 
 def clean_input(text: str) -> str:
-    """Typed text as it may be kept: line ends are LF; NUL and lone surrogates are gone, which no database or JSON holds.
+    """Typed text as it may be kept: line ends are LF; NUL and lone surrogates are gone.
 
-    Everything else stays, joiners and variation selectors too. Calling it twice changes nothing.
+    No database or JSON encoder takes those two. Everything else stays, joiners and variation selectors too. Calling it
+    twice changes nothing.
     """
     if "\r" in text:
         text = _LINE_ENDS.sub("\n", text)
@@ -54,7 +69,8 @@ def is_hashtag(name: str) -> bool:
 
 def display_hashtag(name: str) -> str:
     """A hashtag as it is shown: as written, without its sign and without characters that no hashtag holds."""
-    return _NOT_IN_TAG.sub("", name)
+    shown: str = _NOT_IN_TAG.sub("", name)
+    return shown
 
 
 def normalise_hashtag(name: str) -> str:
@@ -63,8 +79,8 @@ def normalise_hashtag(name: str) -> str:
     Takes the name with or without its sign; characters that no hashtag holds are dropped. The result may be empty or
     no hashtag: ask `is_hashtag`. Calling it twice changes nothing. Source: contract, behaviours section 8.
     """
-    folded = unicodedata.normalize("NFKC", name).translate(_FOLDS).lower()
-    return display_hashtag(unicodedata.normalize("NFKC", folded))
+    folded = display_hashtag(unicodedata.normalize("NFKC", name)).translate(_FOLDS)
+    return unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", folded).lower())
 
 
 def normalise_domain(domain: str) -> str | None:

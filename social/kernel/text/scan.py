@@ -15,11 +15,33 @@ from typing import Final
 
 import regex
 
+from social.kernel.text.names import (
+    MAX_DOMAIN_LENGTH,
+    TAG_NAME,
+    WORD,
+    clean_input,
+    display_domain,
+    display_hashtag,
+    is_hashtag,
+    normalise_domain,
+    normalise_hashtag,
+)
+
+__all__ = [
+    "MAX_URL_LENGTH",
+    "Kind",
+    "Token",
+    "clean_input",
+    "display_domain",
+    "display_hashtag",
+    "is_hashtag",
+    "normalise_domain",
+    "normalise_hashtag",
+    "scan",
+]
+
 MAX_URL_LENGTH: Final = 4096
 """Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it must have an end."""
-
-MAX_DOMAIN_LENGTH: Final = 253
-"""Longest domain name, in characters (RFC 1035 section 2.3.4)."""
 
 _OPAQUE_SCHEMES: Final = ("dat", "dweb", "ipfs", "ipns", "ssb")
 _HOST_SCHEMES: Final = ("https", "http", "gopher", "gemini")
@@ -41,7 +63,8 @@ class Token:
 
     `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its
     sign, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case
-    and with its port if it has one; empty for a mention without domain.
+    and with its port if it has one; empty for a mention without domain. What `normalise_hashtag` makes of a hashtag is
+    always a hashtag; a domain may still be none for `normalise_domain`.
     """
 
     kind: Kind
@@ -64,29 +87,23 @@ def _one_of(words: tuple[str, ...]) -> str:
     return "|".join(_any_case(word) for word in words)
 
 
-WORD: Final = r"\p{L}\p{M}\p{Nd}\p{Pc}"
 _LABELS: Final = rf"[{WORD}]++(?:-++[{WORD}]++)*+(?:\.[{WORD}]++(?:-++[{WORD}]++)*+)*+"
 _HOST: Final = rf"(?:{_LABELS}|\[[0-9a-fA-F:.]{{2,45}}+\])"
-TAG_JOINTS: Final = "·・\u200c"
-TAG_NAME: Final = (
-    rf"(?=[\p{{Nd}}\p{{Pc}}\p{{M}}{TAG_JOINTS}]*+\p{{L}})"
-    rf"[\p{{L}}\p{{Nd}}\p{{Pc}}][{WORD}]*+(?:[{TAG_JOINTS}]++[{WORD}]++)*+"
-)
 _BIDI_EMBEDDINGS: Final = "\u202a-\u202e"
 
 _BEGINNING: Final = regex.compile(
     rf"""
     (?<![A-Za-z0-9@＠$\#＃{_BIDI_EMBEDDINGS}])
     (?:
-        (?P<scheme>{_one_of(_HOST_SCHEMES)}):// (?P<host>{_HOST}) (?P<port>:[0-9]++)?+
-      | (?P<opaque>{_one_of(_OPAQUE_SCHEMES)}):// [A-Za-z0-9]++ (?:[._~%+=@-]++[A-Za-z0-9]++)*+
-      | (?P<xmpp>{_any_case("xmpp")}): (?://)?+ (?:[A-Za-z0-9._~%+!$*-]++@)?+ (?P<xmpp_host>{_HOST})
+        (?:{_one_of(_HOST_SCHEMES)}):// (?P<host>{_HOST}) (?P<port>:[0-9]++)?+
+      | (?:{_one_of(_OPAQUE_SCHEMES)}):// [A-Za-z0-9]++ (?:[._~%+=@-]++[A-Za-z0-9]++)*+
+      | {_any_case("xmpp")}: (?://)?+ (?:[A-Za-z0-9._~%+!$*-]++@)?+ (?P<xmpp_host>{_HOST})
       | (?P<magnet>{_any_case("magnet")}): (?=\?)
     )
     | (?<![=/{WORD}]) @ (?P<user>[A-Za-z0-9_]++(?:[.-]++[A-Za-z0-9_]++)*+)
-      (?: @ (?P<domain>[{WORD}]++(?:[.-]++[{WORD}]++)*+) (?P<domain_port>:[0-9]{{1,5}}+(?![0-9]))?+ )?+
-    | (?<!\S) [\#＃] (?P<tag>{TAG_NAME})
-    | (?<![\p{{L}}\p{{M}}\p{{Nd}}:]) : (?P<emoji>[A-Za-z0-9_]{{2,}}+) : (?![\p{{L}}\p{{M}}\p{{Nd}}:])
+      (?: @ (?P<domain>[{WORD}]++(?:[.-]++[{WORD}]++)*+) (?::[0-9]{{1,5}}+(?![0-9]))?+ )?+
+    | (?<!\S) [\#＃] {TAG_NAME}
+    | (?<![\p{{L}}\p{{M}}\p{{Nd}}:]) : [A-Za-z0-9_]{{2,}}+ : (?![\p{{L}}\p{{M}}\p{{Nd}}:])
     """,
     regex.VERBOSE | regex.VERSION0,
 )
@@ -96,9 +113,7 @@ _STOPS: Final = "“”„‟«»‹›、。〈〉《》「」『』【】〔�
 # Characters nobody sees: they would let an address look like another one (security row 3).
 _UNSEEN: Final = r"\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
 _PATH_RUN: Final = rf"[^\s\p{{Cc}}<>\"`\\(){_STOPS}{_UNSEEN}]"
-_REST: Final = regex.compile(
-    rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PATH_RUN}*+\))*+\))*+", regex.VERSION0
-)
+_REST: Final = regex.compile(rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PATH_RUN}*+\))*+\))*+", regex.VERSION0)
 _TRAILING: Final = frozenset("!'*,.:;?@$%~|^[]{}")
 _TRAILING_CATEGORIES: Final = frozenset({"Po", "Pi", "Pf", "Ps", "Pe"})
 _ONE_SCRIPT: Final = regex.compile(r"[\p{Latin}\p{M}\p{Nd}-]++|[^\p{Latin}\p{Nd}_-]++")
@@ -129,25 +144,30 @@ def scan(text: str) -> tuple[Token, ...]:
 
 def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
     """The token that begins at a match, if it is one after all, and where to read on."""
-    if (user := match["user"]) is not None:
-        return _read_mention(text, match, user)
-    if (tag := match["tag"]) is not None:
-        return Token(Kind.HASHTAG, match[0], tag), match.end()
-    if (shortcode := match["emoji"]) is not None:
-        return Token(Kind.EMOJI, match[0], shortcode), match.end()
-    return _read_url(text, match)
+    raw = match[0]
+    match raw[0]:
+        case "@":
+            return _read_mention(text, match)
+        case "#" | "＃":
+            name = raw[1:]
+            # A few letters are no letters any more once they are normalised (Arabic vowel signs of their own).
+            known = name.isascii() or is_hashtag(normalise_hashtag(name))
+            return Token(Kind.HASHTAG, raw, name) if known else None, match.end()
+        case ":":
+            return Token(Kind.EMOJI, raw, raw[1:-1]), match.end()
+        case _:
+            return _read_url(text, match)
 
 
-def _read_mention(text: str, match: regex.Match[str], user: str) -> tuple[Token, int]:
-    start, end = match.start(), match.end("user")
-    domain = match["domain"]
+def _read_mention(text: str, match: regex.Match[str]) -> tuple[Token, int]:
+    start, end = match.span("user")
+    user, domain = text[start:end], match["domain"]
     if domain is None or len(domain) > MAX_DOMAIN_LENGTH:
-        return Token(Kind.MENTION, text[start:end], user), end
+        return Token(Kind.MENTION, text[start - 1 : end], user), end
     kept = _ending_in_one_script(domain)
-    end = match.start("domain") + len(kept)
-    if len(kept) == len(domain):
-        end = match.end()
-    return Token(Kind.MENTION, text[start:end], user, text[match.start("domain") : end].lower()), end
+    domain_start = end + 1
+    end = match.end() if len(kept) == len(domain) else domain_start + len(kept)
+    return Token(Kind.MENTION, text[start - 1 : end], user, text[domain_start:end].lower()), end
 
 
 def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
@@ -201,7 +221,7 @@ def _reachable(host: str) -> str:
     if host.startswith("["):
         return host if _is_address(host[1:-1], 6) else ""
     host = _ending_in_one_script(host.rstrip("_"))
-    name, dot, last = host.rpartition(".")
+    _, dot, last = host.rpartition(".")
     if not dot:
         return host if host.lower() == "localhost" else ""
     if len(host) > MAX_DOMAIN_LENGTH:

@@ -44,10 +44,10 @@ def to_html(
 ) -> str:
     """Render the tokens of a text.
 
-    `mentions` holds the accounts found, by `Token.acct`; a mention that is not in it stays text. `hashtag_url` gives the
-    address of a normalised hashtag. A `profile_field` is one line without paragraph, says `me` in the rel of its links
-    and names mentioned accounts with their domain. `quote_url` puts the line for readers that know no quotes before
-    the text, unless the text has that address itself.
+    `mentions` holds the accounts found, by `Token.acct`; a mention that is not in it stays text. `hashtag_url` gives
+    the address of a normalised hashtag. A `profile_field` is one line without paragraph, says `me` in the rel of its
+    links and names mentioned accounts with their domain. `quote_url` puts the line for readers that know no quotes
+    before the text, unless the text has that address itself.
 
     Guarantees that everything that comes from the text is escaped. Blank text becomes an empty string.
     """
@@ -86,18 +86,18 @@ class _Renderer:
             case Kind.MENTION if token.acct in self.mentions:
                 return self.mention(self.mentions[token.acct])
             case Kind.HASHTAG:
-                url = _escape(self.hashtag_url(normalise_hashtag(token.name)))
+                url = _escape_value(self.hashtag_url(normalise_hashtag(token.name)))
                 return f'<a href="{url}" class="mention hashtag" rel="tag">#<span>{_escape(token.name)}</span></a>'
             case Kind.TEXT if "\r" in token.raw:
-                return html.escape(_LINE_ENDS.sub("\n", token.raw))
+                return _escape(_LINE_ENDS.sub("\n", token.raw))
             case _:
-                return html.escape(token.raw)
+                return _escape(token.raw)
 
     def mention(self, target: MentionTarget) -> str:
         shared = self.names[target.username.lower()] > 1
         name = target.acct if shared or self.always_domain else target.username
         return (
-            f'<span class="h-card" translate="no"><a href="{_escape(target.url)}" class="u-url mention">'
+            f'<span class="h-card" translate="no"><a href="{_escape_value(target.url)}" class="u-url mention">'
             f"@<span>{_escape(name)}</span></a></span>"
         )
 
@@ -105,13 +105,17 @@ class _Renderer:
 def _link(url: str, rel: str) -> str:
     prefix = match[0] if (match := _PREFIX.match(url)) else ""
     shown, rest = url[len(prefix) :][:SHOWN_URL_LENGTH], url[len(prefix) + SHOWN_URL_LENGTH :]
+    hidden = '<span class="invisible">'
     return (
-        f'<a href="{_escape(url)}" target="_blank" rel="{rel}" translate="no">'
-        f'<span class="invisible">{_escape(prefix)}</span><span class="{"ellipsis" if rest else ""}">{_escape(shown)}'
-        f'</span><span class="invisible">{_escape(rest)}</span></a>'
+        f'<a href="{_escape_value(url)}" target="_blank" rel="{rel}" translate="no">{hidden}{_escape(prefix)}</span>'
+        f'<span class="{"ellipsis" if rest else ""}">{_escape(shown)}</span>{hidden}{_escape(rest)}</span></a>'
     )
 
 
-def _escape(value: str) -> str:
+def _escape(text: str) -> str:
+    return html.escape(text, quote=False).replace('"', "&quot;").replace("'", "&#39;")
+
+
+def _escape_value(value: str) -> str:
     # Line ends too: the body is cut into paragraphs at them, and none may lie inside a tag.
-    return html.escape(value).replace("\r", "&#13;").replace("\n", "&#10;")
+    return _escape(value).replace("\r", "&#13;").replace("\n", "&#10;")

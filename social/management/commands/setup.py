@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from social.runtime import domain, schema
+from social.runtime import domain, health, schema
 from social.runtime.arguments import add_options
 
 
@@ -28,7 +28,11 @@ class Command(BaseCommand):
         """Refuse another domain before anything is changed; note the state of the schema for quick starts."""
         with connection.cursor() as cursor:
             domain.check_domain(cursor, settings.LOCAL_DOMAIN)
-        call_command("migrate", interactive=False, verbosity=options["verbosity"] and 1, stdout=self.stdout)
+        pending = health.pending_migrations()
+        if pending:
+            self.stdout.write(f"Applying {len(pending)} migrations.")
+        # Also with nothing to apply: rows that follow the models (permissions, content types) are made by it.
+        call_command("migrate", interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         with connection.cursor() as cursor:
             domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
             schema.note(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)

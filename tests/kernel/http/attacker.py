@@ -43,8 +43,10 @@ class Attacker:
         self._loop = asyncio.new_event_loop()
         listener = socket.create_server((self.host, self.port))
         self.port = listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._run, args=(listener,), daemon=True)
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(listener, ready), daemon=True)
         self._thread.start()
+        ready.wait()
         return self
 
     def __exit__(
@@ -53,8 +55,9 @@ class Attacker:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
 
-    def _run(self, listener: socket.socket) -> None:
+    def _run(self, listener: socket.socket, ready: threading.Event) -> None:
         server = self._loop.run_until_complete(asyncio.start_server(self._serve, sock=listener, ssl=self.tls))
+        ready.set()
         self._loop.run_forever()
         server.close()
         self._loop.run_until_complete(self._abort())

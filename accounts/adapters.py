@@ -1,0 +1,143 @@
+"""Knows how allauth's flows are tied to this floor: who may sign up, where its mails lead, what a new password ends."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from allauth.mfa.adapter import DefaultMFAAdapter
+from django import forms
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from accounts.pages.layout import is_local_path
+from accounts.policies.sign_up import SignUpDraft
+from accounts.services.confirmations import confirmation_url, request_confirmation
+from accounts.services.sessions import announce_state, change_password
+from accounts.services.signing_up import sign_up
+from social.api import gate, limits
+from social.api.addresses import client_ip, rate_key
+from social.kernel import crypto, links
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """allauth asks here. Links are made from BASE_URL, never from the Host header, which is anybody's to write."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": _("The name or the password is not right."),
+        "too_many_login_attempts": _("You have tried this too often. Please wait a while, then try again."),
+        "incorrect_code": _("This code is not right, or no longer."),
+        "incorrect_password": _("This password is not right."),
+        "enter_current_password": _("This is not your current password."),
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Whether people may sign up by themselves."""
+        return settings.REGISTRATIONS != "closed"
+
+    def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
+        """Sign up through the service that the API uses. Raises Invalid with `details`, or Forbidden."""
+        filled_in = form.cleaned_data
+        draft = SignUpDraft(
+            username=filled_in["username"],
+            email=filled_in["email"],
+            password=filled_in["password"],
+            agreement=filled_in["agreement"],
+            locale=request.LANGUAGE_CODE if hasattr(request, "LANGUAGE_CODE") else None,
+            reason=filled_in.get("reason", ""),
+            ip=client_ip(request),
+        )
+        return sign_up(draft=draft)
+
+    def set_password(self, user: User, password: str) -> None:
+        """Change or reset a password: what was opened with the old one ends (security row 24)."""
+        change_password(user=user, password=password)
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """Mark an address as confirmed; the tokens of its owner work from the next request on."""
+        confirmed: bool = super().confirm_email(request, email_address)
+        if confirmed:
+            announce_state(user=email_address.user)
+        return confirmed
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Have the mail sent by the worker; signing up has asked for it already."""
+        if not signup:
+            user = emailconfirmation.email_address.user
+            request_confirmation(user=user, address=rate_key(client_ip(request)))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        """The link in the confirmation mail."""
+        return confirmation_url(emailconfirmation.email_address)
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """The link in the mail for a forgotten password."""
+        uid, _dash, token = key.partition("-")
+        return links.web_url(reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token}))
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the attempt, whether it succeeds or not (contract, behaviours section 4). Raises RateLimited."""
+        email = str(credentials.get("email") or "").lower()
+        address = rate_key(client_ip(request))
+        counts = [
+            gate.count(limits.SIGN_IN_ADDRESS, address=address),
+            gate.count(limits.SIGN_IN_EMAIL, subject=email) if email else None,
+        ]
+        limits.refuse_exceeded([count for count in counts if count is not None])
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        # allauth gives a successful attempt back to its own counters, which pre_authenticate does not use.
+        return
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The client's address; only our proxies are believed."""
+        return client_ip(request)
+
+    def is_safe_url(self, url: str | None) -> bool:
+        """Whether a page may send somebody on to this: only to paths of ours (security row 30)."""
+        return bool(url) and is_local_path(str(url))
+
+    def format_email_subject(self, subject: str) -> str:
+        """Subjects stand as they are."""
+        return str(subject)
+
+    def render_mail(
+        self,
+        template_prefix: str,
+        email: str | list[str],
+        context: dict[str, Any],
+        headers: dict[str, str] | None = None,
+    ) -> EmailMessage:
+        """A mail of allauth's that names this server by its domain."""
+        site = SimpleNamespace(name=settings.LOCAL_DOMAIN, domain=settings.WEB_DOMAIN)
+        mail: EmailMessage = super().render_mail(template_prefix, email, {**context, "current_site": site}, headers)
+        return mail
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """allauth's second factor asks here."""
+
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": _("This code is not right, or no longer."),
+        "unverified_email": _("Please confirm your e-mail address first."),
+    }
+
+    def encrypt(self, text: str) -> str:
+        """Keys of authenticator apps are kept encrypted, like all secrets that must be read again."""
+        return crypto.encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """The key again."""
+        return crypto.decrypt(encrypted_text)
+
+    def get_totp_label(self, user: User) -> str:
+        """How the authenticator app names the account."""
+        return f"{user.account.username}@{settings.LOCAL_DOMAIN}"

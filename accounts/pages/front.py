@@ -1,0 +1,34 @@
+"""The front page: what this server is, or, for somebody who is signed in, their account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_safe
+
+from accounts.models import User
+from accounts.pages.layout import person, show
+from accounts.pages.standing import text_of
+from accounts.queries.identities import find_standing
+
+
+@require_safe
+def front(request: HttpRequest) -> HttpResponse:
+    """`/`."""
+    if not isinstance(request.user, User):
+        return show(request, "pages/front.html", {})
+    context: dict[str, Any] = {
+        **person(request.user.account),
+        "standing": text_of(find_standing(request.user)),
+        "admin_url": _admin_url() if request.user.is_staff else "",
+    }
+    return show(request, "pages/front.html", context)
+
+
+def _admin_url() -> str:
+    try:
+        return reverse("admin:index")
+    except NoReverseMatch:
+        return ""

@@ -1,0 +1,67 @@
+"""Tells people whose account cannot be used why that is, and what they can do."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from accounts.models import User
+from accounts.pages.layout import person, show, sign_in_url, to_sign_in
+from accounts.queries.identities import Standing, find_standing
+from accounts.services.confirmations import request_confirmation
+from social.api.addresses import client_ip, rate_key
+
+_TEXTS: dict[Standing, tuple[str | Promise, str | Promise]] = {
+    Standing.DISABLED: (
+        _("Sign-in disabled"),
+        _("The people who run this server have disabled sign-in for this account."),
+    ),
+    Standing.SUSPENDED: (
+        _("Account suspended"),
+        _("The people who run this server have suspended this account. No application can use it."),
+    ),
+    Standing.UNCONFIRMED: (
+        _("Confirm your address first"),
+        _("We have sent you a mail with a link. Open the link, then come back to the application and try again."),
+    ),
+    Standing.UNAPPROVED: (
+        _("Your account is waiting"),
+        _("A person looks at every request to join. You will get a mail when yours is accepted; then try again."),
+    ),
+    Standing.MOVED: (
+        _("This account has moved"),
+        _("You have moved to another account. Sign in with that one."),
+    ),
+}
+
+
+def text_of(standing: Standing) -> str | Promise:
+    """The sentence for somebody who may not use their account; empty for everybody else."""
+    return _TEXTS[standing][1] if standing in _TEXTS else ""
+
+
+def show_standing(request: HttpRequest, user: User, standing: Standing, *, back: str) -> HttpResponse:
+    """The page (403) for somebody who may not use their account; `back` is where another account would be used."""
+    title, text = _TEXTS[standing]
+    context = {
+        **person(user.account),
+        "title": title,
+        "text": text,
+        "can_resend": standing is Standing.UNCONFIRMED,
+        "other_account_url": sign_in_url(request, back),
+    }
+    return show(request, "oauth/blocked.html", context, status=403)
+
+
+@require_POST
+def resend_confirmation(request: HttpRequest) -> HttpResponse:
+    """Send the confirmation mail once more, to somebody who is signed in and has not confirmed yet."""
+    if not isinstance(request.user, User):
+        return to_sign_in(request, "/")
+    if find_standing(request.user) is Standing.UNCONFIRMED:
+        request_confirmation(user=request.user, address=rate_key(client_ip(request)))
+    return redirect(reverse("account_email_verification_sent"))

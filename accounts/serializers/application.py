@@ -1,0 +1,61 @@
+"""Knows the entities "Application", "CredentialApplication" and "OAuthMetadata" (contract, entities)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from accounts.models import Application
+from accounts.policies.authorization import RESPONSE_MODES
+from social.api import scopes as tree
+from social.api.serializers import EntitySerializer
+from social.kernel import links
+
+
+class ApplicationSerializer(EntitySerializer):
+    """Application, as everybody may see it who holds a token of it."""
+
+    def to_representation(self, instance: Application) -> dict[str, Any]:
+        """The entity; `redirect_uri` and `vapid_key` are kept for old clients."""
+        addresses = list(instance.registered_redirect_uris)
+        return {
+            "id": str(instance.pk),
+            "name": instance.name,
+            "website": instance.website,
+            "scopes": instance.scope_list,
+            "redirect_uri": "\n".join(addresses),
+            "redirect_uris": addresses,
+            "vapid_key": settings.VAPID_PUBLIC_KEY,
+        }
+
+
+class CredentialApplicationSerializer(ApplicationSerializer):
+    """CredentialApplication: shown once, to who has registered it. The secret never expires."""
+
+    def to_representation(self, instance: Application) -> dict[str, Any]:
+        """The entity with its credentials."""
+        return super().to_representation(instance) | {
+            "client_id": instance.client_id,
+            "client_secret": instance.client_secret,
+            "client_secret_expires_at": 0,
+        }
+
+
+def metadata_entity() -> dict[str, Any]:
+    """OAuthMetadata (RFC 8414): what this authorization server can do, and where."""
+    return {
+        "issuer": links.web_url("/"),
+        "service_documentation": "https://docs.joinmastodon.org/",
+        "authorization_endpoint": links.web_url("/oauth/authorize"),
+        "token_endpoint": links.web_url("/oauth/token"),
+        "app_registration_endpoint": links.web_url("/api/v1/apps"),
+        "revocation_endpoint": links.web_url("/oauth/revoke"),
+        "userinfo_endpoint": links.web_url("/oauth/userinfo"),
+        "scopes_supported": list(tree.SCOPES),
+        "response_types_supported": ["code"],
+        "response_modes_supported": list(RESPONSE_MODES),
+        "grant_types_supported": ["authorization_code", "client_credentials"],
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+        "code_challenge_methods_supported": ["S256"],
+    }

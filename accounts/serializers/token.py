@@ -1,0 +1,38 @@
+"""Knows the entities "Token" and "UserInfo" (contract, entities)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import AccessToken, Account
+from accounts.serializers.emoji import file_url
+from social.api.serializers import EntitySerializer
+from social.kernel import links
+
+
+class TokenSerializer(EntitySerializer):
+    """Token: no `expires_in` and no refresh token, for tokens do not expire."""
+
+    def to_representation(self, instance: AccessToken) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "access_token": instance.token,
+            "token_type": "Bearer",
+            "scope": instance.scope,
+            "created_at": int(instance.created.timestamp()),
+        }
+
+
+class UserInfoSerializer(EntitySerializer):
+    """UserInfo (OpenID Connect's claims about a person) of a local account."""
+
+    def to_representation(self, instance: Account) -> dict[str, Any]:
+        """The entity; `sub` is the actor's id, which never changes."""
+        return {
+            "iss": links.web_url("/"),
+            "sub": instance.uri,
+            "name": instance.display_name or instance.username,
+            "preferred_username": instance.username,
+            "profile": instance.page_url,
+            "picture": file_url(instance.avatar, instance.avatar_remote_url, "avatar.png"),
+        }

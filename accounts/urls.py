@@ -1,0 +1,27 @@
+"""The doors of the floor of people; OAuth and the pages have their own list."""
+
+from social.api.routing import endpoint
+
+from accounts.viewsets.accounts import AccountsViewSet
+from accounts.viewsets.emojis import CustomEmojisViewSet
+
+ACCOUNT = "api/v1/accounts/<pk>"
+urlpatterns = [
+    endpoint("api/v1/accounts", AccountsViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/accounts/verify_credentials", AccountsViewSet, {"get": "verify_credentials"}),
+    endpoint("api/v1/verify_credentials", AccountsViewSet, {"get": "verify_credentials"}),
+    endpoint(
+        "api/v1/accounts/update_credentials",
+        AccountsViewSet,
+        {"patch": "update_credentials", "put": "update_credentials"},
+    ),
+    endpoint("api/v1/accounts/lookup", AccountsViewSet, {"get": "lookup"}),
+    endpoint("api/v1/accounts/search", AccountsViewSet, {"get": "search"}),
+    endpoint("api/v1/accounts/relationships", AccountsViewSet, {"get": "relationships"}),
+    endpoint(ACCOUNT, AccountsViewSet, {"get": "retrieve"}),
+    *(
+        endpoint(f"{ACCOUNT}/{name}", AccountsViewSet, {"post": name})
+        for name in ("follow", "unfollow", "block", "unblock", "mute", "unmute")
+    ),
+    endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
+]

@@ -1,0 +1,285 @@
+"""Accounts over HTTP: sign-up, one's own account, other people and how one stands to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from social.api.viewsets import ApiViewSet
+
+from accounts.models import Account, Application
+from accounts.policies.sign_up import SignUpDraft
+from accounts.queries.accounts import find_account, find_by_address, list_accounts, load_accounts
+from accounts.queries.emojis import EmojiLookup
+from accounts.queries.people import count_follow_requests, find_user, search_accounts
+from accounts.queries.relations import load_relations
+from accounts.serializers.account import AccountSerializer, CredentialAccountSerializer
+from accounts.serializers.relationship import relationship_entity
+from accounts.serializers.token import TokenSerializer
+from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
+from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.services.profiles import ProfileChange, update_profile
+from accounts.services.signing_up import sign_up
+from accounts.services.tokens import issue_token
+from social.api.access import app_token, optional_user, user
+from social.api.inputs import (
+    ClientBoolean,
+    ClientInteger,
+    ClientString,
+    Input,
+    StringListField,
+    as_boolean,
+    as_list,
+    parameters,
+)
+from social.api.limits import family, limited
+from social.api.pagination import Limit, paginate_offset
+from social.api.responses import reply
+from social.kernel.errors import Invalid
+from social.kernel.ids import parse_id
+from social.kernel.text.scan import clean_input
+
+ACCOUNTS_LIMIT = 40
+_SOURCE = ("privacy", "sensitive", "language", "quote_policy")
+
+
+@dataclass(frozen=True)
+class SignUpForm:
+    """The parameters of `POST /api/v1/accounts`."""
+
+    username: str = ""
+    email: str = ""
+    password: str = ""
+    agreement: bool = False
+    locale: str | None = None
+    reason: str = ""
+    time_zone: str | None = None
+
+
+class SignUpInput(Input[SignUpForm]):
+    """What somebody who signs up sends; the rules are the policy's."""
+
+    draft = SignUpForm
+    username = ClientString(strip=True)
+    email = ClientString(strip=True)
+    password = ClientString()
+    agreement = ClientBoolean()
+    locale = ClientString()
+    reason = ClientString()
+    time_zone = ClientString()
+
+
+@dataclass(frozen=True)
+class MuteForm:
+    """The parameters of a mute."""
+
+    notifications: bool = True
+    duration: int = 0
+
+
+class MuteInput(Input[MuteForm]):
+    """Whether notifications are hidden, and for how many seconds."""
+
+    draft = MuteForm
+    notifications = ClientBoolean()
+    duration = ClientInteger()
+
+
+class FollowInput(Input[FollowWish]):
+    """The options of a follow; what is not sent stays."""
+
+    draft = FollowWish
+    reblogs = ClientBoolean()
+    notify = ClientBoolean()
+    languages = StringListField(scalar=True)
+
+
+class ProfileInput(Input[ProfileChange]):
+    """The text fields of `PATCH /api/v1/accounts/update_credentials`; `source` is read apart."""
+
+    draft = ProfileChange
+    display_name = ClientString()
+    note = ClientString()
+    locked = ClientBoolean()
+    bot = ClientBoolean()
+    discoverable = ClientBoolean()
+    hide_collections = ClientBoolean()
+    indexable = ClientBoolean()
+    avatar_description = ClientString()
+    header_description = ClientString()
+    attribution_domains = StringListField()
+    privacy = ClientString()
+    sensitive = ClientBoolean()
+    language = ClientString()
+    quote_policy = ClientString()
+
+
+def _profile_change(sent: dict[str, Any]) -> ProfileChange:
+    """The change a client asks for. An empty `source` is no error (SEED-133)."""
+    source = sent.get("source")
+    values = {name: value for name, value in sent.items() if name not in ("privacy", "sensitive", "language")}
+    if isinstance(source, dict):
+        values |= {
+            name: source[name] for name in ("privacy", "sensitive", "language", "quote_policy") if name in source
+        }
+    for name in ("display_name", "note"):
+        if isinstance(values.get(name), str):
+            values[name] = clean_input(values[name])
+    change = ProfileInput.read_mapping(values)
+    if "fields_attributes" not in sent:
+        return change
+    rows = [item for item in as_list(sent["fields_attributes"]) if isinstance(item, dict)]
+    fields = tuple((clean_input(str(row.get("name") or "")), clean_input(str(row.get("value") or ""))) for row in rows)
+    return ProfileChange(**{**change.__dict__, "fields": fields})
+
+
+class AccountsViewSet(ApiViewSet):
+    """`/api/v1/accounts` and what hangs on an account."""
+
+    access = {
+        "create": app_token("write:accounts"),
+        "list": optional_user("read:accounts"),
+        "retrieve": optional_user("read:accounts"),
+        "lookup": optional_user("read:accounts"),
+        "search": user("read:accounts"),
+        "verify_credentials": user("read:accounts", "profile"),
+        "update_credentials": user("write:accounts"),
+        "relationships": user("read:follows"),
+        "follow": user("write:follows", "follow"),
+        "unfollow": user("write:follows", "follow"),
+        "block": user("write:blocks", "follow"),
+        "unblock": user("write:blocks", "follow"),
+        "mute": user("write:mutes", "follow"),
+        "unmute": user("write:mutes", "follow"),
+    }
+    throttles = {"create": limited("sign_up"), "follow": family("follows")}
+
+    def create(self, request: Request) -> HttpResponse:
+        """Sign up; the answer is the new person's token with the scopes of the application."""
+        form = SignUpInput.read(request)
+        application = Application.objects.get(id=request.auth.application_id)
+        draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]
+        made = sign_up(draft=draft, application=application)
+        token = issue_token(application=application, user=made, scopes=sorted(request.auth.scopes))
+        return reply(TokenSerializer(token).data)
+
+    def list(self, request: Request) -> HttpResponse:
+        """Several accounts by id, at most 40; unknown ones are left out."""
+        ids = {parse_id(item) for item in as_list(parameters(request).get("id"), scalar=True)} - {None}
+        if len(ids) > ACCOUNTS_LIMIT:
+            raise Invalid
+        found = list_accounts().filter(id__in=ids).order_by("id")
+        return self._accounts(list(found))
+
+    def retrieve(self, request: Request, pk: str) -> HttpResponse:
+        """One account; a suspended one is blank."""
+        return self._accounts([find_account(pk)], single=True)
+
+    def lookup(self, request: Request) -> HttpResponse:
+        """The account with an address; no other server is asked."""
+        return self._accounts([find_by_address(str(parameters(request).get("acct") or ""))], single=True)
+
+    def search(self, request: Request) -> HttpResponse:
+        """Accounts by the beginning of their name."""
+        sent = parameters(request)
+        query = str(sent.get("q") or "").strip()
+        if not query:
+            return reply([])
+        found = search_accounts(query, viewer_id=request.auth.account_id, following=as_boolean(sent.get("following")))
+        return self._accounts(paginate_offset(request, found, limit=Limit(40, 80)).items)
+
+    def verify_credentials(self, request: Request) -> HttpResponse:
+        """One's own account."""
+        return self._own(request.auth.user_id)
+
+    def update_credentials(self, request: Request) -> HttpResponse:
+        """Change one's profile and settings."""
+        me = find_user(request.auth.user_id)
+        update_profile(user=me, change=_profile_change(parameters(request)))
+        return self._own(me.id)
+
+    def relationships(self, request: Request) -> HttpResponse:
+        """How one stands to accounts, in the order they were asked for; unknown and suspended ones are left out."""
+        sent = parameters(request)
+        asked = [parse_id(item) for item in as_list(sent.get("id"), scalar=True)]
+        ids = list(dict.fromkeys(number for number in asked if number is not None))
+        known = load_accounts(ids)
+        if not as_boolean(sent.get("with_suspended")):
+            known = {number: account for number, account in known.items() if not account.suspended}
+        relations = load_relations(request.auth.account_id, known)
+        return reply([relationship_entity(number, relations) for number in ids if number in known])
+
+    def follow(self, request: Request, pk: str) -> HttpResponse:
+        """Follow, or change the options of a follow."""
+        target = find_account(pk)
+        wish = FollowInput.read(request)
+        follow_account(account=self._me(request), target=target, wish=wish)
+        return self._relationship(request, target, instant=True)
+
+    def unfollow(self, request: Request, pk: str) -> HttpResponse:
+        """End a follow, or withdraw the request."""
+        target = find_account(pk)
+        unfollow_account(account=self._me(request), target=target)
+        return self._relationship(request, target)
+
+    def block(self, request: Request, pk: str) -> HttpResponse:
+        """Block."""
+        target = find_account(pk)
+        block_account(account=self._me(request), target=target)
+        return self._relationship(request, target)
+
+    def unblock(self, request: Request, pk: str) -> HttpResponse:
+        """End a block."""
+        target = find_account(pk)
+        unblock_account(account=self._me(request), target=target)
+        return self._relationship(request, target)
+
+    def mute(self, request: Request, pk: str) -> HttpResponse:
+        """Mute, for a time or until unmuted."""
+        target = find_account(pk)
+        form = MuteInput.read(request)
+        mute_account(
+            account=self._me(request),
+            target=target,
+            hide_notifications=form.notifications,
+            duration=form.duration,
+        )
+        return self._relationship(request, target)
+
+    def unmute(self, request: Request, pk: str) -> HttpResponse:
+        """End a mute."""
+        target = find_account(pk)
+        unmute_account(account=self._me(request), target=target)
+        return self._relationship(request, target)
+
+    @staticmethod
+    def _me(request: Request) -> Account:
+        return find_user(request.auth.user_id).account
+
+    @staticmethod
+    def _accounts(accounts: list[Account], *, single: bool = False) -> HttpResponse:
+        context = {"emojis": EmojiLookup.for_accounts(accounts)}
+        if single:
+            return reply(AccountSerializer(accounts[0], context=context).data)
+        return reply(AccountSerializer(accounts, many=True, context=context).data)
+
+    @staticmethod
+    def _own(user_id: int) -> HttpResponse:
+        me = find_user(user_id)
+        context = {
+            "emojis": EmojiLookup.for_accounts([me.account]),
+            "user": me,
+            "follow_requests_count": count_follow_requests(me.account_id),
+        }
+        return reply(CredentialAccountSerializer(me.account, context=context).data)
+
+    @staticmethod
+    def _relationship(request: Request, target: Account, *, instant: bool = False) -> HttpResponse:
+        """The relationship after the act; a follow of an account believed unlocked shows at once (SEED-105)."""
+        relations = load_relations(request.auth.account_id, [target.id])
+        entity = relationship_entity(target.id, relations)
+        if instant and entity["requested"] and not target.locked and not target.local:
+            entity |= {"following": True, "requested": False}
+        return reply(entity)

@@ -1,0 +1,22 @@
+"""Custom emojis over HTTP."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from social.api.viewsets import ApiViewSet
+
+from accounts.queries.emojis import list_local_emojis
+from accounts.serializers.emoji import picker_entity
+from social.api.access import anyone
+from social.api.responses import reply
+
+
+class CustomEmojisViewSet(ApiViewSet):
+    """`/api/v1/custom_emojis`."""
+
+    access = {"list": anyone()}
+
+    def list(self, request: Request) -> HttpResponse:
+        """What a client's picker offers."""
+        return reply([picker_entity(emoji) for emoji in list_local_emojis()])

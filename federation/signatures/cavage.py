@@ -1,0 +1,163 @@
+"""Knows the signatures most of the network sends: draft-cavage-http-signatures-12 with rsa-sha256.
+
+Source: contract, federation section 10.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from federation.signatures import keys
+from federation.signatures.message import BadSignature, Message, check_digest, check_time, sha256_base64
+
+_PARAMETER = re.compile(r'\s*([a-zA-Z]+)=(?:"([^"]*)"|(\d+))\s*(?:,|\Z)')
+_ALGORITHMS = ("rsa-sha256", "hs2019")
+_UNSIGNED = ("user-agent", "accept-encoding")
+_LONGEST_HEADER = 8192
+
+
+@dataclass(frozen=True)
+class CavageSignature:
+    """A parsed `Signature` header."""
+
+    key_id: str
+    headers: tuple[str, ...]
+    signature: str
+    created: datetime | None = None
+    expires: datetime | None = None
+
+
+def parse(header: str) -> CavageSignature:
+    """Read a `Signature` header. Raises BadSignature (malformed) when it cannot be one."""
+    if len(header) > _LONGEST_HEADER:
+        raise BadSignature("the signature header is too long", malformed=True)
+    values: dict[str, str] = {}
+    position = 0
+    while position < len(header):
+        match = _PARAMETER.match(header, position)
+        if match is None or match[1] in values:
+            raise BadSignature("the signature header cannot be read", malformed=True)
+        values[match[1]] = match[2] if match[2] is not None else match[3]
+        position = match.end()
+    if not values.get("keyId") or not values.get("signature"):
+        raise BadSignature("keyId and signature are required", malformed=True)
+    if values.get("algorithm", "hs2019").lower() not in _ALGORITHMS:
+        raise BadSignature("only rsa-sha256 and hs2019 are accepted")
+    return CavageSignature(
+        key_id=values["keyId"],
+        headers=tuple(values.get("headers", "date").lower().split()),
+        signature=values["signature"],
+        created=_unix(values.get("created")),
+        expires=_unix(values.get("expires")),
+    )
+
+
+def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
+    """Raise BadSignature unless the signature covers what it must, is in time, and fits key and request.
+
+    The request target is accepted with and without its query, because some servers leave it out.
+    """
+    _check_cover(signature, message)
+    check_time(_made_at(signature, message), signature.expires, now)
+    texts = [_text(signature, message, message.target)]
+    bare = urlsplit(message.target).path
+    if bare != message.target and "(request-target)" in signature.headers:
+        texts.append(_text(signature, message, bare))
+    for number, text in enumerate(texts, 1):
+        try:
+            keys.check(public_key_pem, signature.signature, text)
+        except BadSignature:
+            if number == len(texts):
+                raise
+        else:
+            return
+
+
+def _check_cover(signature: CavageSignature, message: Message) -> None:
+    covered = set(signature.headers)
+    if not covered & {"date", "(created)"}:
+        raise BadSignature("date or (created) must be signed")
+    if not covered & {"digest", "(request-target)"}:
+        raise BadSignature("digest or (request-target) must be signed")
+    if message.method == "GET" and "host" not in covered:
+        raise BadSignature("host must be signed")
+    if message.method == "POST":
+        if "digest" not in covered:
+            raise BadSignature("digest must be signed")
+        check_digest(_sha256_of(message.header("digest")), message.body)
+
+
+def _sha256_of(header: str) -> str:
+    for part in header.split(","):
+        name, _equals, value = part.strip().partition("=")
+        if name.lower() == "sha-256":
+            return value
+    raise BadSignature("the digest must be a SHA-256 one")
+
+
+def _made_at(signature: CavageSignature, message: Message) -> datetime:
+    if "(created)" in signature.headers:
+        if signature.created is None:
+            raise BadSignature("(created) is signed and not given", malformed=True)
+        return signature.created
+    try:
+        moment = parsedate_to_datetime(message.header("date"))
+    except ValueError:
+        raise BadSignature("the date cannot be read", malformed=True) from None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def _unix(value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        return datetime.fromtimestamp(int(value), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise BadSignature("a time of the signature cannot be read", malformed=True) from None
+
+
+def _text(signature: CavageSignature, message: Message, target: str) -> str:
+    lines = []
+    for name in signature.headers:
+        if name == "(request-target)":
+            lines.append(f"{name}: {message.method.lower()} {target}")
+        elif name in ("(created)", "(expires)"):
+            moment = signature.created if name == "(created)" else signature.expires
+            if moment is None:
+                raise BadSignature(f"{name} is signed and not given", malformed=True)
+            lines.append(f"{name}: {int(moment.timestamp())}")
+        else:
+            lines.append(f"{name}: {message.header(name)}")
+    return "\n".join(lines)
+
+
+def signed_headers(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    key_id: str,
+    private_key_pem: str,
+    now: datetime,
+) -> dict[str, str]:
+    """The headers to send: those given, with Host, Date, for a body Digest, and the Signature over all of them."""
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    sent = {name.lower(): value for name, value in headers.items()}
+    sent |= {"host": parts.netloc.rpartition("@")[2], "date": format_datetime(now.astimezone(UTC), usegmt=True)}
+    if body is not None:
+        sent["digest"] = f"SHA-256={sha256_base64(body)}"
+    covered = ("(request-target)", *(name for name in sent if name not in _UNSIGNED))
+    draft = CavageSignature(key_id, covered, "")
+    text = _text(draft, Message(method, target, sent, body or b""), target)
+    sent["signature"] = (
+        f'keyId="{key_id}",algorithm="rsa-sha256",headers="{" ".join(covered)}",'
+        f'signature="{keys.sign(private_key_pem, text)}"'
+    )
+    return sent

@@ -1,0 +1,54 @@
+"""Knows RSA keys: reading them quickly, signing and checking with PKCS#1 v1.5 and SHA-256."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from functools import lru_cache
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from federation.signatures.message import BadSignature
+
+_SMALLEST_BITS = 1024
+_LARGEST_BITS = 8192
+
+
+@lru_cache(maxsize=512)
+def private_key(pem: str) -> rsa.RSAPrivateKey:
+    """One of our own keys. They are not checked again: that would take a thousand times as long as signing."""
+    key = serialization.load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise TypeError("not an RSA key")
+    return key
+
+
+@lru_cache(maxsize=2048)
+def public_key(pem: str) -> rsa.RSAPublicKey:
+    """A remote key. Raises BadSignature for anything but an RSA key of a sane size."""
+    try:
+        key = serialization.load_pem_public_key(pem.encode())
+    except (ValueError, UnsupportedAlgorithm, UnicodeEncodeError):
+        raise BadSignature("the public key cannot be read") from None
+    if not isinstance(key, rsa.RSAPublicKey) or not _SMALLEST_BITS <= key.key_size <= _LARGEST_BITS:
+        raise BadSignature("the public key is of a kind this server does not accept")
+    return key
+
+
+def sign(pem: str, text: str) -> str:
+    """The signature of a text, in base64."""
+    return base64.b64encode(private_key(pem).sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())).decode()
+
+
+def check(pem: str, signature: str, text: str) -> None:
+    """Raise BadSignature unless `signature` (base64) is the key's for the text."""
+    try:
+        raw = base64.b64decode(signature, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadSignature("the signature is not base64", malformed=True) from None
+    try:
+        public_key(pem).verify(raw, text.encode(), padding.PKCS1v15(), hashes.SHA256())
+    except InvalidSignature:
+        raise BadSignature("the signature does not fit the key and the request") from None

@@ -1,0 +1,68 @@
+"""Knows an HTTP request as a signature sees it, and what may be wrong with one."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+# Contract, federation section 10 "Time": valid for 5 minutes unless it says otherwise, an hour of skew either way.
+LIFETIME_SECONDS = 300
+LONGEST_LIFETIME_SECONDS = 12 * 3600
+SKEW_SECONDS = 3600
+
+
+class BadSignature(Exception):
+    """Missing, not readable, expired, or not covering what it must; `malformed` ones answer 400, others 401."""
+
+    def __init__(self, reason: str, *, malformed: bool = False) -> None:
+        super().__init__(reason)
+        self.malformed = malformed
+
+
+@dataclass(frozen=True)
+class Message:
+    """A request: header names in lower case, `target` is the path with its query as it was sent."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    def header(self, name: str) -> str:
+        """A header's value. Raises BadSignature for one that is covered and absent."""
+        try:
+            return self.headers[name]
+        except KeyError:
+            raise BadSignature(f"the signed header {name} is missing") from None
+
+
+def check_time(created: datetime, expires: datetime | None, now: datetime) -> None:
+    """Raise BadSignature outside the window of the contract."""
+    age = (now - created).total_seconds()
+    if age < -SKEW_SECONDS:
+        raise BadSignature("the signature was made in the future")
+    lifetime: float = LIFETIME_SECONDS
+    if expires is not None:
+        lifetime = min((expires - created).total_seconds(), LONGEST_LIFETIME_SECONDS)
+    if age > lifetime + SKEW_SECONDS:
+        raise BadSignature("the signature has expired")
+
+
+def sha256_base64(body: bytes) -> str:
+    """The digest of a body as both digest headers write it."""
+    return base64.b64encode(hashlib.sha256(body).digest()).decode()
+
+
+def check_digest(written: str, body: bytes) -> None:
+    """Compare the base64 SHA-256 of a header with the body. Raises BadSignature."""
+    try:
+        digest = base64.b64decode(written, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadSignature("the digest is not base64", malformed=True) from None
+    if not hmac.compare_digest(digest, hashlib.sha256(body).digest()):
+        raise BadSignature("the digest does not match the body")

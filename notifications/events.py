@@ -1,0 +1,16 @@
+"""Knows what happens at the bell that others may want to hear of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from social.kernel.events import Event
+
+
+@dataclass(frozen=True)
+class NotificationMade(Event):
+    """Somebody has been told something; streams and, later, Web Push carry it on."""
+
+    key: ClassVar[str] = "notification:{notification_id}"
+    notification_id: int

@@ -1,0 +1,52 @@
+"""Knows what somebody has been told."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from statuses.models import Status
+
+
+class NotificationType(models.TextChoices):
+    """What can be told today (contract, behaviours section 13)."""
+
+    MENTION = "mention"
+    REBLOG = "reblog"
+    FAVOURITE = "favourite"
+    FOLLOW = "follow"
+    FOLLOW_REQUEST = "follow_request"
+
+
+class Notification(models.Model):
+    """`from_account` did something that concerns `account`.
+
+    `cause` names the row that made it (`favourite:12`), once per recipient: a reaction that runs twice tells once, and
+    taking the act back finds what it told. `filtered` ones are kept and not listed.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="notifications")
+    from_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    type = models.TextField(choices=NotificationType.choices)
+    status = models.ForeignKey(Status, null=True, on_delete=models.CASCADE, related_name="+")
+    cause = models.TextField()
+    group_key = models.TextField(null=True)
+    filtered = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "cause"], name="notifications_notification_cause")]
+        indexes = [
+            models.Index(fields=["account", "-id"], name="notifications_list", condition=models.Q(filtered=False)),
+            models.Index(fields=["account", "from_account"], name="notifications_from"),
+            models.Index(fields=["from_account"], name="notifications_from_account"),
+            models.Index(
+                fields=["status"], name="notifications_status", condition=models.Q(status__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} for {self.account_id}"

@@ -1,0 +1,19 @@
+"""When X is announced, tell Y."""
+
+from accounts.events import AccountBlocked, AccountFollowed, AccountMuted, AccountUnfollowed, FollowRequested
+from notifications.services import telling
+from social.kernel.events import on
+from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
+
+QUEUE = "notifications"
+
+on(AccountFollowed, telling.tell_followed, queue=QUEUE, database=True)
+on(FollowRequested, telling.tell_follow_requested, queue=QUEUE, database=True)
+on(AccountUnfollowed, telling.forget_follow, queue=QUEUE, database=True)
+on(AccountBlocked, telling.forget_blocked, queue=QUEUE, database=True)
+on(AccountMuted, telling.forget_muted, queue=QUEUE, database=True)
+on(StatusPublished, telling.tell_mentioned, queue=QUEUE, database=True, when=lambda event: event.mentions)
+on(StatusReblogged, telling.tell_reblogged, queue=QUEUE, database=True)
+on(StatusFavourited, telling.tell_favourited, queue=QUEUE, database=True)
+on(StatusUnfavourited, telling.forget_favourite, queue=QUEUE, database=True)
+on(StatusDeleted, telling.forget_status, queue=QUEUE, database=True)

@@ -1,0 +1,120 @@
+"""Tells people what concerns them, once, whatever happens to the process that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from accounts.models import Account
+from accounts.policies.relations import Relations
+from accounts.queries.relations import load_relations
+from notifications.events import NotificationMade
+from notifications.models import Notification, NotificationType
+from notifications.policies.verdicts import Candidate, is_dropped
+from social.kernel import clock
+from social.kernel.events import publish
+
+_GROUPED = (NotificationType.FAVOURITE, NotificationType.REBLOG, NotificationType.FOLLOW)
+_GROUP_SECONDS = 12 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What to tell: `cause` is the row that made it."""
+
+    recipient_id: int
+    sender_id: int
+    type: NotificationType
+    cause: str
+    status_id: int | None = None
+
+
+def _group_key(note: Note) -> str | None:
+    if note.type not in _GROUPED:
+        return None
+    bucket = int(clock.now().timestamp()) // _GROUP_SECONDS
+    return f"{note.type}-{note.status_id}-{bucket}" if note.status_id else f"{note.type}-{bucket}"
+
+
+def notify(notes: Sequence[Note]) -> None:
+    """Make these notifications, leaving out what the recipient does not want and what was told already.
+
+    Works in the caller's transaction; announces NotificationMade for each new row. Remote recipients are left out:
+    their own server tells them.
+    """
+    if not notes:
+        return
+    people = {
+        account.id: account
+        for account in Account.objects.select_related("user__role").filter(
+            id__in={note.recipient_id for note in notes} | {note.sender_id for note in notes}
+        )
+    }
+    wanted = []
+    for recipient_id, group in _by_recipient(notes):
+        recipient = people.get(recipient_id)
+        if recipient is None or not recipient.local:
+            continue
+        relations = load_relations(recipient_id, [note.sender_id for note in group])
+        wanted += [note for note in group if _is_wanted(note, recipient, people.get(note.sender_id), relations)]
+    with transaction.atomic():
+        made = Notification.objects.bulk_create(
+            [
+                Notification(
+                    account_id=note.recipient_id,
+                    from_account_id=note.sender_id,
+                    type=note.type,
+                    status_id=note.status_id,
+                    cause=note.cause,
+                    group_key=_group_key(note),
+                )
+                for note in wanted
+                if not Notification.objects.filter(account_id=note.recipient_id, cause=note.cause).exists()
+            ]
+        )
+        publish(*(NotificationMade(notification_id=row.id) for row in made))
+
+
+def _by_recipient(notes: Iterable[Note]) -> Iterable[tuple[int, list[Note]]]:
+    groups: dict[int, list[Note]] = {}
+    for note in notes:
+        groups.setdefault(note.recipient_id, []).append(note)
+    return groups.items()
+
+
+def _is_wanted(note: Note, recipient: Account, sender: Account | None, relations: Relations) -> bool:
+    if sender is None:
+        return False
+    user = getattr(sender, "user", None)
+    candidate = Candidate(
+        recipient_id=recipient.id,
+        sender_id=sender.id,
+        relations=relations,
+        recipient_suspended=recipient.suspended,
+        sender_suspended=sender.suspended,
+        sender_staff=note.type == NotificationType.MENTION and user is not None and user.is_staff,
+    )
+    return not is_dropped(candidate)
+
+
+def take_back(causes: Iterable[str]) -> None:
+    """Remove what was told of acts that were undone."""
+    Notification.objects.filter(cause__in=list(causes)).delete()
+
+
+def remove_between(*, account_id: int, from_account_id: int) -> None:
+    """Remove everything `account_id` was told of `from_account_id` (block; mute with notifications)."""
+    Notification.objects.filter(account_id=account_id, from_account_id=from_account_id).delete()
+
+
+def dismiss(*, account_id: int, notification_id: int) -> bool:
+    """Remove one of one's own notifications; False when there is none."""
+    removed, _rows = Notification.objects.filter(account_id=account_id, id=notification_id).delete()
+    return removed > 0
+
+
+def clear(*, account_id: int) -> None:
+    """Remove all of one's notifications."""
+    Notification.objects.filter(account_id=account_id).delete()

@@ -1,0 +1,133 @@
+"""Turns what happened on the floors below into notifications; every function is the reaction to one kind of event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accounts.events import (
+    AccountBlocked,
+    AccountFollowed,
+    AccountMuted,
+    AccountUnfollowed,
+    FollowRequested,
+)
+from accounts.models import Block, Follow, FollowRequest, Mute
+from notifications.models import Notification, NotificationType
+from notifications.services.notifying import Note, notify, remove_between, take_back
+from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
+from statuses.models import Favourite, Mention, Status
+
+
+def tell_followed(events: Sequence[AccountFollowed]) -> None:
+    """A new follower; an accepted request ends what was told of the request."""
+    follows = Follow.objects.filter(id__in=[event.follow_id for event in events])
+    notify(
+        [
+            Note(follow.target_id, follow.account_id, NotificationType.FOLLOW, f"follow:{follow.id}")
+            for follow in follows
+        ]
+    )
+
+
+def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
+    """Somebody asks to follow a locked account."""
+    requests = FollowRequest.objects.filter(id__in=[event.request_id for event in events])
+    notify(
+        [
+            Note(row.target_id, row.account_id, NotificationType.FOLLOW_REQUEST, f"follow_request:{row.id}")
+            for row in requests
+        ]
+    )
+
+
+def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
+    """The follow has ended before it was read of, or after: it is no news any more."""
+    take_back(
+        cause for event in events for cause in (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}")
+    )
+
+
+def tell_mentioned(events: Sequence[StatusPublished]) -> None:
+    """Everybody a post mentions; those addressed silently are not told."""
+    mentions = Mention.objects.select_related("status").filter(
+        status_id__in=[event.status_id for event in events], status__deleted_at=None, silent=False
+    )
+    notify(
+        [
+            Note(
+                mention.account_id,
+                mention.status.account_id,
+                NotificationType.MENTION,
+                f"mention:{mention.id}",
+                mention.status_id,
+            )
+            for mention in mentions.order_by("status_id", "id")
+        ]
+    )
+
+
+def tell_reblogged(events: Sequence[StatusReblogged]) -> None:
+    """The author of a boosted post."""
+    boosts = Status.objects.select_related("reblog_of").filter(
+        id__in=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
+    )
+    notify(
+        [
+            Note(
+                boost.reblog_of.account_id,
+                boost.account_id,
+                NotificationType.REBLOG,
+                f"reblog:{boost.id}",
+                boost.reblog_of_id,
+            )
+            for boost in boosts
+            if boost.reblog_of is not None
+        ]
+    )
+
+
+def tell_favourited(events: Sequence[StatusFavourited]) -> None:
+    """The author of a favourited post."""
+    favourites = Favourite.objects.select_related("status").filter(
+        id__in=[event.favourite_id for event in events], status__deleted_at=None
+    )
+    notify(
+        [
+            Note(
+                favourite.status.account_id,
+                favourite.account_id,
+                NotificationType.FAVOURITE,
+                f"favourite:{favourite.id}",
+                favourite.status_id,
+            )
+            for favourite in favourites
+        ]
+    )
+
+
+def forget_favourite(events: Sequence[StatusUnfavourited]) -> None:
+    """The favourite was taken back."""
+    take_back(f"favourite:{event.favourite_id}" for event in events)
+
+
+def forget_status(events: Sequence[StatusDeleted]) -> None:
+    """A post is gone: what was told of it goes too; an undone boost takes its own notification back."""
+    Notification.objects.filter(status_id__in=[event.status_id for event in events]).delete()
+    take_back(f"reblog:{event.status_id}" for event in events)
+
+
+def forget_blocked(events: Sequence[AccountBlocked]) -> None:
+    """Blocking removes what both were told of each other (SEED-130); an undone block leaves things alone."""
+    pairs = {(event.account_id, event.target_id) for event in events}
+    for block in Block.objects.filter(id__in=[event.block_id for event in events]):
+        if (block.account_id, block.target_id) in pairs:
+            remove_between(account_id=block.account_id, from_account_id=block.target_id)
+            remove_between(account_id=block.target_id, from_account_id=block.account_id)
+
+
+def forget_muted(events: Sequence[AccountMuted]) -> None:
+    """Muting with notifications removes the old ones."""
+    for event in events:
+        mute = Mute.objects.filter(account_id=event.account_id, target_id=event.target_id).first()
+        if mute is not None and mute.hide_notifications:
+            remove_between(account_id=event.account_id, from_account_id=event.target_id)

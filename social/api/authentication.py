@@ -1,0 +1,88 @@
+"""Knows how a token travels in a request, and who the caller is once the gate has answered.
+
+Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and what belongs to the cache behind
+it are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from social.api import gate, languages, limits
+from social.api.addresses import client_ip, rate_key
+from social.api.gate import Admission, checksum_of, forget_token, forget_tokens
+from social.api.identities import Identity, TokenSource, plug_in
+from social.api.requests import ApiRequest, Caller
+
+__all__ = [
+    "Admission",
+    "Caller",
+    "Identity",
+    "TokenAuthentication",
+    "TokenSource",
+    "checksum_of",
+    "forget_token",
+    "forget_tokens",
+    "plug_in",
+    "token_of",
+]
+
+_TOKEN_PARAMETERS = ("access_token", "bearer_token")
+_PAGING = re.compile(rf"(?:^|&)(?:{'|'.join(limits.PAGING_PARAMETERS)})=[^&]")
+
+
+NOBODY = Caller()
+
+
+class TokenAuthentication(BaseAuthentication):
+    """Asks the gate: `request.auth` is an Identity or None, `request.user` a Caller, `request.admission` the counts."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Any]:
+        """Who calls. Raises RateLimited (429); whether a bad token matters is the action's access to say."""
+        view = request.parser_context.get("view")
+        rules = limits.ALWAYS
+        if _PAGING.search(request.META.get("QUERY_STRING", "")):
+            rules += limits.PAGING
+        own = getattr(view, "throttles", None)
+        if own:
+            rules += own.get(view.action, ())  # type: ignore[union-attr]
+        admission = gate.admit(token_of(request), rate_key(client_ip(request)), rules)
+        request._request.admission = admission  # type: ignore[attr-defined]
+        limits.refuse_exceeded(admission.counts)
+        identity = admission.identity
+        if identity is None:
+            return NOBODY, None
+        if identity.locale and not languages.was_asked_for(request):
+            languages.activate(identity.locale)
+        return Caller(identity.user_id, identity.account_id), identity
+
+    def authenticate_header(self, request: Request) -> str:
+        """The scheme of a 401."""
+        return "Bearer"
+
+
+def token_of(request: Request) -> str | None:
+    """The token a request carries: Authorization header, then `access_token` or `bearer_token` of query or body.
+
+    A large body is not read for it: uploads carry it in the header or the query.
+    """
+    meta = request.META
+    scheme, _, credentials = meta.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() == "bearer" and credentials.strip():
+        return cast(str, credentials).strip()
+    query = meta.get("QUERY_STRING", "")
+    if "_token" not in query:
+        if request.method in ("GET", "HEAD") and not meta.get("CONTENT_LENGTH"):
+            return None
+        if not cast(ApiRequest, request).may_carry_token():
+            return None
+    values = cast(ApiRequest, request).parameters
+    for name in _TOKEN_PARAMETERS:
+        value = values.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return None

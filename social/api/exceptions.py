@@ -1,0 +1,120 @@
+"""Knows which answer each error gets: status, body, headers (contract, behaviours section 3, entities "Errors")."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core import exceptions as django_errors
+from django.core.signals import got_request_exception
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
+from django.http import Http404, HttpResponse, UnreadablePostError
+from django.utils.translation import gettext as _
+from rest_framework import exceptions as drf_errors
+
+from social.api import responses
+from social.api.inputs import field_errors
+from social.kernel import errors
+
+logger = logging.getLogger("social.api")
+
+STATUS: dict[type[errors.KernelError], int] = {
+    errors.BadRequest: 400,
+    errors.Unauthorized: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.Gone: 410,
+    errors.Invalid: 422,
+    errors.RateLimited: 429,
+    errors.Unavailable: 503,
+    errors.KernelError: 500,
+}
+"""The status code of each kernel error; a subclass has that of its nearest ancestor."""
+
+# What a RateLimited may carry is for the headers, which the gate's counters already fill.
+_NOT_IN_BODY = ("limit", "remaining", "reset")
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+    """The answer to anything an action or the gate raised; never HTML, never a trace.
+
+    What nobody foresaw is logged with its trace and announced to Django's `got_request_exception` (error trackers; the
+    test client raises it again).
+    """
+    if isinstance(exc, errors.KernelError):
+        return _of_kernel(exc)
+    if isinstance(exc, drf_errors.APIException):
+        return _of_drf(exc)
+    if isinstance(exc, Http404 | django_errors.ObjectDoesNotExist):
+        return _of_kernel(errors.NotFound())
+    if isinstance(exc, django_errors.PermissionDenied):
+        return _of_kernel(errors.Forbidden())
+    if isinstance(exc, django_errors.ValidationError):
+        return _of_kernel(errors.Invalid.sentence(", ".join(exc.messages)))
+    if isinstance(exc, django_errors.SuspiciousOperation | django_errors.BadRequest | UnreadablePostError):
+        return _of_kernel(errors.BadRequest())
+    if isinstance(exc, DatabaseError | InterfaceError):
+        return _of_database(exc, context)
+    return _unforeseen(exc, context)
+
+
+def status_of(error: errors.KernelError) -> int:
+    """The status code of a kernel error."""
+    return next(STATUS[ancestor] for ancestor in type(error).__mro__ if ancestor in STATUS)
+
+
+def unauthorized_headers(message: str) -> dict[str, str]:
+    """`WWW-Authenticate` of a 401 (RFC 6750 section 3)."""
+    described = message.encode("ascii", "replace").decode().replace('"', "'")
+    return {"WWW-Authenticate": f'Bearer realm="Social", error="invalid_token", error_description="{described}"'}
+
+
+def not_found(message: str | None = None) -> HttpResponse:
+    """The answer for a path or method that does not exist."""
+    return responses.error(message or _("Not Found"), status=404)
+
+
+def _of_kernel(exc: errors.KernelError) -> HttpResponse:
+    status = status_of(exc)
+    extra = {name: value for name, value in exc.extra.items() if name not in _NOT_IN_BODY}
+    headers = unauthorized_headers(exc.message) if status == 401 else None
+    return responses.error(exc.message, status=status, headers=headers, **extra)
+
+
+def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
+    if isinstance(exc, drf_errors.ValidationError):
+        return _of_kernel(errors.Invalid.of(field_errors(exc)))
+    if isinstance(exc, drf_errors.NotAuthenticated | drf_errors.AuthenticationFailed):
+        return _of_kernel(errors.Unauthorized())
+    if isinstance(exc, drf_errors.ParseError):
+        return _of_kernel(errors.BadRequest())
+    if isinstance(exc, drf_errors.PermissionDenied):
+        return _of_kernel(errors.Forbidden())
+    if isinstance(exc, drf_errors.NotFound | drf_errors.MethodNotAllowed):
+        return not_found()
+    if isinstance(exc, drf_errors.Throttled):
+        return _of_kernel(errors.RateLimited())
+    return responses.error(str(exc.detail), status=exc.status_code)
+
+
+def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+    if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
+        return _of_kernel(errors.Invalid(_("Duplicate record")))
+    if isinstance(exc, OperationalError | InterfaceError):
+        logger.error("the database did not answer: %s", exc, extra=_about(context))
+        text = _("There was a temporary problem serving your request, please try again")
+        return _of_kernel(errors.Unavailable(text))
+    return _unforeseen(exc, context)
+
+
+def _unforeseen(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+    logger.error("unforeseen error", exc_info=exc, extra=_about(context))
+    request = context.get("request")
+    got_request_exception.send(sender=None, request=getattr(request, "_request", request))
+    return responses.error(_("Internal Server Error"), status=500)
+
+
+def _about(context: dict[str, Any]) -> dict[str, Any]:
+    request = context.get("request")
+    return {"path": getattr(request, "path", ""), "request_id": getattr(request, "id", "")}

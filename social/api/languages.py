@@ -1,0 +1,60 @@
+"""Knows in which language a person is answered: `?lang=`, then the user's own, then the browser's, then the server's.
+
+Source: contract, parameters section 0 ("lang").
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+
+@lru_cache(maxsize=512)
+def supported(code: str) -> str | None:
+    """The language of ours that serves `code` (`de-AT` is served by `de`), None if there is none."""
+    try:
+        return translation.get_supported_language_variant(code[:35].lower())
+    except LookupError:
+        return None
+
+
+@lru_cache(maxsize=512)
+def from_accept(header: str) -> str | None:
+    """The first language of an Accept-Language header that we have (RFC 9110 section 12.5.4)."""
+    for code, _quality in parse_accept_lang_header(header[:500].lower()):
+        found = supported(code) if code != "*" else None
+        if found is not None:
+            return found
+    return None
+
+
+def asked_for(request: Any) -> str | None:
+    """The supported language named by `?lang=`."""
+    query = request.META.get("QUERY_STRING", "")
+    if "lang=" not in query:
+        return None
+    wanted = dict(parse_qsl(query, max_num_fields=None)).get("lang")
+    return supported(wanted) if wanted else None
+
+
+def was_asked_for(request: Any) -> bool:
+    """Whether `?lang=` decided, so that a user's own language does not."""
+    return asked_for(request) is not None
+
+
+def activate(code: str) -> None:
+    """Answer in `code` if it is ours; LanguageMiddleware puts the server's own back."""
+    found = supported(code)
+    if found is not None and found != translation.get_language():
+        translation.activate(found)
+
+
+def of_request(request: Any) -> str:
+    """The language before the user is known."""
+    accept = request.META.get("HTTP_ACCEPT_LANGUAGE", "")
+    return asked_for(request) or (from_accept(accept) if accept else None) or settings.LANGUAGE_CODE

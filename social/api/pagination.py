@@ -1,0 +1,210 @@
+"""Knows how lists are cut into pages and how the `Link` header leads to the next ones.
+
+Source: contract, behaviours section 2 and parameters section 0; clients.md, traps 9-12.
+
+    page = paginate(request, queries.list_bookmarks(account_id), limit=Limit(20, 40))
+    return page.respond(StatusSerializer(hydrate(page.items), many=True).data)
+
+`page.items` are the rows as they were read: filter or hydrate afterwards, the links do not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote_plus, unquote_plus
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils.encoding import escape_uri_path
+from rest_framework.request import Request
+
+from social.api.fields import as_integer
+from social.api.inputs import parameters
+from social.api.parameters import readable
+from social.api.responses import reply
+
+T = TypeVar("T")
+_POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
+_SECRETS = frozenset({"access_token", "bearer_token"})
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many items a page has by default and at most; `zero_is_all` where `limit=0` means that (two endpoints)."""
+
+    default: int
+    maximum: int
+    zero_is_all: bool = False
+
+    def of(self, values: dict[str, Any]) -> int:
+        """The effective limit: the absolute value, capped (security row 42)."""
+        return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page is: older than `max_id`; newer than `since_id` (their newest) or than `min_id` (their oldest)."""
+
+    limit: int
+    max_id: int | None = None
+    since_id: int | None = None
+    min_id: int | None = None
+
+    @property
+    def ascending(self) -> bool:
+        """Whether the items next to the lower bound are wanted; they are shown newest first all the same."""
+        return self.min_id is not None
+
+    @property
+    def after(self) -> int | None:
+        """The lower bound, exclusive; `min_id` wins."""
+        return self.min_id if self.min_id is not None else self.since_id
+
+
+Loader = Callable[[Cursor], Sequence[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Items, newest first, and the addresses of the neighbouring pages."""
+
+    items: list[T]
+    links: tuple[tuple[str, str], ...] = ()
+    limit: int = 0
+    offset: int = field(default=0, kw_only=True)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """`Link`, next first; nothing when no neighbour is known."""
+        if not self.links:
+            return {}
+        return {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in self.links)}
+
+    def respond(self, data: Any, *, status: int = 200) -> HttpResponse:
+        """The answer with the page's header."""
+        return reply(data, status=status, headers=self.headers)
+
+
+def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
+    """The position a client asks for. Empty values are absent; with `min_id` False that parameter is unknown."""
+    values = parameters(request)
+    return Cursor(
+        limit=limit.of(values),
+        max_id=_position(values, "max_id"),
+        since_id=_position(values, "since_id"),
+        min_id=_position(values, "min_id") if min_id else None,
+    )
+
+
+def paginate(
+    request: Request,
+    source: QuerySet[Any, T] | Loader[T],
+    *,
+    limit: Limit,
+    cursor: str = "id",
+    cursor_of: Callable[[T], int] | None = None,
+    prev: Literal["min_id", "since_id"] = "min_id",
+    next_when: Literal["full", "any"] = "full",
+) -> Page[T]:
+    """One page by cursor.
+
+    `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
+    (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity. `cursor_of`: how
+    to read it from an item, by default the attribute `cursor`, or the item itself if it is an int.
+    `prev`: "min_id" for statuses and the like, "since_id" for lists of accounts, where `min_id` is not a parameter.
+    `next_when`: "any" on timelines and notifications, where every page that is not empty leads on.
+    """
+    position = read_cursor(request, limit, min_id=prev == "min_id")
+    if position.limit == 0:
+        return Page(_everything(source, cursor) if limit.zero_is_all else [])
+    items = list(_slice(source, cursor, position)) if isinstance(source, QuerySet) else list(source(position))
+    if not items:
+        return Page([], limit=position.limit)
+    read = cursor_of or _reader(cursor)
+    links = []
+    if next_when == "any" or len(items) >= position.limit:
+        links.append(("next", link(request, max_id=read(items[-1]))))
+    links.append(("prev", link(request, **{prev: read(items[0])})))
+    return Page(items, tuple(links), position.limit)
+
+
+def paginate_offset(
+    request: Request,
+    source: QuerySet[Any, T] | Sequence[T],
+    *,
+    limit: Limit,
+    links: bool = False,
+    prev: Literal["beyond_limit", "beyond_zero"] = "beyond_limit",
+) -> Page[T]:
+    """One page by `offset`, in the source's own order; a negative offset counts as 0.
+
+    `links`: trends and collections have a header, with `next` when the page is full; `prev` as soon as the offset is
+    beyond one limit (trends) or beyond zero.
+    """
+    values = parameters(request)
+    size = limit.of(values)
+    offset = max(0, as_integer(values.get("offset")))
+    if size == 0:
+        return Page([], offset=offset)
+    items = list(source[offset : offset + size])
+    neighbours = []
+    if links and items:
+        if len(items) >= size:
+            neighbours.append(("next", link(request, offset=offset + size)))
+        if offset > (size if prev == "beyond_limit" else 0):
+            neighbours.append(("prev", link(request, offset=max(0, offset - size))))
+    return Page(items, tuple(neighbours), size, offset=offset)
+
+
+def link(request: Request, **position: int) -> str:
+    """The address of another page: the same path and parameters (arrays too) at another position, without tokens."""
+    meta = request.META
+    kept = []
+    for pair in readable(meta.get("QUERY_STRING", "")).split("&"):
+        name, equals, value = pair.partition("=")
+        plain = unquote_plus(name)
+        if pair and plain not in _POSITIONS and plain not in _SECRETS:
+            kept.append(quote_plus(plain) + "=" + quote_plus(unquote_plus(value)) if equals else quote_plus(plain))
+    kept += [f"{name}={value}" for name, value in position.items()]
+    return f"{settings.BASE_URL}{escape_uri_path(request.path.rstrip('/'))}?{'&'.join(kept)}"
+
+
+def _position(values: dict[str, Any], name: str) -> int | None:
+    raw = values.get(name)
+    if raw is None or raw == "" or isinstance(raw, list | dict):
+        return None
+    return max(0, as_integer(raw))
+
+
+def _reader(cursor: str) -> Callable[[Any], int]:
+    path = cursor.split("__")
+
+    def read(item: Any) -> int:
+        if isinstance(item, int):
+            return item
+        for step in path:
+            item = item[step] if isinstance(item, dict) else getattr(item, step)
+        return int(item)
+
+    return read
+
+
+def _slice(source: QuerySet[Any, T], cursor: str, position: Cursor) -> list[T]:
+    bounds: dict[str, int] = {}
+    if position.max_id is not None:
+        bounds[f"{cursor}__lt"] = position.max_id
+    if position.after is not None:
+        bounds[f"{cursor}__gt"] = position.after
+    found = source.filter(**bounds) if bounds else source
+    if position.ascending:
+        return list(found.order_by(cursor)[: position.limit])[::-1]
+    return list(found.order_by(f"-{cursor}")[: position.limit])
+
+
+def _everything(source: QuerySet[Any, T] | Loader[T], cursor: str) -> list[T]:
+    if isinstance(source, QuerySet):
+        return list(source.order_by(f"-{cursor}"))
+    return list(source(Cursor(limit=0)))

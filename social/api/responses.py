@@ -1,0 +1,33 @@
+"""Knows the answers of the API: encoded at once, without the template machinery of DRF's own response class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpResponse
+
+from social.api.renderers import CONTENT_TYPE, render
+
+
+def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """An answer with `data` as its JSON body. Actions that answer 200 without headers may return the data itself."""
+    response = HttpResponse(render(data), status=status, content_type=CONTENT_TYPE)
+    if headers:
+        for name, value in headers.items():
+            response.headers[name] = value
+    return response
+
+
+def reply_empty(*, status: int = 200) -> HttpResponse:
+    """An answer without a body (a few collection endpoints)."""
+    return HttpResponse(b"", status=status, content_type=CONTENT_TYPE)
+
+
+def error(message: str, *, status: int, headers: Mapping[str, str] | None = None, **extra: Any) -> HttpResponse:
+    """`{"error": message, ...extra}` (contract, entities "Errors"); never kept by a cache."""
+    response = reply({"error": message, **extra}, status=status, headers=headers)
+    response.headers["Cache-Control"] = "private, no-store"
+    # Django would log every answer of 400 and above once more; the access log has it already.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response

@@ -1,0 +1,200 @@
+"""Knows every path of the API, and finds the one asked for in a time that does not grow with their number.
+
+    urlpatterns = [
+        endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"}),
+        endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"}),
+    ]
+
+A trailing slash or `.json` is accepted on every path, without a redirect (clients.md, trap 15). `<id>` and `<..._id>`
+are ids, any other `<name>` is one segment of text. The front door has one `ApiRouter("accounts.urls", ...)` for all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
+from django.urls.resolvers import RegexPattern
+
+from social.api import exceptions
+from social.api.access import Access
+from social.api.viewsets import ApiViewSet
+
+_PARAMETER = re.compile(r"<([a-z_]+)>\Z")
+
+
+class EndpointPattern(URLPattern):
+    """An ordinary Django pattern that remembers how it was declared."""
+
+    def __init__(self, path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> None:
+        self.path = path
+        self.viewset = viewset
+        self.actions = dict(actions)
+        super().__init__(RegexPattern(_regex(path), is_endpoint=True), viewset.as_view(actions))
+
+    def access(self, method: str) -> Access:
+        """What the action behind a method (lower case) asks of its caller."""
+        return self.viewset.access[self.actions[method]]
+
+
+def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> EndpointPattern:
+    """A path of the API: `path` without slashes at its ends, `actions` from HTTP methods in lower case.
+
+    Raises ImproperlyConfigured for an action that is missing or declares no access.
+    """
+    if path != path.strip("/"):
+        raise ImproperlyConfigured(f"{path}: no slashes at the ends")
+    return EndpointPattern(path, viewset, actions)
+
+
+def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
+    """All endpoints among URL patterns, included ones too: what the tests walk over."""
+    found: list[EndpointPattern] = []
+    for pattern in patterns:
+        if isinstance(pattern, EndpointPattern):
+            found.append(pattern)
+        elif isinstance(pattern, URLResolver):
+            found += endpoints(pattern.url_patterns)
+    return found
+
+
+def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    """JSON 404 for every path under /api that nobody serves, with and without a token."""
+    return exceptions.not_found()
+
+
+unknown_path.csrf_exempt = True  # type: ignore[attr-defined]
+
+
+@dataclass(slots=True)
+class _Node:
+    fixed: dict[str, _Node] = field(default_factory=dict)
+    any: _Node | None = None
+    ends: list[EndpointPattern] = field(default_factory=list)
+    match: tuple[Callable[..., HttpResponseBase], tuple[str, ...], str] | None = None
+
+
+class ApiRouter(URLResolver):
+    """One entry of `urlpatterns` that holds the endpoints of all apps in a tree of path segments.
+
+    `modules`: names of URL modules; what in them is no endpoint (pages) is matched in order after the endpoints.
+    Everything else under `api/` is answered by `unknown_path`.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        self.modules = modules
+        super().__init__(RegexPattern(""), "")
+
+    @cached_property
+    def url_patterns(self) -> list[URLPattern | URLResolver]:
+        """The patterns of all modules, in order."""
+        return [pattern for module in self.modules for pattern in import_module(module).urlpatterns]
+
+    @cached_property
+    def _tree(self) -> _Node:
+        root = _Node()
+        for pattern in endpoints(self.url_patterns):
+            node = root
+            for segment in pattern.path.split("/"):
+                if _PARAMETER.match(segment):
+                    node.any = node.any or _Node()
+                    node = node.any
+                else:
+                    node = node.fixed.setdefault(segment, _Node())
+            node.ends.append(pattern)
+            node.match = _match(node.ends)
+        return root
+
+    @cached_property
+    def _pages(self) -> list[URLPattern | URLResolver]:
+        return [pattern for pattern in self.url_patterns if not isinstance(pattern, EndpointPattern)]
+
+    def resolve(self, path: str) -> ResolverMatch:
+        """The view of a path. Raises Resolver404 so that the patterns after this one get their turn."""
+        path = str(path).removeprefix("/")
+        segments = path.split("/")
+        if segments[-1] == "" and len(segments) > 1:
+            segments.pop()
+        last = segments[-1]
+        for ending in (last.removesuffix(".json"), last) if last.endswith(".json") else (last,):
+            segments[-1] = ending
+            values: list[str] = []
+            node = _find(self._tree, segments, 0, values)
+            if node is not None and node.match is not None:
+                view, names, route = node.match
+                return _matched(view, dict(zip(names, values, strict=True)), route)
+        for pattern in self._pages:
+            try:
+                found = pattern.resolve(path)
+            except Resolver404:
+                continue
+            if found:
+                return found
+        if segments[0] == "api":
+            return _matched(unknown_path, {}, "api/")
+        raise Resolver404({"path": path, "tried": []})
+
+
+def _matched(view: Callable[..., HttpResponseBase], values: dict[str, str], route: str) -> ResolverMatch:
+    return ResolverMatch(view, (), values, route=route, tried=[], captured_kwargs=values, extra_kwargs={})
+
+
+def _find(node: _Node, segments: Sequence[str], index: int, values: list[str]) -> _Node | None:
+    if index == len(segments):
+        return node if node.match is not None else None
+    segment = segments[index]
+    inner = node.fixed.get(segment)
+    if inner is not None:
+        found = _find(inner, segments, index + 1, values)
+        if found is not None:
+            return found
+    if node.any is not None and segment:
+        values.append(segment)
+        found = _find(node.any, segments, index + 1, values)
+        if found is not None:
+            return found
+        values.pop()
+    return None
+
+
+def _match(ends: Sequence[EndpointPattern]) -> tuple[Callable[..., HttpResponseBase], tuple[str, ...], str]:
+    first = ends[0]
+    names = _names(first.path)
+    if len(ends) == 1:
+        return first.callback, names, first.path
+    if any(_names(other.path) != names for other in ends):
+        raise ImproperlyConfigured(f"{first.path}: its parameters have two sets of names")
+    by_method: dict[str, EndpointPattern] = {}
+    for pattern in ends:
+        for method in pattern.actions:
+            if by_method.setdefault(method, pattern) is not pattern:
+                raise ImproperlyConfigured(f"{method.upper()} {pattern.path} is declared twice")
+
+    def shared(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        method = (request.method or "").lower()
+        method = "get" if method == "head" else method
+        view: Callable[..., HttpResponseBase] = by_method.get(method, first).callback
+        return view(request, **kwargs)
+
+    shared.csrf_exempt = True  # type: ignore[attr-defined]
+    return shared, names, first.path
+
+
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(found[1] for found in map(_PARAMETER.match, path.split("/")) if found is not None)
+
+
+def _regex(path: str) -> str:
+    parts = []
+    for segment in path.split("/"):
+        parameter = _PARAMETER.match(segment)
+        parts.append(f"(?P<{parameter[1]}>[^/]+?)" if parameter else re.escape(segment))
+    return "^" + "/".join(parts) + r"(?:\.json)?/?\Z"

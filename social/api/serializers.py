@@ -1,0 +1,67 @@
+"""Knows how entities are shown: one explicit dict per entity, made without asking the database.
+
+class StatusSerializer(EntitySerializer):
+    def to_representation(self, status: Status) -> dict[str, Any]:
+        return {"id": str(status.id), ...}
+
+StatusSerializer(status, context={...}).data
+StatusSerializer(statuses, many=True, context={...}).data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import connections
+from rest_framework.fields import Field
+from rest_framework.serializers import BaseSerializer
+
+
+class QueriesForbidden(AssertionError):
+    """A serializer asked the database: what it shows must be loaded beforehand, in a fixed number of queries."""
+
+
+@contextmanager
+def no_queries() -> Iterator[None]:
+    """Forbid SQL inside the block. Raises QueriesForbidden at the first statement."""
+
+    def refuse(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        raise QueriesForbidden(f"a query while an entity was being shown: {sql[:300]}")
+
+    with ExitStack() as stack:
+        for connection in connections.all(initialized_only=True):
+            stack.enter_context(connection.execute_wrapper(refuse))
+        yield
+
+
+class EntitySerializer(BaseSerializer[Any]):
+    """Base of all entities out. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query inside it fails."""
+
+    many = False
+
+    @classmethod
+    def many_init(cls, *args: Any, **kwargs: Any) -> Self:
+        """One serializer shows all items; DRF would build a ListSerializer around a second one."""
+        serializer = Field.__new__(cls, *args, **kwargs)
+        serializer.many = True
+        return serializer
+
+    @property
+    def data(self) -> Any:
+        """The entity, or the list of entities. Unevaluated querysets count as queries: load them first."""
+        if not hasattr(self, "_data"):
+            if getattr(settings, "SERIALIZER_QUERIES_FORBIDDEN", False):
+                with no_queries():
+                    self._data = self._show()
+            else:
+                self._data = self._show()
+        return self._data
+
+    def _show(self) -> Any:
+        if self.many:
+            show = self.to_representation
+            return [show(item) for item in self.instance or ()]
+        return self.to_representation(self.instance)

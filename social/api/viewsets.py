@@ -1,0 +1,228 @@
+"""Knows how an action is run: who calls, whether they may, the action, and its answer as JSON.
+
+    class BookmarksViewSet(ApiViewSet):
+        access = {"list": user("read:bookmarks"), "create": user("write:bookmarks")}
+        throttles = {"create": family("statuses")}
+
+        def list(self, request: Request) -> Any:
+            ...
+            return page.respond(StatusSerializer(statuses, many=True).data)
+
+An action returns plain data (200), or a response made by `responses.reply` or `Page.respond`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import update_wrapper
+from typing import Any, ClassVar, cast
+
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from social.api import exceptions, gate
+from social.api.access import Access
+from social.api.gate import Admission
+from social.api.identities import Identity
+from social.api.limits import Rule
+from social.api.parsers import DEFAULT_MAX_BODY
+from social.api.renderers import JsonOnly, OrjsonRenderer
+from social.api.requests import ApiRequest
+from social.api.responses import reply
+from social.kernel import errors
+from social.kernel.ids import parse_id
+
+_PUBLIC = "public, max-age=15"
+_PRIVATE = "private, no-store"
+_METHODS = frozenset({"get", "head", "post", "put", "patch", "delete"})
+
+
+def is_id(parameter: str) -> bool:
+    """Whether a path parameter holds an id: `id` and `<something>_id` do."""
+    return parameter == "id" or parameter.endswith("_id")
+
+
+class ApiViewSet(ViewSet):
+    """Base of every endpoint. A DRF ViewSet whose machinery is set up once per class instead of once per request.
+
+    `access`: for every action, who may call it (`social.api.access`); an action without it cannot be routed.
+    `throttles`: limits of an action beyond those of the server (`social.api.throttles`).
+    `max_body`: bytes an action reads, by default 1 MiB; uploads declare theirs.
+    `cache_control`: what a successful GET says to caches; by default private for callers with a token, else public for
+    15 s (contract, behaviours section 1).
+
+    Path parameters named `id` or `..._id` arrive as ints; one that cannot be an id is NotFound after access is checked.
+    """
+
+    access: ClassVar[Mapping[str, Access]] = {}
+    throttles: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
+    max_body: ClassVar[Mapping[str, int]] = {}
+    cache_control: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
+        """The view of one path: HTTP methods (lower case) to the names of actions.
+
+        Raises ImproperlyConfigured for an action that is missing or declares no access.
+        """
+        methods: dict[str, str] = dict(actions)
+        for method, action in methods.items():
+            if method not in _METHODS:
+                raise ImproperlyConfigured(f"{cls.__name__}: {method} is no method of the API")
+            if not hasattr(cls, action):
+                raise ImproperlyConfigured(f"{cls.__name__} has no action {action}")
+            if action not in cls.access:
+                raise ImproperlyConfigured(f"{cls.__name__}.{action} declares no access")
+        if "get" in methods:
+            methods.setdefault("head", methods["get"])
+        allowed = ", ".join(sorted(method.upper() for method in (*methods, "options")))
+
+        def view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+            method = (request.method or "").lower()
+            action = methods.get(method)
+            if action is None:
+                return _without_action(method, allowed)
+            viewset = cls(**initkwargs)
+            viewset.action_map = methods
+            viewset.action = action
+            return viewset.dispatch(request, **kwargs)
+
+        update_wrapper(view, cls, updated=())
+        view.cls = cls  # type: ignore[attr-defined]
+        view.actions = methods  # type: ignore[attr-defined]
+        view.initkwargs = initkwargs  # type: ignore[attr-defined]
+        view.login_required = False  # type: ignore[attr-defined]
+        # A token is no cookie: a foreign site cannot make a browser send it.
+        view.csrf_exempt = True  # type: ignore[attr-defined]
+        return view
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Run the action between the gate and the answer; every error becomes JSON."""
+        self.args, self.kwargs = args, kwargs
+        wrapped = self.initialize_request(request)
+        self.request = wrapped
+        try:
+            self.initial(wrapped)
+            if kwargs:
+                kwargs = self._parsed(kwargs)
+            answer = getattr(self, self.action)(wrapped, **kwargs)
+            response = answer if isinstance(answer, HttpResponseBase) else reply(answer)
+        except Exception as exc:
+            response = self.handle_exception(exc)
+        return self.finalize_response(wrapped, response)
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """The request as actions see it."""
+        context = {"view": self, "max_body": self.max_body.get(self.action, DEFAULT_MAX_BODY)}
+        return ApiRequest(
+            request,
+            parsers=self._machinery("parser_classes"),
+            authenticators=self._machinery("authentication_classes"),
+            negotiator=_NEGOTIATOR,
+            parser_context=context,
+        )
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """The contract's order of checks, as far as it is the same for all actions."""
+        self.perform_authentication(request)
+        for permission in self._machinery("permission_classes"):
+            permission.has_permission(request, self)
+        if self.throttles:
+            for throttle in self._machinery("throttle_classes"):
+                throttle.allow_request(request, self)
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
+        """The answer to an error."""
+        return exceptions.exception_handler(exc, {"view": self, "request": self.request})
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """Headers for caches and limits; DRF's own responses are given their renderer."""
+        headers = response.headers
+        admission: Admission | None = gate.admission_of(request)
+        if admission is not None:
+            if response.status_code >= 400 and admission.families:
+                gate.give_back(admission)
+            for name, value in admission.headers().items():
+                headers[name] = value
+        if "Cache-Control" not in headers:
+            headers["Cache-Control"] = self._cache_control(request, admission, response.status_code)
+        headers["Vary"] = "Authorization"
+        if isinstance(response, Response):
+            response.accepted_renderer = _RENDERER
+            response.accepted_media_type = _RENDERER.media_type
+            context = {"view": self, "request": request, "response": response}
+            response.renderer_context = context  # type: ignore[attr-defined]
+        return response  # type: ignore[no-any-return]
+
+    @property
+    def identity(self) -> Identity:
+        """The caller, where the access guarantees one. Raises Unauthorized otherwise."""
+        identity: Identity | None = self.request.auth  # type: ignore[assignment]
+        if identity is None:
+            raise errors.Unauthorized
+        return identity
+
+    @property
+    def viewer_id(self) -> int | None:
+        """The account that looks, None for nobody."""
+        identity: Identity | None = self.request.auth  # type: ignore[assignment]
+        return identity.account_id if identity is not None else None
+
+    @property
+    def account_id(self) -> int:
+        """The account that acts, where the access guarantees a user."""
+        account_id = self.identity.account_id
+        if account_id is None:
+            raise errors.Unauthorized
+        return account_id
+
+    def _cache_control(self, request: Request, admission: Admission | None, status: int) -> str:
+        if status == 200 and request.method in ("GET", "HEAD"):
+            declared = self.cache_control.get(self.action)
+            if declared is not None:
+                return declared
+            if admission is None or not admission.token_sent:
+                return _PUBLIC
+        return _PRIVATE
+
+    @staticmethod
+    def _parsed(kwargs: dict[str, Any]) -> dict[str, Any]:
+        parsed = {}
+        for name, value in kwargs.items():
+            if is_id(name):
+                value = parse_id(value)
+                if value is None:
+                    raise errors.NotFound
+            elif "\0" in value:
+                raise errors.NotFound
+            parsed[name] = value
+        return parsed
+
+    @classmethod
+    def _machinery(cls, name: str) -> tuple[Any, ...]:
+        # DRF makes these anew for every request; ours keep nothing between requests.
+        made = cls.__dict__.get("_made")
+        if made is None:
+            made = {}
+            type.__setattr__(cls, "_made", made)
+        found = made.get(name)
+        if found is None:
+            found = made[name] = tuple(part() for part in getattr(cls, name))
+        return cast("tuple[Any, ...]", found)
+
+
+_NEGOTIATOR = JsonOnly()
+_RENDERER = OrjsonRenderer()
+
+
+def _without_action(method: str, allowed: str) -> HttpResponse:
+    if method == "options":
+        # Preflights are answered by the CORS middleware; this is somebody asking what there is.
+        response = HttpResponse(b"", status=204)
+        response.headers["Allow"] = allowed
+        return response
+    return exceptions.not_found()

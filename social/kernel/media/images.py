@@ -1,0 +1,212 @@
+"""Knows how a picture somebody sent becomes pictures we serve: checked before decoding, turned upright, drawn anew.
+
+Nothing of the file survives but its pixels, so neither a place of recording nor a second file hidden in it is passed on
+(security row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import threading
+from dataclasses import dataclass
+from typing import Final, cast
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL.Image import Resampling
+
+from social.kernel import errors
+from social.kernel.media import blurhash
+
+PIXEL_LIMIT: Final = 33_177_600
+GIF_PIXEL_LIMIT: Final = 921_600
+ORIGINAL_PIXELS: Final = 8_294_400
+PREVIEW_PIXELS: Final = 230_400
+_BLUR_SIDE: Final = 64
+
+ACCEPTED: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
+"""The media types `process` takes. HEIC needs a decoder that is not installed."""
+
+_FORMATS: Final = {"JPEG": "image/jpeg", "MPO": "image/jpeg", "PNG": "image/png", "GIF": "image/gif"} | {
+    "WEBP": "image/webp",
+    "AVIF": "image/avif",
+}
+# What a picture is drawn anew as. A still GIF gains from PNG; AVIF is for the few that cannot show it (behaviours 10).
+_TARGETS: Final = {
+    "image/jpeg": "JPEG",
+    "image/png": "PNG",
+    "image/gif": "PNG",
+    "image/webp": "WEBP",
+    "image/avif": "JPEG",
+}
+_EXTENSIONS: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
+_OPTIONS: Final[dict[str, dict[str, object]]] = {
+    "JPEG": {"quality": 88, "optimize": False, "progressive": False},
+    "PNG": {"compress_level": 4},
+    "WEBP": {"quality": 88, "method": 2},
+}
+# A decoded picture takes up to 130 MB: not every thread of the server may have one at the same time.
+_slots: Final = threading.BoundedSemaphore(2)
+_SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
+
+
+class Unidentified(errors.Invalid):
+    """The bytes are not a picture, whatever their name says."""
+
+    default = gettext_noop("File type of uploaded media could not be verified")
+
+
+class Unsupported(errors.Invalid):
+    """A picture, and not one this server takes."""
+
+
+@dataclass(frozen=True)
+class Rendition:
+    """One picture to serve."""
+
+    data: bytes
+    content_type: str
+    extension: str
+    width: int
+    height: int
+
+    @property
+    def size(self) -> dict[str, int | float | str]:
+        """`width`, `height`, `size` and `aspect` as in the `meta` of the entity MediaAttachment."""
+        return {
+            "width": self.width,
+            "height": self.height,
+            "size": f"{self.width}x{self.height}",
+            "aspect": self.width / self.height,
+        }
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What became of one uploaded picture."""
+
+    original: Rendition
+    preview: Rendition
+    blurhash: str
+
+
+def process(data: bytes) -> Picture:
+    """Draw a picture anew: at most ORIGINAL_PIXELS, a preview of at most PREVIEW_PIXELS, its blur of 4 x 4 waves.
+
+    Upright, in sRGB, without metadata; of several frames only the first, except that a moving GIF is refused. Raises
+    Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT (GIF_PIXEL_LIMIT), checked on the header
+    before any pixel is decoded. At most two pictures are decoded at a time in a process; others wait.
+    """
+    with _slots:
+        try:
+            return _process(data)
+        except (UnidentifiedImageError, Image.DecompressionBombError):
+            raise Unidentified from None
+        except (OSError, SyntaxError, ValueError, TypeError, IndexError, EOFError, OverflowError, struct.error):
+            # What decoders raise on broken files is not theirs to promise.
+            raise Unidentified from None
+
+
+def _process(data: bytes) -> Picture:
+    with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "GIF", "WEBP", "AVIF")) as opened:
+        source_type = _FORMATS[cast(str, opened.format)]
+        _check(opened, source_type)
+        image = _upright(opened)
+    target = _TARGETS[source_type]
+    image = _plain(image, alpha=target != "JPEG")
+    preview = _reduced(image, PREVIEW_PIXELS)
+    return Picture(_encoded(image, target), _encoded(preview, target), _blur(preview))
+
+
+def _check(image: Image.Image, source_type: str) -> None:
+    width, height = image.size
+    limit = GIF_PIXEL_LIMIT if source_type == "image/gif" else PIXEL_LIMIT
+    if width * height > limit:
+        raise Unsupported(_("%(size)s images are not supported") % {"size": f"{width}x{height}"})
+    if source_type == "image/gif" and getattr(image, "is_animated", False):
+        raise Unsupported(_("Animated images are not supported"))
+
+
+def _upright(opened: Image.Image) -> Image.Image:
+    """The decoded picture, turned as its EXIF says, not larger than what is kept."""
+    fitting = _fitting(opened.size, ORIGINAL_PIXELS)
+    if fitting != opened.size:
+        # JPEG can be decoded at a half or a quarter: cheaper than shrinking it afterwards.
+        opened.draft(None, (fitting[0] * 2, fitting[1] * 2))
+    opened.load()
+    image = _reduced(opened, ORIGINAL_PIXELS)
+    image.info = dict(opened.info)
+    return ImageOps.exif_transpose(image)
+
+
+def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
+    """RGB or RGBA in sRGB, with no metadata left that an encoder could write."""
+    profile = image.info.get("icc_profile")
+    transparent = image.has_transparency_data
+    if image.mode in ("RGB", "RGBA", "CMYK", "L") and isinstance(profile, bytes) and profile:
+        image = _in_srgb(image, profile)
+    if transparent:
+        image = image.convert("RGBA")
+        if not alpha:
+            ground = Image.new("RGBA", image.size, "white")
+            image = Image.alpha_composite(ground, image)
+    image = image.convert("RGBA" if transparent and alpha else "RGB")
+    image.info = {}
+    return image
+
+
+def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
+    """The colours as the profile means them; a profile that cannot be read is as good as none."""
+    if b"sRGB" in profile[:4096]:
+        return image
+    try:
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        mode = "RGBA" if image.mode == "RGBA" else "RGB"
+        return ImageCms.profileToProfile(image, source, _SRGB, outputMode=mode) or image
+    except (ImageCms.PyCMSError, OSError, ValueError, TypeError):
+        return image
+
+
+def _fitting(size: tuple[int, int], pixels: int) -> tuple[int, int]:
+    width, height = size
+    if width * height <= pixels:
+        return size
+    scale = math.sqrt(pixels / (width * height))
+    # One side may be a single pixel: then the other alone keeps to the limit.
+    if width * scale < 1:
+        return 1, min(height, pixels)
+    if height * scale < 1:
+        return min(width, pixels), 1
+    return int(width * scale), int(height * scale)
+
+
+def _reduced(image: Image.Image, pixels: int) -> Image.Image:
+    fitting = _fitting(image.size, pixels)
+    if fitting == image.size:
+        return image
+    if image.mode in ("P", "1", "PA"):
+        image = image.convert("RGBA" if image.has_transparency_data else "RGB")
+    elif image.mode not in ("RGB", "RGBA", "L", "LA", "CMYK"):
+        image = image.convert("RGB")
+    return image.resize(fitting, Resampling.BICUBIC, reducing_gap=2.0)
+
+
+def _encoded(image: Image.Image, target: str) -> Rendition:
+    buffer = io.BytesIO()
+    image.save(buffer, target, **_OPTIONS[target])
+    return Rendition(
+        data=buffer.getvalue(),
+        content_type=f"image/{target.lower()}",
+        extension=_EXTENSIONS[target],
+        width=image.width,
+        height=image.height,
+    )
+
+
+def _blur(preview: Image.Image) -> str:
+    small = preview.convert("RGB")
+    small.thumbnail((_BLUR_SIDE, _BLUR_SIDE), Resampling.BILINEAR)
+    return blurhash.encode(small.tobytes(), small.width, small.height)

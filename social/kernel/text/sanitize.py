@@ -1,0 +1,341 @@
+"""Knows which HTML from elsewhere may be shown here.
+
+Two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
+headings, links and formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers
+do, judges it: what is returned is always what nh3 let through, and only if nothing more would change.
+Source: contract, behaviours section 8; security rows 31 to 34.
+"""
+
+from __future__ import annotations
+
+import html as entities
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Final, NamedTuple
+
+import nh3
+
+from social.kernel.text.markup import CELLS, LINES, PARAGRAPHS, Tag, tokenise
+from social.kernel.text.names import clean_input
+from social.kernel.text.plain import plain_of
+
+MAX_BYTES: Final = 100 * 1024
+"""Most HTML that is taken, and returned, in bytes of UTF-8 (security row 32)."""
+
+MAX_TAGS: Final = 5_000
+"""Most tags that are taken, and returned: with the depth, this bounds the time that 100 KB can cost."""
+
+MAX_DEPTH: Final = 50
+"""Deepest nesting that is kept: parsing takes time by the square of it. Deeper tags are left out, their text is not."""
+
+_ROUNDS: Final = 3
+_TEXT_TOKENS: Final = 10_000
+
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LISTS: Final = frozenset({"ul", "ol"})
+_BLOCKS: Final = frozenset({"p", "pre", "blockquote", "ul", "ol", "li", "heading"})
+_INLINE: Final = frozenset({"span", "a", "del", "s", "code", "b", "strong", "u", "i", "em", "ruby", "rt", "rp"})
+# Boxes that are not kept divide their text from the next: a space is left in their place.
+_DIVIDING: Final = PARAGRAPHS | LINES | CELLS
+
+_SCHEMES: Final = ("http", "https", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "xmpp", "magnet", "gemini")
+_WEB_HREF: Final = re.compile(r"https?://[^/\\?#\s]", re.IGNORECASE | re.ASCII)
+_OTHER_HREF: Final = re.compile(rf"(?:{'|'.join(_SCHEMES[2:])}):.", re.IGNORECASE | re.ASCII)
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
+_KEPT_CLASS: Final = re.compile(r"(?:h|p|u|dt|e)-.+|mention|hashtag|ellipsis|invisible|quote-inline", re.DOTALL)
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,6}")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
+_BLANK_LINES: Final = re.compile(r"\n{2,}")
+
+
+def _href(value: str) -> str | None:
+    # No stripping: browsers read addresses past spaces and line ends, in ways that filters have stumbled over.
+    if (_WEB_HREF.match(value) or _OTHER_HREF.match(value)) and not re.search(r"[\x00-\x1f\x7f]", value):
+        return value
+    return None
+
+
+def _classes(value: str) -> str | None:
+    return " ".join(name for name in value.split() if _KEPT_CLASS.fullmatch(name)) or None
+
+
+def _language(value: str) -> str | None:
+    return value if _LANGUAGE.fullmatch(value) else None
+
+
+def _translate(value: str) -> str | None:
+    return value if value == "no" else None
+
+
+def _number(value: str) -> str | None:
+    return value if _NUMBER.fullmatch(value) else None
+
+
+def _present(value: str) -> str:
+    return ""
+
+
+_Filter = Callable[[str], str | None]
+_ATTRIBUTES: Final[Mapping[str, Mapping[str, _Filter]]] = {
+    "a": {"href": _href, "class": _classes, "translate": _translate},
+    "span": {"class": _classes, "translate": _translate},
+    "p": {"class": _classes},
+    "ol": {"start": _number, "reversed": _present},
+    "li": {"value": _number},
+}
+_LINK: Final = {"rel": "nofollow noopener", "target": "_blank"}
+
+_CLEANER: Final = nh3.Cleaner(
+    tags=(_BLOCKS - {"heading"}) | _INLINE | {"br"},
+    attributes={"*": {"lang"}, **{tag: set(filters) for tag, filters in _ATTRIBUTES.items()}},
+    tag_attribute_values={"a": {name: {value} for name, value in _LINK.items()}},
+    link_rel=None,
+    url_schemes=set(_SCHEMES),
+    url_relative="deny",
+)
+
+
+def sanitize(html: str) -> str:
+    """HTML from elsewhere, reduced to the tags, attributes, classes and addresses that may be shown.
+
+    Never raises. Guarantees that sanitising the result changes nothing, and that it holds at most `MAX_BYTES` and
+    `MAX_TAGS`. Scripts, styles and frames go with their content; other tags that are not kept leave theirs. A link to
+    an address that is relative or of another scheme becomes its text. HTML beyond those limits, or that the parser does
+    not settle on, comes back as its escaped text, cut to fit.
+    """
+    html = clean_input(html)
+    try:
+        current = html
+        for _ in range(_ROUNDS):
+            if not _fits(current) or not _fits(rewritten := _rewrite(current)):
+                break
+            current = _CLEANER.clean(rewritten)
+            if current == rewritten:
+                return current
+    except BaseException as failure:
+        # A panic of the parser arrives as a BaseException; only what stops the program itself may pass.
+        if isinstance(failure, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise
+    return _as_text(html)
+
+
+def _fits(html: str) -> bool:
+    return len(html) <= MAX_BYTES and html.count("<") <= MAX_TAGS and _size(html) <= MAX_BYTES
+
+
+def _size(html: str) -> int:
+    return len(html) if html.isascii() else len(html.encode())
+
+
+class _Open(NamedTuple):
+    name: str
+    end: str
+
+
+class _Rewriter:
+    """Writes tokens in the allow-list's form. Its own output, read again, is written as it is."""
+
+    def __init__(self) -> None:
+        self.out: list[str] = []
+        self.stack: list[_Open] = []
+        self.skipped: dict[str, int] = {}
+        self.in_refused_link = False
+        self.after_text = False
+        self.divided = False
+
+    def text(self, raw: str) -> None:
+        text = _resolve(raw)
+        if self.out and self.out[-1].startswith("<pre"):
+            # The parser drops a line end there, once each time it reads.
+            text = text.lstrip("\n")
+        elif self.out and self.out[-1].startswith("<br") and not self.is_open("pre"):
+            # Some servers write both; clients would show two lines (client trap 48).
+            text = text.lstrip("\n")
+        if not text:
+            return
+        if self.divided and self.after_text and not text[0].isspace():
+            self.out.append(" ")
+        self.out.append(_escape(text))
+        self.divided, self.after_text = False, not text[-1].isspace()
+
+    def tag(self, tag: Tag) -> None:
+        name = "heading" if tag.name in _HEADINGS else tag.name
+        if name == "br":
+            if not tag.closing:
+                self.out.append(f"<br{_attributes('br', tag)}>")
+                self.after_text = False
+        elif name in _BLOCKS or name in _INLINE:
+            if tag.closing:
+                self.close(name)
+            elif name in _BLOCKS:
+                self.open_block(name, tag)
+            else:
+                self.open_inline(name, tag)
+        elif name in _DIVIDING:
+            self.divided = True
+
+    def open_block(self, name: str, tag: Tag) -> None:
+        if name == "p" and self.is_open("heading"):
+            self.skip(name)
+            self.divided = True
+            return
+        self.leave_refused_link()
+        if name == "li":
+            self.close_innermost("li")
+        self.close_innermost("p")
+        self.close_innermost("heading")
+        if name == "heading":
+            self.push(name, f"<p{_attributes('p', tag)}><strong>", "</strong></p>")
+        else:
+            self.push(name, f"<{name}{_attributes(name, tag)}>", f"</{name}>")
+
+    def open_inline(self, name: str, tag: Tag) -> None:
+        if name == "a":
+            self.leave_refused_link()
+            self.close_innermost("a")
+            attributes = _attributes("a", tag)
+            if " href=" in attributes:
+                self.push(name, f"<a{attributes}>", "</a>")
+            else:
+                self.in_refused_link = True
+            return
+        if self.in_refused_link:
+            # What is hidden in a link (its scheme, the end of a long address) is shown where there is no link.
+            self.skip(name)
+            return
+        if name in ("rt", "rp") and self.is_open("ruby"):
+            while self.stack[-1].name in ("p", "li", "rt", "rp"):
+                self.close_to(len(self.stack) - 1)
+        self.push(name, f"<{name}{_attributes(name, tag)}>", f"</{name}>")
+
+    def push(self, name: str, start: str, end: str) -> None:
+        if len(self.stack) >= MAX_DEPTH:
+            self.skip(name)
+            return
+        self.out.append(start)
+        self.stack.append(_Open(name, end))
+        if name in _BLOCKS:
+            self.divided = self.after_text = False
+
+    def skip(self, name: str) -> None:
+        self.skipped[name] = self.skipped.get(name, 0) + 1
+
+    def leave_refused_link(self) -> None:
+        if self.in_refused_link:
+            self.in_refused_link = False
+            self.skipped.clear()
+
+    def close(self, name: str) -> None:
+        """Take an end tag: it ends the innermost open `name` and all that is open inside; or nothing."""
+        if name == "a" and self.in_refused_link:
+            self.leave_refused_link()
+        elif self.skipped.get(name):
+            self.skipped[name] -= 1
+        else:
+            self.close_innermost(name)
+
+    def close_innermost(self, name: str) -> None:
+        for depth in range(len(self.stack) - 1, -1, -1):
+            opened = self.stack[depth].name
+            if opened == name:
+                self.close_to(depth)
+                return
+            if name == "li" and opened in _LISTS:
+                return
+
+    def close_to(self, depth: int) -> None:
+        while len(self.stack) > depth:
+            name, end = self.stack.pop()
+            self.out.append(end)
+            if name in _BLOCKS:
+                self.divided = self.after_text = False
+
+    def is_open(self, name: str) -> bool:
+        return any(opened.name == name for opened in self.stack)
+
+
+def _rewrite(html: str) -> str:
+    writer = _Rewriter()
+    tokens = tokenise(html)
+    for token in tokens:
+        if isinstance(token, str):
+            writer.text(token)
+        elif token.name == "math" and not token.closing:
+            writer.text(entities.escape(_formula(token, tokens), quote=False))
+        else:
+            writer.tag(token)
+    writer.close_to(0)
+    return "".join(writer.out)
+
+
+def _formula(math: Tag, tokens: Iterator[str | Tag]) -> str:
+    """A MathML formula in letters: its TeX annotation between dollar signs, else its plain one, else its own text."""
+    texts: dict[str, list[str]] = {"": []}
+    kind = ""
+    for token in tokens:
+        if isinstance(token, str):
+            texts.setdefault(kind, []).append(_resolve(token))
+        elif token.name == "math" and token.closing:
+            break
+        elif token.name in ("annotation", "annotation-xml"):
+            kind = "" if token.closing else _resolve(token.read_attributes().get("encoding", "")).lower() or "none"
+    if "application/x-tex" in texts:
+        sign = "$$" if _resolve(math.read_attributes().get("display", "")).lower() == "block" else "$"
+        return sign + "".join(texts["application/x-tex"]).strip() + sign
+    return "".join(texts.get("text/plain", texts[""]))
+
+
+def _attributes(name: str, tag: Tag) -> str:
+    if not tag.attributes or tag.attributes.isspace():
+        return ""
+    filters = _ATTRIBUTES.get(name, {})
+    kept: dict[str, str] = {}
+    for attribute, raw in tag.read_attributes().items():
+        check = _language if attribute == "lang" else filters.get(attribute)
+        if check is not None and (value := check(_resolve(raw))) is not None:
+            kept[attribute] = value
+    if "href" in kept:
+        kept |= _LINK
+    return "".join(f' {attribute}="{_escape(value).replace(chr(34), "&quot;")}"' for attribute, value in kept.items())
+
+
+def _resolve(raw: str) -> str:
+    """A stretch of HTML text as characters, without those that no parser keeps twice in the same way."""
+    if "&" in raw:
+        raw = clean_input(entities.unescape(raw))
+    return _CONTROL.sub("", raw) if _CONTROL.search(raw) else raw
+
+
+def _escape(text: str) -> str:
+    # Exactly the references the parser writes, so that what it lets through is what it was given.
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\xa0", "&nbsp;")
+
+
+def _as_text(html: str) -> str:
+    """The text of some HTML in paragraphs, escaped, as much of it as the limits hold."""
+    room = MAX_BYTES - len("<p></p>")
+    written: list[str] = []
+    text = _CONTROL.sub("", clean_input(plain_of(_beginning(html))))
+    for paragraph in _BLANK_LINES.split(text):
+        between = "</p><p>"
+        for line in filter(None, paragraph.split("\n")):
+            before, between = between if written else "", "<br>"
+            room -= len(before)
+            escaped = _escape(line)
+            if _size(escaped) > room or len(written) > MAX_TAGS - 4:
+                # No character takes more than six bytes once escaped.
+                return f"<p>{''.join(written)}{before}{_escape(line[: max(0, room) // 6])}</p>"
+            written += (before, escaped)
+            room -= _size(escaped)
+    return f"<p>{''.join(written)}</p>" if written else ""
+
+
+def _beginning(html: str) -> Iterator[str | Tag]:
+    room = MAX_BYTES
+    for token in islice(tokenise(html), _TEXT_TOKENS):
+        if isinstance(token, str):
+            token, room = token[:room], room - len(token)
+        yield token
+        if room <= 0:
+            return

@@ -1,0 +1,240 @@
+"""Knows what an operator can get wrong, how it shows, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from django.conf import settings
+from django.db import Error, connection
+
+from social.kernel import heartbeats, outbox, redis
+from social.runtime import database, domain, health, launch
+from social.runtime.failures import OperatorError
+from social.settings import env
+
+State = Literal["ok", "warning", "failed"]
+
+#: Seconds between our clock and the database's, above which signatures of other servers begin to be refused.
+MOST_SKEW = 5.0
+#: Seconds a row of the outbox may wait; the sweep takes it after 10 s.
+MOST_WAITING = 60.0
+LEAST_FREE, LITTLE_FREE = 256 << 20, 2 << 30
+_START = "Start everything with manage.py run, or this process on its own: python -m social.runtime.serve"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One answer. A warning does not fail the whole; a failure names its remedy."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+
+
+def examine() -> Iterator[Check]:
+    """Every check, in the order in which a fault of one explains those after it."""
+    for check in _CHECKS:
+        try:
+            yield from check()
+        except Error as error:
+            yield Check(_title(check), "failed", _first(error), "See to the database first.")
+        except redis.RedisError as error:
+            yield Check(_title(check), "failed", _first(error), "See to Redis first.")
+
+
+def _title(check: Callable[[], Iterator[Check]]) -> str:
+    return check.__name__.lstrip("_").replace("_", " ")
+
+
+def _first(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _secrets() -> Iterator[Check]:
+    path = env.DATA_DIR / "secrets.json"
+    if not path.exists():
+        yield Check("secrets", "ok", "from the environment")
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        yield Check("secrets", "failed", f"{path} has mode {mode:04o}", f"Others can read it: chmod 600 {path}")
+        return
+    yield Check("secrets", "ok", f"{path}, mode {mode:04o}; keep a copy of it with the backups")
+
+
+def _database() -> Iterator[Check]:
+    try:
+        with database.connect(os.environ["DATABASE_URL"]) as found:
+            version = found.info.server_version
+            yield Check("database", "ok", f"PostgreSQL {version // 10000}.{version % 10000}")
+    except OperatorError as error:
+        yield Check("database", "failed", str(error), "Check DATABASE_URL and that the server runs.")
+
+
+def _migrations() -> Iterator[Check]:
+    pending = health.pending_migrations()
+    if pending:
+        yield Check("migrations", "failed", f"{len(pending)} are missing, first {pending[0]}", "Run manage.py setup.")
+    else:
+        yield Check("migrations", "ok", "all applied")
+
+
+def _domain() -> Iterator[Check]:
+    with connection.cursor() as cursor:
+        stored = domain.stored_domain(cursor)
+    if stored is None:
+        yield Check("domain", "failed", "none is stored yet", "Run manage.py setup.")
+    elif stored != settings.LOCAL_DOMAIN:
+        detail = f"stored {stored}, configured {settings.LOCAL_DOMAIN}"
+        yield Check("domain", "failed", detail, f"Set LOCAL_DOMAIN={stored}: the domain is for ever.")
+    else:
+        yield Check("domain", "ok", f"{stored}, web pages at {settings.BASE_URL}")
+
+
+def _clock() -> Iterator[Check]:
+    with connection.cursor() as cursor:
+        before = datetime.now(UTC)
+        cursor.execute("SELECT clock_timestamp()")
+        row = cursor.fetchone()
+        after = datetime.now(UTC)
+    assert row is not None
+    skew = (row[0] - (before + (after - before) / 2)).total_seconds()
+    if abs(skew) > MOST_SKEW:
+        remedy = "Synchronise both clocks (NTP): other servers refuse signatures with a wrong date."
+        yield Check("clock", "failed", f"the database's is {skew:+.1f} s from ours", remedy)
+    else:
+        yield Check("clock", "ok", f"{skew * 1000:+.0f} ms between the database's and ours")
+
+
+def _redis() -> Iterator[Check]:
+    for role, url in settings.REDIS_URLS.items():
+        try:
+            database.check_redis(role, url)
+        except OperatorError as error:
+            yield Check(f"redis {role}", "failed", str(error), f"Check REDIS_URL or REDIS_{role.upper()}_URL.")
+        else:
+            yield Check(f"redis {role}", "ok", database.shown(url))
+
+
+def _storage() -> Iterator[Check]:
+    for name in ("", "media", "mail", "run"):
+        folder = env.DATA_DIR / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".doctor-{secrets.token_hex(4)}"
+            probe.write_bytes(b"x")
+            probe.unlink()
+        except OSError as error:
+            remedy = f"Give {folder} to user {os.geteuid()} (chown -R), or free some space."
+            yield Check("storage", "failed", f"{folder}: {error.strerror}", remedy)
+            return
+    yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
+
+
+def _disk() -> Iterator[Check]:
+    free = shutil.disk_usage(env.DATA_DIR).free
+    detail = f"{free / (1 << 30):.1f} GB free at {env.DATA_DIR}"
+    if free < LEAST_FREE:
+        yield Check("disk", "failed", detail, "Free some space before PostgreSQL stops for want of it.")
+    elif free < LITTLE_FREE:
+        yield Check("disk", "warning", detail, "Free some space, or move DATA_DIR to a larger disk.")
+    else:
+        yield Check("disk", "ok", detail)
+
+
+def _processes() -> Iterator[Check]:
+    for name in ("web", "streaming"):
+        port, path = launch.HEALTH[name]
+        address = f"{env.BIND}:{port}{path}"
+        if launch.answers(name):
+            yield Check(name, "ok", f"{address} answers")
+        else:
+            yield Check(name, "failed", f"{address} does not answer", f"{_START} {name}")
+    for name in ("worker", "scheduler"):
+        seen = heartbeats.last(name)
+        if seen is None:
+            yield Check(name, "failed", f"no sign of life for {heartbeats.EXPIRY} s", f"{_START} {name}")
+        else:
+            yield Check(name, "ok", f"last sign of life {(datetime.now(UTC) - seen).total_seconds():.0f} s ago")
+
+
+def _outbox() -> Iterator[Check]:
+    figures = outbox.measure()
+    oldest = max((found.oldest for found in figures), default=0.0)
+    depth = sum(found.depth for found in figures)
+    dead = sum(found.dead for found in figures)
+    if oldest > MOST_WAITING:
+        detail = f"the oldest of {depth} rows waits for {oldest:.0f} s"
+        yield Check("outbox", "failed", detail, "Is a worker running? Look: manage.py show_outbox")
+    else:
+        yield Check("outbox", "ok", f"{depth} rows are due, the oldest for {oldest:.0f} s")
+    if dead:
+        remedy = "Each holds up what came after it. Look and decide: manage.py show_outbox"
+        yield Check("dead letters", "failed", f"{dead} rows were given up", remedy)
+
+
+def _proxies() -> Iterator[Check]:
+    proxies = settings.TRUSTED_PROXIES
+    wide = [str(network) for network in proxies if network.num_addresses > 1 << 24 and not network.is_private]
+    if wide:
+        remedy = "Name the proxies only: whoever is in there can claim any address."
+        yield Check("proxies", "failed", f"TRUSTED_PROXIES trusts {', '.join(wide)}", remedy)
+    elif proxies:
+        yield Check("proxies", "ok", ", ".join(map(str, proxies)))
+    elif env.SCHEME == "https":
+        remedy = "Set TRUSTED_PROXIES to the proxy's address; until then all clients share one address and its limits."
+        yield Check("proxies", "failed", f"https://{env.WEB_DOMAIN} needs a proxy, and none is trusted", remedy)
+    else:
+        yield Check("proxies", "ok", "none: clients reach this server directly")
+
+
+def _federation() -> Iterator[Check]:
+    if settings.FEDERATION_LOOPBACK:
+        yield Check(
+            "federation",
+            "warning",
+            "FEDERATION_LOOPBACK=yes: http, other ports and loopback addresses are allowed",
+            "For trials between local instances only; unset it otherwise.",
+        )
+    elif env.LOOPBACK:
+        yield Check(
+            "federation", "ok", f"{settings.LOCAL_DOMAIN} cannot be reached by other servers: a local installation"
+        )
+    else:
+        yield Check("federation", "ok", "public addresses only, over https")
+
+
+def _mail() -> Iterator[Check]:
+    if env.EMAIL_URL:
+        yield Check("mail", "ok", f"{settings.DEFAULT_FROM_EMAIL} by {database.shown(env.EMAIL_URL)}")
+    elif env.LOOPBACK:
+        yield Check("mail", "ok", f"written to {Path(settings.DATA_DIR) / 'mail'}")
+    else:
+        remedy = "Set EMAIL_URL (smtp://user:password@host:587): nobody can confirm an address or reset a password."
+        yield Check("mail", "failed", f"only written to {Path(settings.DATA_DIR) / 'mail'}", remedy)
+
+
+_CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
+    _secrets,
+    _storage,
+    _disk,
+    _database,
+    _migrations,
+    _domain,
+    _clock,
+    _redis,
+    _processes,
+    _outbox,
+    _proxies,
+    _federation,
+    _mail,
+)

@@ -1,0 +1,79 @@
+"""Knows whether this process lives, and whether it can do its work."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from django.conf import settings
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+from social.kernel import redis
+
+logger = logging.getLogger(__name__)
+OK: Final = "ok"
+_migrated = False
+
+
+@require_safe
+def live(request: HttpRequest) -> HttpResponse:
+    """`GET /health`: 200 `OK` as plain text while the process answers at all (contract, endpoints)."""
+    return HttpResponse("OK", content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    """`GET /health/ready`: 200, or 503 when the database, a Redis role or a migration is missing.
+
+    The body is JSON: `{"status": "ok", "checks": {"database": "ok", "redis_cache": "failed", ...}}`. What exactly
+    failed is in the log, not in an answer to strangers.
+    """
+    checks = {"database": _database(), "migrations": _migrations()}
+    checks |= {f"redis_{role}": _redis(role) for role in settings.REDIS_URLS}
+    fine = all(answer == OK for answer in checks.values())
+    return JsonResponse({"status": OK if fine else "failed", "checks": checks}, status=200 if fine else 503)
+
+
+def _database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except Error as error:
+        logger.warning("Not ready: the database does not answer: %s", error)
+        return "failed"
+    return OK
+
+
+def pending_migrations() -> list[str]:
+    """Migrations this code brings that the database lacks, as `app.name`."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
+
+
+def _migrations() -> str:
+    # Once there was nothing to do, there never is again while this code runs; looking takes a tenth of a second.
+    global _migrated
+    if _migrated:
+        return OK
+    try:
+        pending = pending_migrations()
+    except Error:
+        return "failed"
+    if pending:
+        logger.warning("Not ready: %d migrations are missing, first %s", len(pending), pending[0])
+        return "failed"
+    _migrated = True
+    return OK
+
+
+def _redis(role: str) -> str:
+    try:
+        redis.client(role).ping()  # type: ignore[arg-type]
+    except redis.RedisError as error:
+        logger.warning("Not ready: Redis for %s does not answer: %s", role, error)
+        return "failed"
+    return OK

@@ -1,0 +1,173 @@
+"""Knows what is measured: the time of every request by route and method, and how the queues of the outbox stand."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import ipaddress
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from django.db import Error
+from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
+from django.views.decorators.http import require_safe
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from social.api import addresses
+from social.kernel import heartbeats, outbox, redis
+from social.kernel.clock import now
+from social.kernel.subscriptions import registry as subscriptions
+from social.settings import env
+
+#: Queues that are shown even when they have never had a row.
+QUEUES: Final = ("default", "feeds", "deliveries")
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
+# A file of shared figures grows by its routes; with at most this many it stays within what `_reserve` has allocated.
+_MOST_SERIES: Final = 500
+_RESERVED: Final = 4 * 1024 * 1024
+_FORWARDED: Final = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")
+
+_registry = CollectorRegistry()
+_seconds = Histogram(
+    "social_request_seconds",
+    "Seconds from the first line of a request to its answer",
+    ("route", "method"),
+    buckets=_BUCKETS,
+    registry=_registry,
+)
+_series: dict[tuple[str, str], Histogram] = {}
+_lock = threading.Lock()
+_ready_pid = 0
+_usable = True
+
+
+def _reserve() -> bool:
+    """Allocate this process's file of shared figures before it is mapped; whether it could be done.
+
+    A mapped file without blocks on a full disk ends the process with SIGBUS at its next write.
+    """
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    if not folder:
+        return True
+    try:
+        with (Path(folder) / f"histogram_{os.getpid()}.db").open("ab") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, _RESERVED)
+    except OSError:
+        return False
+    return True
+
+
+def _find_series(route: str, method: str) -> Histogram | None:
+    global _ready_pid, _usable
+    with _lock:
+        pid = os.getpid()
+        if _ready_pid != pid:
+            _usable, _ready_pid = _reserve(), pid
+            _series.clear()
+        if not _usable:
+            return None
+        if len(_series) >= _MOST_SERIES:
+            route, method = "other", "OTHER"
+        label = (route, method if method in _METHODS else "OTHER")
+        return _series.setdefault(label, _seconds.labels(*label))
+
+
+class MetricsMiddleware:
+    """Measures every request, in a few microseconds; outermost in MIDDLEWARE, so that it sees what the others cost."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        began = perf_counter()
+        response = self.get_response(request)
+        match = request.resolver_match
+        label = (match.route if match is not None else "unmatched", request.method or "OTHER")
+        series = _series.get(label) if _ready_pid else None
+        if series is None:
+            series = _find_series(*label)
+        if series is not None:
+            series.observe(perf_counter() - began)
+        return response
+
+
+def _forget_series() -> None:
+    # A forked worker has its own file, which must be reserved before its first figure.
+    global _ready_pid
+    _ready_pid = 0
+    _series.clear()
+
+
+os.register_at_fork(after_in_child=_forget_series)
+
+
+class _Outbox:
+    """How the queues stand at the moment of asking; nothing when the database does not answer."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            figures = {found.queue: found for found in outbox.measure()}
+        except Error:
+            return
+        depth = GaugeMetricFamily("social_outbox_depth", "Rows that are due", labels=["queue"])
+        dead = GaugeMetricFamily("social_outbox_dead_letters", "Rows that were given up", labels=["queue"])
+        oldest = GaugeMetricFamily("social_outbox_oldest_seconds", "Age of the oldest due row", labels=["queue"])
+        p99 = GaugeMetricFamily(
+            "social_outbox_age_p99_seconds", "99th percentile of the ages of due rows", labels=["queue"]
+        )
+        for queue in sorted({*QUEUES, *subscriptions.queues(), *figures}):
+            found = figures.get(queue) or outbox.QueueFigures(queue, 0, 0, 0.0, 0.0)
+            depth.add_metric([queue], found.depth)
+            dead.add_metric([queue], found.dead)
+            oldest.add_metric([queue], found.oldest)
+            p99.add_metric([queue], found.p99)
+        yield from (depth, dead, oldest, p99)
+
+
+class _Heartbeats:
+    """How long ago each kind of process has shown itself; nothing for one that has not."""
+
+    def collect(self) -> Iterator[Metric]:
+        ages = GaugeMetricFamily("social_process_last_seen_seconds", "Since the last sign of life", labels=["role"])
+        with contextlib.suppress(redis.RedisError):
+            for role in ("worker", "scheduler"):
+                if seen := heartbeats.last(role):
+                    ages.add_metric([role], max(0.0, (now() - seen).total_seconds()))
+        yield ages
+
+
+def _may_read(request: HttpRequest) -> bool:
+    """With METRICS_TOKEN: who bears it. Without: who asks from this machine, and not through a proxy on it."""
+    if env.METRICS_TOKEN:
+        given = request.headers.get("Authorization", "")
+        return hmac.compare_digest(given.encode(), f"Bearer {env.METRICS_TOKEN}".encode())
+    if any(name in request.META for name in _FORWARDED):
+        return False
+    try:
+        return ipaddress.ip_address(addresses.find(request.META)).is_loopback
+    except ValueError:
+        return False
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """`GET /metrics`, in the text format of Prometheus; 404 for those who may not read it."""
+    if not _may_read(request):
+        return HttpResponseNotFound("Not found\n", content_type="text/plain; charset=utf-8")
+    registry = CollectorRegistry()
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    else:
+        registry.register(_seconds)
+    registry.register(_Outbox())
+    registry.register(_Heartbeats())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,14 @@
+"""The addresses of the machine room; only the first is of the contract."""
+
+from __future__ import annotations
+
+from django.urls import re_path
+
+from social.runtime.health import live, ready
+from social.runtime.metrics import metrics
+
+urlpatterns = [
+    re_path(r"^health/?$", live),
+    re_path(r"^health/ready/?$", ready),
+    re_path(r"^metrics/?$", metrics),
+]

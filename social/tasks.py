@@ -1,0 +1,81 @@
+"""Knows how Celery drains the outbox: a task is only a wake-up, everything it works on is in the database."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Final
+
+from celery import bootsteps
+from kombu import Connection, pools
+
+from social.celery import app
+from social.kernel import heartbeats, wakes
+from social.kernel.outbox import drain, overdue_queues
+from social.schedule import CELERY, QUEUES
+
+#: Seconds after which a drain makes room for the tasks of other queues and wakes itself again.
+SLICE: Final = 5.0
+
+# A publisher may be somebody's POST: unlike a worker it gives up after a moment.
+_QUICK: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 1, "interval_start": 0}
+_connections: dict[int, Connection] = {}
+
+
+def _publisher() -> Connection:
+    """This process's connection for wake-ups; one that was inherited by a fork is left to the parent."""
+    connection = _connections.get(os.getpid())
+    if connection is None:
+        options = {**CELERY["broker_transport_options"], **_QUICK}
+        connection = _connections[os.getpid()] = Connection(app.conf.broker_url, transport_options=options)
+    return connection
+
+
+def send_drain(queue: str) -> None:
+    """Send the task that drains `queue`: what is plugged into `social.kernel.wakes.waker`.
+
+    Raises what kombu and redis-py raise when the broker does not answer within a moment.
+    """
+    target = queue if queue in QUEUES else str(CELERY["task_default_queue"])
+    with pools.producers[_publisher()].acquire(block=True, timeout=0.2) as producer:
+        drain_outbox.apply_async((queue,), queue=target, producer=producer, retry=False, expires=60)
+
+
+@app.task
+def drain_outbox(queue: str) -> None:
+    """Run what is due in `queue`, for at most SLICE seconds and the batch in hand; what remains gets a new wake-up.
+
+    A full batch is a sign of a backlog: one more worker is asked to join in, which may ask another.
+    """
+    wakes.heard(queue)
+    limit = QUEUES[queue].batch if queue in QUEUES else 200
+    end = time.monotonic() + SLICE
+    called_for_help = False
+    while claimed := drain(queue, limit):
+        if time.monotonic() >= end:
+            wakes.wake(queue)
+            return
+        if claimed == limit and not called_for_help:
+            called_for_help = True
+            wakes.wake(queue)
+
+
+@app.task
+def sweep_outbox() -> None:
+    """Wake the queues whose rows have been waiting although they are due: the wake-up or its worker was lost."""
+    for queue in overdue_queues():
+        wakes.wake(queue)
+
+
+class Heartbeat(bootsteps.StartStopStep):
+    """Shows the doctor that this worker's main loop turns; started again with each new connection to the broker."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def start(self, parent: Any) -> None:
+        """Begin, in the timer of the consumer, which forgets its entries when the connection is lost."""
+        heartbeats.beat("worker")
+        parent.timer.call_repeatedly(heartbeats.INTERVAL, heartbeats.beat, ("worker",))
+
+
+app.steps["consumer"].add(Heartbeat)

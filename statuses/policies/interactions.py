@@ -1,0 +1,25 @@
+"""Knows who may like and boost what they can read (contract, behaviours section 7)."""
+
+from __future__ import annotations
+
+from accounts.models import Account
+from accounts.policies.relations import Relations
+from statuses.models import Status, Visibility
+from statuses.policies.visibility import ANYBODY
+
+
+def may_favourite(status: Status, relations: Relations) -> bool:
+    """Whether a reader may like the post: not one who blocks its author."""
+    return status.account_id not in relations.blocking
+
+
+def may_reblog(account: Account, status: Status, relations: Relations) -> bool:
+    """Whether a reader may boost the post: a private one only its author, others whoever does not block the author."""
+    if status.visibility == Visibility.PRIVATE:
+        return status.account_id == account.id
+    return status.visibility in ANYBODY and status.account_id not in relations.blocking
+
+
+def reblog_visibility(status: Status, chosen: str) -> str:
+    """The visibility of a boost: a private post stays private."""
+    return status.visibility if status.visibility == Visibility.PRIVATE else chosen

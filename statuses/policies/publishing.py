@@ -1,0 +1,71 @@
+"""Knows what a post of this server may be, and what it becomes where its author says nothing.
+
+Source: contract, parameters section 3 and behaviours sections 8 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.models import Account
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.text.length import counted_length
+from statuses.models import MediaAttachment, MediaType, Processing, Visibility
+
+TEXT_LIMIT: Final = 500
+MEDIA_LIMIT: Final = 4
+CHOICES: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE, Visibility.DIRECT)
+"""The visibilities a client may ask for."""
+
+REBLOG_CHOICES: Final = CHOICES[:3]
+_ALONE: Final = (MediaType.AUDIO, MediaType.VIDEO)
+
+
+def check_text(text: str, spoiler_text: str, *, has_media: bool) -> None:
+    """Raises Invalid for a post with nothing in it, or with more than TEXT_LIMIT characters as they are counted."""
+    if not text.strip() and not has_media:
+        raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"), _("Text"))])
+    if counted_length(text, spoiler_text) > TEXT_LIMIT:
+        raise Invalid.sentence(_("Text character limit of %(limit)d exceeded") % {"limit": TEXT_LIMIT})
+
+
+def choose_visibility(
+    author: Account, wanted: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
+) -> str:
+    """What was asked for, else the user's setting, else private for a locked account, else public.
+
+    Posts of a limited author are unlisted at most. Raises Invalid for a word that is no visibility.
+    """
+    if wanted is not None and wanted not in choices:
+        raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", _("is not included in the list"), _("Visibility"))])
+    chosen = wanted or user_default or (Visibility.PRIVATE if author.locked else Visibility.PUBLIC)
+    if chosen == Visibility.PUBLIC and author.limited:
+        chosen = Visibility.UNLISTED
+    return str(chosen)
+
+
+def check_media_count(media_ids: Sequence[object]) -> None:
+    """Raises Invalid for more files than a post may have."""
+    if len(media_ids) > MEDIA_LIMIT:
+        raise Invalid(
+            ngettext("Cannot attach more than %(count)d file", "Cannot attach more than %(count)d files", MEDIA_LIMIT)
+            % {"count": MEDIA_LIMIT}
+        )
+
+
+def missing_media(media_ids: Sequence[int | str]) -> Invalid:
+    """The error for files that are not the author's, not there, or attached already: which of them is not told."""
+    ids = ", ".join(map(str, media_ids))
+    return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
+
+
+def check_media(media: Sequence[MediaAttachment]) -> None:
+    """Raises Invalid for files that cannot hang on one post together, or are not ready."""
+    if len(media) > 1 and any(item.type in _ALONE for item in media):
+        raise Invalid(_("Cannot attach a video to a post that already contains images"))
+    if any(item.processing != Processing.COMPLETE for item in media):
+        raise Invalid(_("Cannot attach files that have not finished processing. Try again in a moment!"))

@@ -1,0 +1,111 @@
+"""Reads a page of posts for a viewer: everything its entities need, in a fixed number of queries whatever its size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from accounts.models import Account
+from accounts.policies.relations import NOBODY, Relations
+from accounts.queries.accounts import load_accounts
+from accounts.queries.emojis import EmojiLookup, account_texts
+from accounts.queries.relations import load_relations
+from social.kernel import fragments
+from social.kernel.fragments import Wanted
+from statuses.models import Status
+from statuses.policies.visibility import can_see
+from statuses.queries.marks import NO_MARKS, Marks, load_marks
+from statuses.queries.rows import Row, load_rows
+from statuses.queries.sources import Source, load_sources
+
+Verdict = Callable[[Row, Relations], bool]
+
+
+def status_piece(row: Row) -> Wanted:
+    """The name of a post's encoded body."""
+    return Wanted(f"status:{row.id}:{row.version}", f"emoji:{row.domain or ''}")
+
+
+def account_piece(row: Row) -> Wanted:
+    """The name of the encoded body of a post's author."""
+    return Wanted(f"account:{row.account_id}:{row.account_version}", f"emoji:{row.domain or ''}")
+
+
+@dataclass(slots=True)
+class Page:
+    """Posts that the viewer may read, in the order asked for, and all that showing them takes.
+
+    `found` holds the encoded bodies that were in the cache; for the others there are `sources` and `accounts`.
+    """
+
+    viewer_id: int | None
+    rows: list[Row]
+    relations: Relations = NOBODY
+    marks: Marks = NO_MARKS
+    found: fragments.Found = field(default_factory=fragments.Found)
+    sources: dict[int, Source] = field(default_factory=dict)
+    accounts: dict[int, Account] = field(default_factory=dict)
+    emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
+
+    @property
+    def ids(self) -> list[int]:
+        """The posts of the page, boosts by their own id."""
+        return [row.id for row in self.rows]
+
+
+def select(
+    status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None, *, unchecked: bool = False
+) -> Page:
+    """The rows of the posts that the viewer may read, and that `verdict` lets pass: two queries, one if anonymous.
+
+    `verdict` is asked with relations that know every author, boosted author, addressed account and author answered to.
+    What comes back can be asked about and cut; `fill` adds what showing it takes. `unchecked` keeps posts that may not
+    be read, for the one answer that shows them: that of taking back a like or a boost.
+    """
+    rows = load_rows(status_ids)
+    people: set[int] = set()
+    for row in rows:
+        for part in (row, row.proper):
+            people.add(part.account_id)
+            people.update(part.addressed_ids)
+            if part.in_reply_to_account_id is not None:
+                people.add(part.in_reply_to_account_id)
+    relations = load_relations(viewer_id, people) if rows else NOBODY
+    readable = [row for row in rows if unchecked or can_see(row, viewer_id, relations, row.mentioned_ids)]
+    if verdict is not None:
+        readable = [row for row in readable if verdict(row, relations)]
+    return Page(viewer_id=viewer_id, rows=readable, relations=relations)
+
+
+def fill(page: Page) -> Page:
+    """Add marks, and encoded bodies or what they are made of: at most four queries, one when all is cached."""
+    proper = {row.proper.id: row.proper for row in page.rows}
+    authors = {part.account_id: part for row in page.rows for part in (row, row.proper)}
+    page.marks = load_marks(page.viewer_id, proper.keys())
+    page.found = fragments.load(
+        [*(status_piece(row) for row in proper.values()), *(account_piece(row) for row in authors.values())]
+    )
+    pieces = page.found.pieces
+    page.sources = load_sources(row.id for row in proper.values() if status_piece(row).key not in pieces)
+    page.accounts = load_accounts(row.account_id for row in authors.values() if account_piece(row).key not in pieces)
+    if page.sources or page.accounts:
+        page.emojis = EmojiLookup(
+            [
+                *((source.status.account.domain, source.texts) for source in page.sources.values()),
+                *((account.domain, account_texts(account)) for account in page.accounts.values()),
+                *(
+                    (account.moved_to.domain, account_texts(account.moved_to))
+                    for account in page.accounts.values()
+                    if account.moved_to is not None
+                ),
+            ]
+        )
+    return page
+
+
+def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
+    """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries.
+
+    Posts the viewer may not read are left out: what is shown is decided from rows read now, never from a cache.
+    """
+    return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, verdict))

@@ -1,0 +1,100 @@
+"""Reads the thread around a post: what it answers, and what answers it (contract, behaviours section 7 "Context")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.db import connection
+
+from statuses.models import Status
+from statuses.policies.visibility import may_be_listed
+from statuses.queries.page import Page, fill, select
+from statuses.queries.rows import Row
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How much of a thread is shown; `depth` counts generations below the post."""
+
+    ancestors: int
+    descendants: int
+    depth: int
+
+
+FOR_ANYBODY: Final = Reach(ancestors=40, descendants=60, depth=20)
+FOR_USERS: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
+
+# The parent is read from the path, not from in_reply_to: it is needed also when it is a post that may not be shown.
+_DESCENDANTS: Final = """
+SELECT id, thread_path[array_length(thread_path, 1) - 1] FROM statuses_status
+ WHERE thread_id = %(thread)s AND %(id)s = ANY(thread_path) AND id <> %(id)s
+   AND array_length(thread_path, 1) <= array_position(thread_path, %(id)s) + %(depth)s
+ ORDER BY id LIMIT %(limit)s
+"""
+
+
+@dataclass(frozen=True)
+class Context:
+    """The rows of a thread around a post: `ancestors` root first, `descendants` in the order of the tree.
+
+    Together they are the rows of `page`, ancestors first, ready to be shown.
+    """
+
+    page: Page
+    ancestors: list[Row]
+    descendants: list[Row]
+
+
+def load_context(status: Status, viewer_id: int | None) -> Context:
+    """The thread around a post for a viewer, in at most seven queries.
+
+    What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
+    not follow; answers to those stay. Children come in the order of their ids, an author's answers to themselves
+    first. The oldest descendants win where there are more than may be shown.
+    """
+    reach = FOR_ANYBODY if viewer_id is None else FOR_USERS
+    ancestor_ids = status.path[:-1][-reach.ancestors :]
+    parents = _load_descendants(status, reach)
+    page = select([*ancestor_ids, *parents], viewer_id, may_be_listed)
+    ancestors = [row for row in page.rows if row.id not in parents]
+    below = [row for row in page.rows if row.id in parents]
+    descendants = in_tree_order(below, parents, root_id=status.id, root_author_id=status.account_id)
+    page.rows = ancestors + descendants
+    return Context(page=fill(page), ancestors=ancestors, descendants=descendants)
+
+
+def _load_descendants(status: Status, reach: Reach) -> dict[int, int]:
+    """The ids below a post, oldest first, each with that of its parent."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _DESCENDANTS,
+            {"thread": status.thread_root_id, "id": status.id, "depth": reach.depth, "limit": reach.descendants},
+        )
+        return dict(cursor.fetchall())
+
+
+def in_tree_order(rows: list[Row], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Row]:
+    """Rows depth first: each before its answers, an author's answers to themselves before those of others.
+
+    `parents` may name posts that are not among the rows: their answers stand under the nearest ancestor that is.
+    """
+    authors = {row.id: row.account_id for row in rows} | {root_id: root_author_id}
+    children: dict[int, list[Row]] = {}
+    for row in rows:
+        parent_id = parents.get(row.id, root_id)
+        while parent_id not in authors:
+            parent_id = parents.get(parent_id, root_id)
+        children.setdefault(parent_id, []).append(row)
+    ordered: list[Row] = []
+    waiting = _last_first(children.get(root_id, []), root_author_id)
+    while waiting:
+        row = waiting.pop()
+        ordered.append(row)
+        waiting.extend(_last_first(children.get(row.id, []), row.account_id))
+    return ordered
+
+
+def _last_first(siblings: list[Row], parent_author_id: int) -> list[Row]:
+    return sorted(siblings, key=lambda row: (row.account_id != parent_author_id, row.id), reverse=True)

@@ -1,0 +1,145 @@
+"""Knows how a page of posts becomes entities, by way of encoded bodies that may be in the cache.
+
+The one way for REST, streaming and push alike:
+
+    present_statuses(statuses_or_ids, viewer_id)      -> one entity per readable post
+    present(hydrate(ids, viewer_id, verdict))         -> the same, after a verdict of the caller's
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple, cast
+
+import orjson
+
+from accounts.models import Account
+from accounts.serializers import account as accounts
+from social.api.serializers import EntitySerializer
+from social.kernel import fragments
+from social.kernel.errors import NotFound
+from social.kernel.fragments import Wanted
+from statuses.models import Status
+from statuses.queries.page import Page, account_piece, fill, hydrate, select, status_piece
+from statuses.queries.rows import Row
+from statuses.serializers import status as statuses
+
+# An encoded post is its content as a JSON string and the rest as an object, behind the length of the first: boosts show
+# the content a second time, and the answer to a deletion not at all.
+_LENGTH: Final = 8
+
+
+class _Counted(NamedTuple):
+    """What `accounts.serializers.account.counters` reads of an account: a row carries its author's counters."""
+
+    stat: Row
+
+
+class PageSerializer(EntitySerializer):
+    """The entities "Status" of a Page, encoded. `fresh` is what was encoded now and may be kept."""
+
+    def to_representation(self, instance: Page) -> dict[int, orjson.Fragment]:
+        """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
+        self.pieces = dict(instance.found.pieces)
+        self.fresh: dict[Wanted, bytes] = {}
+        self.authors: dict[int, bytes] = {}
+        for row in instance.rows:
+            self._encode_missing(row.proper, instance)
+            self._encode_missing(row, instance)
+        return {row.id: orjson.Fragment(self._entity(row, instance)) for row in instance.rows if self._is_complete(row)}
+
+    def _encode_missing(self, row: Row, page: Page) -> None:
+        wanted = status_piece(row)
+        source = page.sources.get(row.id)
+        if source is not None and wanted.key not in self.pieces:
+            content = orjson.dumps(source.status.content)
+            rest = orjson.dumps(statuses.body(source, page.emojis))
+            self.pieces[wanted.key] = self.fresh[wanted] = b"%0*d" % (_LENGTH, len(content)) + content + rest
+        wanted = account_piece(row)
+        account = page.accounts.get(row.account_id)
+        if account is not None and wanted.key not in self.pieces:
+            self.pieces[wanted.key] = orjson.dumps(accounts.body(account, page.emojis))
+            if account.moved_to_id is None:
+                # One that moved shows another account, its counters included: that is not kept.
+                self.fresh[wanted] = self.pieces[wanted.key]
+
+    def _is_complete(self, row: Row) -> bool:
+        needed = (status_piece(row.proper), account_piece(row.proper), account_piece(row))
+        return all(wanted.key in self.pieces for wanted in needed)
+
+    def _entity(self, row: Row, page: Page) -> bytes:
+        proper = row.proper
+        piece = self.pieces[status_piece(proper).key]
+        length = int(piece[:_LENGTH])
+        content = piece[_LENGTH : _LENGTH + length]
+        entity = _joined(
+            piece[_LENGTH + length :],
+            b'"content":' + content,
+            b'"account":' + self._author(proper),
+            orjson.dumps(statuses.overlay(proper, page))[1:-1],
+        )
+        if row is proper:
+            return entity
+        return _joined(
+            orjson.dumps(statuses.reblog_body(row, page)),
+            b'"content":' + content,
+            b'"account":' + self._author(row),
+            b'"reblog":' + entity,
+        )
+
+    def _author(self, row: Row) -> bytes:
+        encoded = self.authors.get(row.account_id)
+        if encoded is None:
+            counters = accounts.counters(cast(Account, _Counted(row)))
+            encoded = _joined(self.pieces[account_piece(row).key], orjson.dumps(counters)[1:-1])
+            self.authors[row.account_id] = encoded
+        return encoded
+
+
+def _joined(encoded: bytes, *members: bytes) -> bytes:
+    """An encoded, non-empty object with more members."""
+    return b"".join((encoded[:-1], b",", b",".join(members), b"}"))
+
+
+def present_by_id(page: Page) -> dict[int, orjson.Fragment]:
+    """The entities of a page by id, in its order; bodies encoded on the way are kept for the next page."""
+    serializer = PageSerializer(page)
+    entities = cast(dict[int, orjson.Fragment], serializer.data)
+    fragments.save(serializer.fresh, page.found.stamps)
+    return entities
+
+
+def present(page: Page) -> list[orjson.Fragment]:
+    """The entities of a page, in its order."""
+    return list(present_by_id(page).values())
+
+
+def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
+    """The entities of those of these posts that the viewer may read, in their order: at most six queries."""
+    return present(hydrate(statuses_or_ids, viewer_id))
+
+
+def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragment:
+    """The entity of one post. Raises NotFound when the viewer may not read it (any more)."""
+    return _only(hydrate([status], viewer_id))
+
+
+def present_undone(status: Status, viewer_id: int) -> orjson.Fragment:
+    """The entity of a post whose like or boost was just taken back, even if it may not be read any more (SEED-131)."""
+    return _only(fill(select([status.id], viewer_id, unchecked=True)))
+
+
+def _only(page: Page) -> orjson.Fragment:
+    for entity in present(page):
+        return entity
+    raise NotFound
+
+
+def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
+    """The entity of a post about to be deleted: with its source `text`, without `content` (clients.md, trap 36).
+
+    Raises NotFound as `present_status` does.
+    """
+    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_status(status, viewer_id)))
+    entity.pop("content")
+    return entity | {"text": status.text}

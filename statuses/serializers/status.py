@@ -1,0 +1,120 @@
+"""Knows the entity "Status" (contract, entities): a body that is the same for everybody, and what is laid over it.
+
+The body may be kept encoded (`social.kernel.fragments`); counters and all that depends on the viewer never are. The
+encoded halves are joined as bytes, so a page of forty posts costs no forty dictionaries.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accounts.models.account import unicode_domain
+from accounts.queries.emojis import EmojiLookup
+from accounts.serializers.emoji import emoji_entities
+from social.kernel import clock, links
+from statuses.models import Visibility
+from statuses.queries.page import Page
+from statuses.queries.rows import Row
+from statuses.queries.sources import Source
+from statuses.serializers.media import media_entity
+
+# Clients know four visibilities; a post addressed to some people only looks private to them.
+_SHOWN_VISIBILITY: Final = {Visibility.LIMITED.value: Visibility.PRIVATE.value}
+_PINNABLE: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
+
+
+def body(source: Source, emojis: EmojiLookup) -> dict[str, Any]:
+    """What everybody sees alike of a post that is no boost, without its `content`."""
+    status = source.status
+    account = status.account
+    return {
+        "id": str(status.id),
+        "created_at": clock.iso(status.created_at),
+        "spoiler_text": status.spoiler_text,
+        "visibility": _SHOWN_VISIBILITY.get(status.visibility, status.visibility),
+        "language": status.language,
+        "uri": status.uri or links.status_uri(account.username, status.id),
+        "url": links.status_url(account.username, status.id) if status.local else status.url or status.uri,
+        "edited_at": clock.iso_or_none(status.edited_at),
+        "media_attachments": [media_entity(media) for media in source.media],
+        "mentions": [_mention(row) for row in source.mentions],
+        "tags": [{"name": row["name"], "url": links.tag_url(row["name"])} for row in source.tags],
+        "emojis": emoji_entities(emojis.find(account.domain, *source.texts)),
+        "tagged_collections": [],
+        "quote": None,
+        "card": None,
+        "poll": None,
+    }
+
+
+def _mention(row: dict[str, Any]) -> dict[str, Any]:
+    username, domain = row["username"], row["domain"]
+    return {
+        "id": str(row["id"]),
+        "username": username,
+        "url": links.profile_url(username) if domain is None else row["url"] or row["uri"],
+        "acct": username if domain is None else f"{username}@{unicode_domain(domain)}",
+    }
+
+
+def overlay(row: Row, page: Page) -> dict[str, Any]:
+    """What is laid over the body: counters, and all that depends on the viewer or on the author's state."""
+    viewer_id = page.viewer_id
+    own = viewer_id == row.account_id
+    entity: dict[str, Any] = {
+        "in_reply_to_id": None if row.in_reply_to_id is None else str(row.in_reply_to_id),
+        "in_reply_to_account_id": None if row.in_reply_to_account_id is None else str(row.in_reply_to_account_id),
+        "sensitive": row.sensitive or (row.is_author_sensitized and not own),
+        "replies_count": row.replies_count,
+        "reblogs_count": row.reblogs_count,
+        "favourites_count": row.favourites_count,
+        "quotes_count": row.quotes_count,
+        "quote_approval": {"automatic": [], "manual": [], "current_user": "denied"},
+        "reblog": None,
+    }
+    if row.local and (own or row.shows_application):
+        entity["application"] = (
+            None
+            if row.application_name is None
+            else {"name": row.application_name, "website": row.application_website or None}
+        )
+    if viewer_id is not None:
+        entity["favourited"] = row.id in page.marks.favourited
+        entity["reblogged"] = row.id in page.marks.reblogged
+        entity["muted"] = False
+        entity["bookmarked"] = False
+        entity["filtered"] = []
+        if own and row.visibility in _PINNABLE:
+            entity["pinned"] = False
+    return entity
+
+
+def reblog_body(row: Row, page: Page) -> dict[str, Any]:
+    """A boost without `content`, `account` and `reblog`: counters and marks are those of the boosted post."""
+    entity = overlay(row.proper, page)
+    for name in ("reblog", "pinned", "application"):
+        entity.pop(name, None)
+    uri = row.uri or f"{links.status_uri(row.username, row.id)}/activity"
+    entity |= {
+        "id": str(row.id),
+        "created_at": clock.iso(row.created_at),
+        "in_reply_to_id": None,
+        "in_reply_to_account_id": None,
+        "spoiler_text": "",
+        "visibility": _SHOWN_VISIBILITY.get(row.visibility, row.visibility),
+        "language": None,
+        "uri": uri,
+        "url": links.status_url(row.username, row.id) if row.local else uri,
+        "edited_at": None,
+        "media_attachments": [],
+        "mentions": [],
+        "tags": [],
+        "emojis": [],
+        "tagged_collections": [],
+        "quote": None,
+        "card": None,
+        "poll": None,
+    }
+    if row.local and (page.viewer_id == row.account_id or row.shows_application):
+        entity["application"] = None
+    return entity

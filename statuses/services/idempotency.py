@@ -1,0 +1,62 @@
+"""Remembers which posts have been asked for, so that a request sent twice makes one post (behaviours section 9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+
+from django.db import connection
+
+from social.kernel import clock
+from statuses.models import IdempotencyKey, Status
+
+KEPT: Final = timedelta(hours=1)
+_LONGEST: Final = 64
+
+# Waits for another transaction that holds the same key. A key that is older than KEPT is taken over; of two that do so
+# at once the second finds it young again and gets no row.
+_CLAIM: Final = """
+INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
+VALUES (%(account)s, %(key)s, NULL, %(now)s)
+ON CONFLICT (account_id, key) DO UPDATE SET status_id = NULL, created_at = %(now)s
+ WHERE statuses_idempotencykey.created_at < %(oldest)s
+RETURNING id
+"""
+
+
+def _stored(key: str) -> str:
+    return key if len(key) <= _LONGEST else sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+def find_first(account_id: int, key: str) -> Status | None:
+    """The post that this key has made within the last hour."""
+    row = (
+        IdempotencyKey.objects.select_related("status__account")
+        .filter(account_id=account_id, key=_stored(key), status__isnull=False, created_at__gte=clock.now() - KEPT)
+        .first()
+    )
+    return row.status if row is not None else None
+
+
+def claim(account_id: int, key: str) -> int | None:
+    """Take a key for this transaction; None when another one has it, which is then committed.
+
+    Waits for a concurrent claim of the same key: if that is rolled back, the key is this one's.
+    """
+    now = clock.now()
+    with connection.cursor() as cursor:
+        cursor.execute(_CLAIM, {"account": account_id, "key": _stored(key), "now": now, "oldest": now - KEPT})
+        row = cursor.fetchone()
+    return row[0] if row is not None else None
+
+
+def remember(claimed: int, status: Status) -> None:
+    """Tie a claimed key to the post it made, in the same transaction."""
+    IdempotencyKey.objects.filter(id=claimed).update(status=status)
+
+
+def forget_old() -> int:
+    """Remove keys that count no more; how many there were. Run by the scheduler, about once an hour."""
+    removed, _by_model = IdempotencyKey.objects.filter(created_at__lt=clock.now() - KEPT).delete()
+    return removed

@@ -1,0 +1,26 @@
+"""The doors of the floor of posts."""
+
+from social.api.routing import endpoint
+from statuses.viewsets.media import MediaViewSet
+from statuses.viewsets.statuses import AccountStatusesViewSet, StatusesViewSet
+
+STATUS = "api/v1/statuses/<id>"
+urlpatterns = [
+    endpoint("api/v1/statuses", StatusesViewSet, {"get": "list", "post": "create"}),
+    endpoint(STATUS, StatusesViewSet, {"get": "retrieve", "delete": "destroy"}),
+    endpoint(f"{STATUS}/context", StatusesViewSet, {"get": "context"}),
+    endpoint(f"{STATUS}/favourited_by", StatusesViewSet, {"get": "favourited_by"}),
+    endpoint(f"{STATUS}/reblogged_by", StatusesViewSet, {"get": "reblogged_by"}),
+    *(
+        endpoint(f"{STATUS}/{name}", StatusesViewSet, {"post": name})
+        for name in ("favourite", "unfavourite", "reblog", "unreblog")
+    ),
+    endpoint("api/v1/accounts/<id>/statuses", AccountStatusesViewSet, {"get": "list"}),
+    endpoint("api/v1/media", MediaViewSet, {"post": "create"}),
+    endpoint("api/v2/media", MediaViewSet, {"post": "create"}),
+    endpoint(
+        "api/v1/media/<id>",
+        MediaViewSet,
+        {"get": "retrieve", "put": "update", "patch": "update"} | {"delete": "destroy"},
+    ),
+]

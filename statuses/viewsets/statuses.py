@@ -1,0 +1,224 @@
+"""Posts over HTTP: publishing, reading, deleting, liking and boosting them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from accounts.models import Account
+from accounts.queries.accounts import find_account, load_accounts
+from accounts.queries.emojis import EmojiLookup
+from accounts.serializers.account import AccountSerializer
+from social.api.access import optional_user, user
+from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField, as_boolean, as_list
+from social.api.inputs import parameters as parameters_of
+from social.api.limits import family, limited
+from social.api.pagination import Limit, Page, paginate
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.ids import parse_id
+from statuses.policies.visibility import may_be_listed
+from statuses.queries.page import hydrate
+from statuses.queries.statuses import (
+    AccountStatusesFilter,
+    find_own_status,
+    find_status,
+    list_account_statuses,
+    list_favourites_of,
+    list_reblogs_of,
+)
+from statuses.queries.threads import load_context
+from statuses.serializers.presenting import (
+    present,
+    present_by_id,
+    present_deleted,
+    present_status,
+    present_statuses,
+    present_undone,
+)
+from statuses.services.composing import StatusDraft, UnexpectedMentions
+from statuses.services.deleting import delete_status
+from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
+from statuses.services.publishing import publish_status
+
+STATUSES = Limit(20, 40)
+ACCOUNTS = Limit(40, 80)
+MANY = 20
+
+
+class StatusInput(Input[StatusDraft]):
+    """The parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
+
+    draft = StatusDraft
+    text = ClientString()
+    spoiler_text = ClientString()
+    sensitive = ClientBoolean()
+    visibility = ClientString()
+    language = ClientString()
+    in_reply_to_id = ClientString()
+    media_ids = StringListField()
+    allowed_mentions = IdListField()
+
+
+# What cannot be done yet is refused: a post without its poll, or at once instead of tomorrow, would be the wrong post.
+_NOT_YET = ("poll", "scheduled_at", "quoted_status_id")
+
+
+def _read_draft(request: Request) -> StatusDraft:
+    sent = parameters_of(request)
+    for name in _NOT_YET:
+        if sent.get(name) not in (None, "", [], {}):
+            raise Invalid.sentence(_("%(parameter)s is not supported by this server") % {"parameter": name})
+    values = {name: value for name, value in sent.items() if name != "text"}
+    if "status" in sent:
+        values["text"] = sent["status"]
+    if values.get("visibility") == "":
+        values.pop("visibility")
+    return StatusInput.read_mapping(values)
+
+
+class StatusesViewSet(ApiViewSet):
+    """`/api/v1/statuses` and what hangs on a post."""
+
+    access = {
+        "create": user("write:statuses"),
+        "list": optional_user("read:statuses"),
+        "retrieve": optional_user("read:statuses"),
+        "destroy": user("write:statuses"),
+        "context": optional_user("read:statuses"),
+        "favourited_by": optional_user("read:accounts"),
+        "reblogged_by": optional_user("read:accounts"),
+        "favourite": user("write:favourites"),
+        "unfavourite": user("write:favourites"),
+        "reblog": user("write:statuses"),
+        "unreblog": user("write:statuses"),
+    }
+    throttles = {
+        "create": family("statuses"),
+        "reblog": family("statuses"),
+        "destroy": limited("deletions"),
+        "unreblog": limited("deletions"),
+    }
+
+    def create(self, request: Request) -> Any:
+        """`POST /api/v1/statuses`: publish; with a repeated `Idempotency-Key` the first post again."""
+        try:
+            status = publish_status(
+                author=self._account(),
+                draft=_read_draft(request),
+                idempotency_key=request.headers.get("Idempotency-Key"),
+                application_id=self.identity.application_id,
+            )
+        except UnexpectedMentions as error:
+            raise Invalid(error.message, unexpected_accounts=_account_entities(error.accounts)) from None
+        return present_status(status, self.account_id)
+
+    def list(self, request: Request) -> Any:
+        """`GET /api/v1/statuses?id[]=`: several posts, in the order asked for; unreadable ones are left out."""
+        asked = as_list(parameters_of(request).get("id"), scalar=True)
+        if len(asked) > MANY:
+            raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": MANY})
+        ids = [number for number in map(parse_id, asked) if number is not None]
+        return present(hydrate(ids, self.viewer_id, may_be_listed))
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/statuses/:id`."""
+        return present_status(id, self.viewer_id)
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v1/statuses/:id`: the answer has the source text, for another attempt."""
+        status = find_own_status(id, self.account_id)
+        entity = present_deleted(status, self.account_id)
+        delete_status(status=status, delete_media=as_boolean(parameters_of(request).get("delete_media")))
+        return entity
+
+    def context(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it."""
+        context = load_context(find_status(id, self.viewer_id), self.viewer_id)
+        entities = present_by_id(context.page)
+        return {
+            "ancestors": [entities[row.id] for row in context.ancestors if row.id in entities],
+            "descendants": [entities[row.id] for row in context.descendants if row.id in entities],
+        }
+
+    def favourited_by(self, request: Request, id: int) -> HttpResponse:
+        """`GET /api/v1/statuses/:id/favourited_by`."""
+        status = find_status(id, self.viewer_id)
+        favourites = list_favourites_of(status, self.viewer_id).only("id", "account_id")
+        page = paginate(request, favourites, limit=ACCOUNTS, prev="since_id")
+        return _respond_with_accounts(page, [favourite.account_id for favourite in page.items])
+
+    def reblogged_by(self, request: Request, id: int) -> HttpResponse:
+        """`GET /api/v1/statuses/:id/reblogged_by`."""
+        status = find_status(id, self.viewer_id)
+        reblogs = list_reblogs_of(status, self.viewer_id).only("id", "account_id")
+        page = paginate(request, reblogs, limit=ACCOUNTS, prev="since_id")
+        return _respond_with_accounts(page, [reblog.account_id for reblog in page.items])
+
+    def favourite(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/favourite`."""
+        status = find_status(id, self.account_id)
+        favourite_status(account=self._account(), status=status)
+        return present_status(status, self.account_id)
+
+    def unfavourite(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/unfavourite`: always allowed to who likes the post."""
+        status = unfavourite_status(account=self._account(), status_id=id)
+        return present_undone(status, self.account_id)
+
+    def reblog(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
+        status = find_status(id, self.account_id)
+        visibility = parameters_of(request).get("visibility")
+        reblog = reblog_status(
+            account=self._account(), status=status, visibility=None if visibility in (None, "") else str(visibility)
+        )
+        return present_status(reblog, self.account_id)
+
+    def unreblog(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to who has boosted it."""
+        status = unreblog_status(account=self._account(), status_id=id)
+        return present_undone(status, self.account_id)
+
+    def _account(self) -> Account:
+        account = load_accounts([self.account_id]).get(self.account_id)
+        if account is None:
+            raise NotFound
+        return account
+
+
+class AccountStatusesViewSet(ApiViewSet):
+    """`/api/v1/accounts/:id/statuses`."""
+
+    access = {"list": optional_user("read:statuses")}
+
+    def list(self, request: Request, id: int) -> HttpResponse:
+        """An account's posts as far as the viewer may read them, newest first."""
+        sent = parameters_of(request)
+        tagged = sent.get("tagged")
+        wanted = AccountStatusesFilter(
+            only_media=as_boolean(sent.get("only_media")),
+            exclude_replies=as_boolean(sent.get("exclude_replies")),
+            exclude_reblogs=as_boolean(sent.get("exclude_reblogs")),
+            exclude_direct=as_boolean(sent.get("exclude_direct")),
+            pinned=as_boolean(sent.get("pinned")),
+            tagged=tagged if isinstance(tagged, str) and tagged else None,
+        )
+        page = paginate(request, list_account_statuses(find_account(id), self.viewer_id, wanted), limit=STATUSES)
+        return page.respond(present_statuses(page.items, self.viewer_id))
+
+
+def _account_entities(accounts: Sequence[Account]) -> list[dict[str, Any]]:
+    entities: list[dict[str, Any]] = AccountSerializer(
+        accounts, many=True, context={"emojis": EmojiLookup.for_accounts(accounts)}
+    ).data
+    return entities
+
+
+def _respond_with_accounts(page: Page[Any], account_ids: Sequence[int]) -> HttpResponse:
+    loaded = load_accounts(account_ids)
+    return page.respond(_account_entities([loaded[number] for number in account_ids if number in loaded]))

@@ -1,0 +1,71 @@
+"""What the tests of OAuth start from: an application, a person, and a browser in which that person is signed in."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+
+from accounts.models import Application, User
+from accounts.services.applications import register_application
+from social.api import gate
+from tests.factories.accounts import make_user
+
+CALLBACK = "https://app.example/callback?keep=1"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_memory() -> None:
+    gate.forget_everything_here()
+
+
+@pytest.fixture
+def application(db: None) -> Application:
+    return register_application(
+        name="Test app", redirect_uris=[CALLBACK, "urn:ietf:wg:oauth:2.0:oob"], scopes="read write follow push profile"
+    )
+
+
+@pytest.fixture
+def person(db: None) -> User:
+    return make_user("ada")
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def ask(application: Application, **more: Any) -> dict[str, str]:
+    """The parameters an application opens `/oauth/authorize` with; None leaves one out."""
+    wanted = {
+        "client_id": application.client_id,
+        "redirect_uri": CALLBACK,
+        "response_type": "code",
+        "scope": "read write",
+        **more,
+    }
+    return {name: str(value) for name, value in wanted.items() if value is not None}
+
+
+def answer(response: Any) -> dict[str, str]:
+    """What an application is told by a redirect."""
+    assert response.status_code == 302, response.content[:300]
+    return {name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()}
+
+
+def exchange(application: Application, code: str, **more: Any) -> Any:
+    """`POST /oauth/token` for a code."""
+    wanted = {
+        "grant_type": "authorization_code",
+        "client_id": application.client_id,
+        "client_secret": application.client_secret,
+        "redirect_uri": CALLBACK,
+        "code": code,
+        **more,
+    }
+    return Client().post("/oauth/token", {name: value for name, value in wanted.items() if value is not None})

@@ -1,0 +1,137 @@
+"""What ends a token, and that it ends everywhere (contract, behaviours section 5; security rows 23 and 24)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import AccessToken, Application, Grant, User
+from accounts.services.applications import delete_application, register_application
+from accounts.services.sessions import change_password, sign_out_everywhere
+from accounts.services.tokens import channel_of, issue_code, issue_token
+from social.kernel import streams
+from tests.accounts.oauth.conftest import CALLBACK
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
+    """What is told to the streaming processes."""
+    sent: list[tuple[str, bytes]] = []
+    monkeypatch.setattr(streams, "publish", lambda channel, payload: sent.append((channel, payload)))
+    return sent
+
+
+def works(token: AccessToken) -> bool:
+    response = Client().get("/api/v1/apps/verify_credentials", headers={"Authorization": f"Bearer {token.token}"})
+    return bool(response.status_code == 200)
+
+
+def revoke(application: Application, token: str, **more: Any) -> Any:
+    sent = {"client_id": application.client_id, "client_secret": application.client_secret, "token": token, **more}
+    return Client().post("/oauth/revoke", {name: value for name, value in sent.items() if value is not None})
+
+
+def test_a_revoked_token_is_refused_at_once_and_its_streams_close(
+    application: Application,
+    person: User,
+    killed: list[tuple[str, bytes]],
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    token = issue_token(application=application, user=person, scopes=["read"])
+    other = issue_token(application=application, user=person, scopes=["write"])
+    assert works(token)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = revoke(application, token.token)
+    assert (response.status_code, response.json()) == (200, {})
+    assert not works(token)
+    assert works(other)
+    assert killed == [(channel_of(token.pk), b'{"event":"kill"}')]
+
+
+def test_an_unknown_token_is_fine_and_a_missing_one_is_not(application: Application) -> None:
+    assert revoke(application, "unknown").json() == {}
+    response = revoke(application, "")
+    assert (response.status_code, response.json()["error"]) == (400, "invalid_request")
+
+
+def test_a_token_of_another_application_is_left_alone(application: Application, person: User) -> None:
+    theirs = register_application(name="Other", redirect_uris=CALLBACK)
+    token = issue_token(application=theirs, user=person, scopes=["read"])
+    response = revoke(application, token.token)
+    assert response.status_code == 403
+    assert response.json() == {
+        "error": "unauthorized_client",
+        "error_description": "You are not authorized to revoke this token",
+    }
+    assert works(token)
+
+
+def test_wrong_credentials_revoke_nothing(application: Application, person: User) -> None:
+    token = issue_token(application=application, user=person, scopes=["read"])
+    assert revoke(application, token.token, client_secret="wrong").status_code == 401
+    assert revoke(application, token.token, client_secret=None).status_code == 401
+    assert works(token)
+    Application.objects.filter(pk=application.pk).update(client_type=Application.CLIENT_PUBLIC)
+    assert revoke(application, token.token, client_secret=None).status_code == 200
+
+
+def test_basic_credentials_work(client: Client, application: Application, person: User) -> None:
+    token = issue_token(application=application, user=person, scopes=["read"])
+    pair = base64.b64encode(f"{application.client_id}:{application.client_secret}".encode()).decode()
+    response = client.post("/oauth/revoke", {"token": token.token}, headers={"Authorization": f"Basic {pair}"})
+    assert response.json() == {}
+    assert not AccessToken.objects.filter(pk=token.pk).exists()
+
+
+@pytest.mark.parametrize("cause", ["application", "password", "everywhere"])
+def test_rows_23_and_24_what_ends_the_token_ends_streams_and_codes(
+    application: Application,
+    person: User,
+    killed: list[tuple[str, bytes]],
+    cause: str,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    token = issue_token(application=application, user=person, scopes=["read"])
+    issue_code(application=application, user=person, redirect_uri=CALLBACK, scopes=["read"])
+    bystander = issue_token(
+        application=register_application(name="y", redirect_uris=CALLBACK), user=make_user(), scopes=["read"]
+    )
+    assert works(token)
+    with django_capture_on_commit_callbacks(execute=True):
+        match cause:
+            case "application":
+                delete_application(application=application)
+            case "password":
+                change_password(user=person, password="another horse")
+            case _:
+                sign_out_everywhere(user=person)
+    assert not works(token)
+    assert works(bystander)
+    assert killed == [(channel_of(token.pk), b'{"event":"kill"}')]
+    assert not Grant.objects.exists()
+
+
+def test_row_24_a_new_password_signs_every_browser_out(person: User) -> None:
+    browser = Client()
+    browser.force_login(person)
+    assert b"@ada@" in browser.get("/").content
+    change_password(user=person, password="another horse")
+    assert b"@ada@" not in browser.get("/").content
+    person.refresh_from_db()
+    assert person.check_password("another horse")
+
+
+def test_a_revoked_token_stays_revoked_if_the_transaction_fails(application: Application, person: User) -> None:
+    token = issue_token(application=application, user=person, scopes=["read"])
+    assert works(token)
+    issued_again = issue_token(application=application, user=person, scopes=["read"])
+    assert issued_again.pk == token.pk
+    revoke(application, token.token)
+    renewed = issue_token(application=application, user=person, scopes=["read"])
+    assert renewed.token != token.token

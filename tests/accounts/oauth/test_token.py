@@ -1,0 +1,230 @@
+"""`/oauth/token` (contract, parameters section 1 and behaviours section 5; clients.md trap 1; security row 45)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+
+from accounts.models import AccessToken, Application, Grant, User
+from accounts.services.applications import register_application
+from accounts.services.tokens import exchange_code, issue_code, issue_token
+from social.kernel import clock
+from social.kernel.errors import BadRequest
+from tests.accounts.oauth.conftest import CALLBACK, exchange
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+
+
+def code_for(application: Application, user: User, scope: str = "read write", challenge: str = "") -> str:
+    return issue_code(
+        application=application, user=user, redirect_uri=CALLBACK, scopes=scope.split(), code_challenge=challenge
+    )
+
+
+def test_the_answer_is_a_token_and_nothing_else(application: Application, person: User) -> None:
+    response = exchange(application, code_for(application, person))
+    assert response.status_code == 200
+    body = response.json()
+    assert set(body) == {"access_token", "token_type", "scope", "created_at"}
+    assert body["token_type"] == "Bearer"
+    assert body["scope"] == "read write"
+    assert abs(body["created_at"] - clock.now().timestamp()) < 5
+    assert response["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("encoding", ["query", "form", "multipart", "json", "basic"])
+def test_trap_1_every_encoding_and_both_ways_of_credentials(
+    client: Client, application: Application, person: User, encoding: str
+) -> None:
+    sent = {
+        "grant_type": "authorization_code",
+        "client_id": application.client_id,
+        "client_secret": application.client_secret,
+        "redirect_uri": CALLBACK,
+        "code": code_for(application, person),
+        "scope": "this is ignored",
+    }
+    url, form = "/oauth/token", "application/x-www-form-urlencoded"
+    match encoding:
+        case "query":
+            response = client.post(f"{url}?{urlencode(sent)}")
+        case "form":
+            response = client.post(url, urlencode(sent), content_type=form)
+        case "multipart":
+            response = client.post(url, sent)
+        case "json":
+            response = client.post(url, json.dumps(sent), content_type="application/json")
+        case _:
+            pair = f"{quote_plus(sent.pop('client_id'))}:{quote_plus(sent.pop('client_secret'))}"
+            encoded = base64.b64encode(pair.encode()).decode()
+            response = client.post(
+                url, urlencode(sent), content_type=form, headers={"Authorization": f"Basic {encoded}"}
+            )
+    assert response.status_code == 200, response.content
+    assert response.json()["scope"] == "read write"
+
+
+def refused(response: Any, status: int, error: str) -> None:
+    assert response.status_code == status, response.content
+    assert response.json()["error"] == error
+    assert response.json()["error_description"]
+
+
+def test_a_code_works_once(application: Application, person: User) -> None:
+    code = code_for(application, person)
+    assert exchange(application, code).status_code == 200
+    refused(exchange(application, code), 400, "invalid_grant")
+
+
+def test_a_code_works_for_ten_minutes(application: Application, person: User) -> None:
+    young, old = code_for(application, person), code_for(application, person)
+    with time_machine.travel(clock.now() + timedelta(minutes=9, seconds=55), tick=False):
+        assert exchange(application, young).status_code == 200
+    with time_machine.travel(clock.now() + timedelta(minutes=10, seconds=1), tick=False):
+        refused(exchange(application, old), 400, "invalid_grant")
+
+
+def test_a_code_is_bound_to_its_application_its_address_and_a_working_account(
+    application: Application, person: User
+) -> None:
+    code = code_for(application, person)
+    thief = register_application(name="Thief", redirect_uris=CALLBACK, scopes="read write")
+    refused(exchange(thief, code), 400, "invalid_grant")
+    refused(exchange(application, code, redirect_uri="https://app.example/"), 400, "invalid_grant")
+    refused(exchange(application, code, redirect_uri=None), 400, "invalid_grant")
+    User.objects.filter(pk=person.pk).update(disabled_at=clock.now())
+    refused(exchange(application, code), 400, "invalid_grant")
+    User.objects.filter(pk=person.pk).update(disabled_at=None)
+    assert exchange(application, code).status_code == 200
+
+
+def test_row_45_pkce_needs_the_right_verifier(application: Application, person: User) -> None:
+    code = code_for(application, person, challenge=CHALLENGE)
+    refused(exchange(application, code), 400, "invalid_request")
+    refused(exchange(application, code, code_verifier="x" * 43), 400, "invalid_grant")
+    refused(exchange(application, code, code_verifier=CHALLENGE), 400, "invalid_grant")
+    refused(exchange(application, code, code_verifier="ü" * 43), 400, "invalid_grant")
+    assert exchange(application, code, code_verifier=VERIFIER).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "error"),
+    [
+        ({"grant_type": None}, 400, "invalid_request"),
+        ({"grant_type": "password"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "refresh_token"}, 400, "unsupported_grant_type"),
+        ({"client_secret": "wrong"}, 401, "invalid_client"),
+        ({"client_secret": None}, 401, "invalid_client"),
+        ({"client_id": "unknown"}, 401, "invalid_client"),
+        ({"client_id": None}, 401, "invalid_client"),
+        ({"code": "unknown"}, 400, "invalid_grant"),
+        ({"code": "a\0b"}, 400, "invalid_grant"),
+        ({"code": None}, 400, "invalid_request"),
+    ],
+)
+def test_mistakes_have_their_codes(
+    application: Application, person: User, change: dict[str, str | None], status: int, error: str
+) -> None:
+    sent = {"code": code_for(application, person), **change}
+    refused(exchange(application, **sent), status, error)  # type: ignore[arg-type]
+
+
+def test_a_broken_basic_header_is_an_invalid_client(client: Client, application: Application) -> None:
+    for broken in ("Basic %%%", "Basic " + base64.b64encode(b"\xff\xfe").decode(), "Basic "):
+        response = client.post("/oauth/token", {"grant_type": "client_credentials"}, headers={"Authorization": broken})
+        refused(response, 401, "invalid_client")
+
+
+def own_token(application: Application, **more: str) -> Any:
+    sent = {"client_id": application.client_id, "client_secret": application.client_secret}
+    return Client().post("/oauth/token", {"grant_type": "client_credentials", **sent, **more})
+
+
+def test_an_application_gets_a_token_of_its_own(application: Application) -> None:
+    assert own_token(application).json()["scope"] == "read"
+    assert own_token(application, scope="read write").json()["scope"] == "read write"
+    assert own_token(application, scope="write:accounts").json()["scope"] == "write:accounts"
+    refused(own_token(application, scope="read admin:read"), 400, "invalid_scope")
+    refused(own_token(application, scope="nonsense"), 400, "invalid_scope")
+    assert AccessToken.objects.get(scope="read write").user is None
+
+
+def test_the_same_application_person_and_scopes_get_the_same_token(application: Application, person: User) -> None:
+    first = exchange(application, code_for(application, person, "read write")).json()
+    assert exchange(application, code_for(application, person, "write read")).json() == first
+    assert exchange(application, code_for(application, person, "read")).json() != first
+    assert exchange(application, code_for(application, make_user(), "read write")).json() != first
+    assert own_token(application, scope="read write").json() != first
+    assert own_token(application).json() == own_token(application).json()
+
+
+def test_a_public_application_needs_pkce_instead_of_a_secret(application: Application, person: User) -> None:
+    Application.objects.filter(pk=application.pk).update(client_type=Application.CLIENT_PUBLIC)
+    refused(exchange(application, code_for(application, person), client_secret=None), 400, "invalid_grant")
+    code = code_for(application, person, challenge=CHALLENGE)
+    assert exchange(application, code, client_secret=None, code_verifier=VERIFIER).status_code == 200
+    refused(exchange(application, "x", client_secret="wrong"), 401, "invalid_client")
+    refused(own_token(application), 400, "unauthorized_client")
+
+
+def test_codes_that_ran_out_are_swept_by_the_next_one(application: Application, person: User) -> None:
+    old = code_for(application, person)
+    Grant.objects.filter(code=old).update(expires=clock.now() - timedelta(seconds=1))
+    new = code_for(application, person)
+    assert list(Grant.objects.values_list("code", flat=True)) == [new]
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/token/", "/oauth/token?grant_type=client_credentials"])
+def test_the_door_takes_posts_only_with_or_without_a_slash(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+    assert client.post(path).status_code in (400, 401)
+
+
+def _at_once(count: int, act: Any) -> list[Any]:
+    start, results = threading.Barrier(count), []
+
+    def run() -> None:
+        start.wait()
+        try:
+            results.append(act())
+        except Exception as error:
+            results.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ten_askers_at_once_get_one_token() -> None:
+    application, person = register_application(name="x", redirect_uris=CALLBACK), make_user()
+    tokens = _at_once(10, lambda: issue_token(application=application, user=person, scopes=["read", "write"]).token)
+    assert len(set(tokens)) == 1, tokens
+    assert AccessToken.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_code_used_ten_times_at_once_works_once() -> None:
+    application, person = register_application(name="x", redirect_uris=CALLBACK), make_user()
+    code = code_for(application, person)
+    results = _at_once(10, lambda: exchange_code(application=application, code=code, redirect_uri=CALLBACK))
+    assert sum(isinstance(result, AccessToken) for result in results) == 1, results
+    assert sum(isinstance(result, BadRequest) for result in results) == 9, results

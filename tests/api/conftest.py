@@ -1,0 +1,108 @@
+"""The sample API instead of the real one, and tokens that need no accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from social.api import gate
+from social.api.gate import checksum_of
+from social.api.identities import Identity, plug_in
+from social.api.scopes import SCOPES
+from social.kernel import redis
+
+
+class Tokens:
+    """A token source in memory that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.identities: dict[str, Identity] = {}
+        self.asked: list[str] = []
+        self.numbers = count(1000)
+        self.meanwhile: Callable[[], None] | None = None
+
+    def find_identity(self, token: str) -> Identity | None:
+        """As the port says; `meanwhile` runs after the row is read."""
+        self.asked.append(token)
+        found = self.identities.get(token)
+        if self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            meanwhile()
+        return found
+
+    def mint(self, *scopes: str, user_id: int | None = None, **state: Any) -> str:
+        """A new token."""
+        number = next(self.numbers)
+        token = f"token-{number}"
+        self.identities[token] = Identity(
+            token_id=number,
+            application_id=1,
+            scopes=frozenset(scopes or SCOPES),
+            user_id=user_id,
+            account_id=user_id and user_id + 10,
+            **state,
+        )
+        return token
+
+    def user_token(self, *scopes: str, **state: Any) -> str:
+        """Of the main user."""
+        return self.mint(*scopes, user_id=1, **state)
+
+    def other_user_token(self, *scopes: str) -> str:
+        """Of another one."""
+        return self.mint(*scopes, user_id=2)
+
+    def app_token(self, *scopes: str) -> str:
+        """Of an application."""
+        return self.mint(*scopes)
+
+    def change(self, token: str, **state: Any) -> None:
+        """Change the user's state, as a service would, and tell the gate."""
+        self.identities[token] = replace(self.identities[token], **state)
+        gate.forget_token(checksum_of(token))
+
+    def revoke(self, token: str) -> None:
+        """Revoke the token and tell the gate."""
+        del self.identities[token]
+        gate.forget_token(checksum_of(token))
+
+
+@pytest.fixture(autouse=True)
+def _sample_api(settings: Any) -> None:
+    settings.ROOT_URLCONF = "tests.api.urls"
+
+
+@pytest.fixture
+def door() -> Iterator[Tokens]:
+    """Tokens; nothing is remembered from another test."""
+    tokens = Tokens()
+    before = plug_in(tokens)
+    redis.client("cache").flushdb()
+    gate.forget_everything_here()
+    redis.circuit("cache").close()
+    yield tokens
+    plug_in(before)
+    gate.forget_everything_here()
+    redis.circuit("cache").close()
+
+
+@pytest.fixture
+def limits(settings: Any) -> None:
+    """Rate limits on."""
+    settings.RATE_LIMITS = True
+
+
+@pytest.fixture
+def get() -> Callable[..., Any]:
+    """`get(path, token=..., **query)`."""
+
+    def ask(path: str, token: str | None = None, **query: Any) -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return Client().get(path, query, headers=headers)
+
+    return ask

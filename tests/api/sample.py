@@ -1,0 +1,291 @@
+"""A small API of tags, with one door of each kind, to try the reception on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, OperationalError
+from django.http import HttpResponse
+from rest_framework.response import Response
+
+from accounts.models import Tag
+from social.api.access import any_token, anyone, app_token, optional_user, staff, user
+from social.api.inputs import (
+    ClientBoolean,
+    ClientChoice,
+    ClientDateTime,
+    ClientFile,
+    ClientInteger,
+    ClientNumber,
+    ClientString,
+    IdField,
+    IdListField,
+    Input,
+    NestedListField,
+    StringListField,
+    parameters,
+)
+from social.api.pagination import Cursor, Limit, paginate, paginate_offset
+from social.api.requests import ApiRequest
+from social.api.responses import reply
+from social.api.serializers import EntitySerializer
+from social.api.throttles import family, limited
+from social.api.viewsets import ApiViewSet
+from social.kernel import errors
+
+
+class TagSerializer(EntitySerializer):
+    """A tag as the sample shows it."""
+
+    def to_representation(self, instance: Tag) -> dict[str, Any]:
+        """id and name."""
+        return {"id": str(instance.id), "name": instance.name}
+
+
+class AskingSerializer(EntitySerializer):
+    """A serializer that makes the mistake of asking the database."""
+
+    def to_representation(self, instance: Tag) -> dict[str, Any]:
+        """id, and a name that is looked up."""
+        return {"id": str(instance.id), "name": Tag.objects.get(id=instance.id).name}
+
+
+@dataclass(frozen=True)
+class OptionDraft:
+    """An option."""
+
+    title: str = ""
+    weight: int = 1
+
+
+@dataclass(frozen=True)
+class TagDraft:
+    """Everything an input can hold."""
+
+    name: str = ""
+    sensitive: bool = False
+    weight: int = 7
+    focus: float = 0.0
+    parent_id: int | None = None
+    tag_ids: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+    kind: str = "plain"
+    due: Any = None
+    picture: Any = None
+    options: tuple[OptionDraft, ...] = ()
+
+
+class OptionInput(Input[OptionDraft]):
+    """One option."""
+
+    draft = OptionDraft
+    title = ClientString(max_length=5)
+    weight = ClientInteger()
+
+
+class TagInput(Input[TagDraft]):
+    """All fields."""
+
+    draft = TagDraft
+    required_keys = ("name",)
+    name = ClientString(max_length=20)
+    sensitive = ClientBoolean()
+    weight = ClientInteger(minimum=-100, maximum=100)
+    focus = ClientNumber()
+    parent_id = IdField(allow_null=True)
+    tag_ids = IdListField(scalar=True, max_items=5)
+    words = StringListField()
+    kind = ClientChoice(("plain", "loud"))
+    due = ClientDateTime(label="Date")
+    picture = ClientFile()
+    options = NestedListField(OptionInput)
+
+
+class DetailedInput(TagInput):
+    """With codes per field."""
+
+    details = True
+
+
+class TagsViewSet(ApiViewSet):
+    """Tags."""
+
+    access = {
+        "list": optional_user("read:statuses"),
+        "index": user("read:statuses"),
+        "offsets": optional_user(),
+        "create": user("write:statuses"),
+        "retrieve": user("read:statuses"),
+        "destroy": user("write:statuses"),
+        "asking": optional_user(),
+        "unflat": optional_user(),
+    }
+    throttles = {"create": family("statuses"), "destroy": limited("deletions")}
+
+    def list(self, request: ApiRequest) -> HttpResponse:
+        """As timelines: next whenever there is something."""
+        page = paginate(request, Tag.objects.all(), limit=Limit(20, 40), next_when="any")
+        return page.respond(TagSerializer(page.items, many=True).data)
+
+    def index(self, request: ApiRequest) -> HttpResponse:
+        """As lists of accounts."""
+        page = paginate(request, Tag.objects.all(), limit=Limit(20, 40, zero_is_all=True), prev="since_id")
+        return page.respond(TagSerializer(page.items, many=True).data)
+
+    def offsets(self, request: ApiRequest) -> HttpResponse:
+        """As trends."""
+        page = paginate_offset(request, Tag.objects.order_by("-id"), limit=Limit(20, 40), links=True)
+        return page.respond(TagSerializer(page.items, many=True).data)
+
+    def create(self, request: ApiRequest) -> dict[str, Any]:
+        """A tag from its name."""
+        draft = TagInput.read(request)
+        if draft.name == "taken":
+            raise errors.Invalid.sentence("Name has already been taken")
+        return {"id": str(Tag.objects.create(name=draft.name, display_name=draft.name).id), "name": draft.name}
+
+    def retrieve(self, request: ApiRequest, id: int) -> dict[str, Any]:
+        """One tag; those whose name begins with "secret" are somebody else's."""
+        found = Tag.objects.exclude(name__startswith="secret").filter(id=id).first()
+        if found is None:
+            raise errors.NotFound
+        entity: dict[str, Any] = TagSerializer(found).data
+        return entity
+
+    def destroy(self, request: ApiRequest, id: int) -> dict[str, Any]:
+        """Delete one."""
+        self.retrieve(request, id)
+        Tag.objects.filter(id=id).delete()
+        return {}
+
+    def asking(self, request: ApiRequest) -> Any:
+        """Shows with a serializer that queries."""
+        return AskingSerializer(list(Tag.objects.order_by("-id")), many=True).data
+
+    def unflat(self, request: ApiRequest) -> Any:
+        """One query per row."""
+        ids = Tag.objects.order_by("-id").values_list("id", flat=True)
+        return TagSerializer([Tag.objects.get(id=found) for found in ids], many=True).data
+
+
+class DoorsViewSet(ApiViewSet):
+    """One action per kind of door."""
+
+    access = {
+        "public": anyone(),
+        "optional": optional_user("read:accounts"),
+        "anybody": any_token(),
+        "application": app_token("write:accounts"),
+        "person": user("read:accounts", "profile"),
+        "unconfirmed": user("write:accounts", unconfirmed=True),
+        "follows": user("write:follows"),
+        "crypto": user("crypto"),
+        "moderator": staff("admin:read:reports"),
+        "documented": anyone(),
+    }
+    cache_control = {"documented": "public, max-age=300"}
+
+    def public(self, request: ApiRequest) -> dict[str, Any]:
+        """Who is there."""
+        identity = request.auth
+        return {
+            "user": identity.user_id if identity else None,
+            "address": request.client_ip,
+            "authenticated": request.user.is_authenticated,
+        }
+
+    optional = anybody = application = person = unconfirmed = follows = crypto = moderator = documented = public
+
+
+class EchoViewSet(ApiViewSet):
+    """Gives parameters back."""
+
+    access = {"echo": anyone(), "big": anyone(), "draft": anyone(), "detailed": anyone()}
+    max_body = {"big": 8 * 1024 * 1024}
+
+    def echo(self, request: ApiRequest) -> Any:
+        """Parameters as they were understood; files by name and size."""
+        return _shown(parameters(request))
+
+    big = echo
+
+    def draft(self, request: ApiRequest) -> Any:
+        """The dataclass."""
+        return _shown(TagInput.read(request).__dict__)
+
+    def detailed(self, request: ApiRequest) -> Any:
+        """The dataclass, with details in errors."""
+        return _shown(DetailedInput.read(request).__dict__)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _shown(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(item) for item in value]
+    if isinstance(value, OptionDraft):
+        return value.__dict__
+    if hasattr(value, "read"):
+        return {"file": value.name, "type": value.content_type, "size": value.size, "head": value.read(20).decode()}
+    return value
+
+
+class FeedViewSet(ApiViewSet):
+    """A feed that is no table."""
+
+    access = {"list": anyone()}
+    asked: list[Cursor] = []
+
+    def list(self, request: ApiRequest) -> HttpResponse:
+        """Numbers from 100 down to 1."""
+
+        def load(cursor: Cursor) -> list[int]:
+            self.asked.append(cursor)
+            found = [
+                number
+                for number in range(100, 0, -1)
+                if (cursor.max_id is None or number < cursor.max_id)
+                and (cursor.after is None or number > cursor.after)
+            ]
+            return found[-cursor.limit :] if cursor.ascending else found[: cursor.limit]
+
+        page = paginate(request, load, limit=Limit(20, 40), next_when="any")
+        return page.respond([str(number) for number in page.items])
+
+
+class FailuresViewSet(ApiViewSet):
+    """Raises what it is told to."""
+
+    access = {"raise_it": anyone(), "drf": anyone(), "created": anyone()}
+    ERRORS: dict[str, Exception] = {}
+
+    def raise_it(self, request: ApiRequest, name: str) -> Any:
+        """An error by name."""
+        raise self.ERRORS[name]
+
+    def drf(self, request: ApiRequest) -> Response:
+        """DRF's own response class."""
+        return Response({"ok": True}, status=202)
+
+    def created(self, request: ApiRequest) -> HttpResponse:
+        """Another status and headers."""
+        return reply({"ok": True}, status=201, headers={"Cache-Control": "public, max-age=5", "Deprecation": "@1"})
+
+
+class UniqueViolation(Exception):
+    """What psycopg raises behind an IntegrityError."""
+
+    sqlstate = "23505"
+
+
+def duplicate() -> IntegrityError:
+    """A clash on a unique column."""
+    error = IntegrityError("duplicate key")
+    error.__cause__ = UniqueViolation()
+    return error
+
+
+def database_gone() -> OperationalError:
+    """A database that does not answer."""
+    return OperationalError("connection refused")

@@ -1,0 +1,40 @@
+"""The endpoints of the sample API, and a page that fails."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from social.api.routing import endpoint
+from tests.api.sample import DoorsViewSet, EchoViewSet, FailuresViewSet, FeedViewSet, TagsViewSet
+
+
+def _broken_page(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("a page broke")
+
+
+def _form_page(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("ok")
+
+
+_EVERY_METHOD = ("get", "post", "put", "patch", "delete")
+urlpatterns = [
+    endpoint("api/v1/tags", TagsViewSet, {"get": "list"}),
+    endpoint("api/v1/tags", TagsViewSet, {"post": "create"}),
+    endpoint("api/v1/tags/index", TagsViewSet, {"get": "index"}),
+    endpoint("api/v1/tags/offsets", TagsViewSet, {"get": "offsets"}),
+    endpoint("api/v1/tags/asking", TagsViewSet, {"get": "asking"}),
+    endpoint("api/v1/tags/unflat", TagsViewSet, {"get": "unflat"}),
+    endpoint("api/v1/tags/<id>", TagsViewSet, {"get": "retrieve", "delete": "destroy"}),
+    *(endpoint(f"api/v1/doors/{name}", DoorsViewSet, {"get": name, "post": name}) for name in DoorsViewSet.access),
+    *(
+        endpoint(f"api/v1/echo/{name}", EchoViewSet, dict.fromkeys(_EVERY_METHOD, name))
+        for name in ("echo", "big", "draft", "detailed")
+    ),
+    endpoint("api/v1/feed", FeedViewSet, {"get": "list"}),
+    endpoint("api/v1/failures/drf", FailuresViewSet, {"get": "drf"}),
+    endpoint("api/v1/failures/created", FailuresViewSet, {"get": "created"}),
+    endpoint("api/v1/failures/<name>", FailuresViewSet, {"get": "raise_it"}),
+    path("pages/broken", _broken_page),
+    path("pages/form", _form_page),
+]

@@ -1,0 +1,171 @@
+"""Who is let in, and in which order callers are checked (contract, behaviours sections 3 and 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+
+from social.api import access
+from social.api.viewsets import ApiViewSet
+from tests.api.conftest import Tokens
+
+INVALID = "The access token is invalid"
+SCOPE = "This action is outside the authorized scopes"
+USER = "This method requires an authenticated user"
+DISABLED = "Your login is currently disabled"
+
+
+def answer(response: Any) -> tuple[int, Any]:
+    return response.status_code, response.json().get("error")
+
+
+def test_a_public_endpoint_answers_whatever_token_is_sent(door: Tokens, get: Any) -> None:
+    assert get("/api/v1/doors/public").status_code == 200
+    assert get("/api/v1/doors/public", token="wrong").json()["user"] is None
+    assert get("/api/v1/doors/public", token=door.user_token("push")).json()["user"] == 1
+
+
+def test_a_token_sent_to_an_optional_endpoint_must_be_valid_and_have_the_scope(door: Tokens, get: Any) -> None:
+    assert get("/api/v1/doors/optional").status_code == 200
+    assert answer(get("/api/v1/doors/optional", token="wrong")) == (401, INVALID)
+    assert answer(get("/api/v1/doors/optional", token=door.user_token("write"))) == (403, SCOPE)
+    assert get("/api/v1/doors/optional", token=door.app_token("read")).status_code == 200
+
+
+def test_no_or_a_wrong_token_is_401_with_a_challenge(door: Tokens, get: Any) -> None:
+    for token in (None, "wrong"):
+        response = get("/api/v1/doors/person", token=token)
+        assert answer(response) == (401, INVALID)
+        challenge = response.headers["WWW-Authenticate"]
+        assert challenge == f'Bearer realm="Social", error="invalid_token", error_description="{INVALID}"'
+
+
+def test_the_checks_come_in_the_order_token_scope_user_state_object(door: Tokens, get: Any) -> None:
+    """SEED: each wrong thing hides everything that comes after it."""
+    unconfirmed = {"confirmed": False}
+    path = "/api/v1/tags/not-an-id"
+    assert answer(get(path, token="wrong"))[0] == 401
+    assert answer(get(path, token=door.app_token("write"))) == (403, SCOPE)
+    assert answer(get(path, token=door.user_token("write", **unconfirmed))) == (403, SCOPE)
+    assert answer(get(path, token=door.app_token("read"))) == (422, USER)
+    message = "Your login is missing a confirmed e-mail address"
+    assert answer(get(path, token=door.user_token("read", **unconfirmed))) == (403, message)
+    assert answer(get(path, token=door.user_token("read"))) == (404, "Record not found")
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"confirmed": False}, "Your login is missing a confirmed e-mail address"),
+        ({"approved": False}, "Your login is currently pending approval"),
+        ({"disabled": True}, DISABLED),
+        ({"suspended": True}, DISABLED),
+        ({"moved": True}, DISABLED),
+        ({"needs_second_factor": True}, "Your account requires two-factor authentication"),
+    ],
+)
+def test_a_user_who_may_not_act_is_told_why(door: Tokens, get: Any, state: dict[str, Any], message: str) -> None:
+    assert answer(get("/api/v1/doors/person", token=door.user_token(**state))) == (403, message)
+
+
+@pytest.mark.parametrize("state", [{"disabled": True}, {"suspended": True}])
+def test_disabled_and_suspended_users_are_refused_wherever_they_show_a_token(
+    door: Tokens, get: Any, state: dict[str, Any]
+) -> None:
+    for name in ("public", "optional", "anybody", "person", "unconfirmed", "moderator"):
+        assert answer(get(f"/api/v1/doors/{name}", token=door.user_token(**state))) == (403, DISABLED), name
+
+
+def test_the_unconfirmed_may_use_what_is_made_for_them(door: Tokens, get: Any) -> None:
+    for state in ({"confirmed": False}, {"approved": False}):
+        assert get("/api/v1/doors/unconfirmed", token=door.user_token(**state)).status_code == 200
+        assert get("/api/v1/doors/optional", token=door.user_token(**state)).status_code == 200
+
+
+def test_any_token_is_enough_to_look_at_its_application(door: Tokens, get: Any) -> None:
+    assert get("/api/v1/doors/anybody").status_code == 401
+    assert get("/api/v1/doors/anybody", token=door.app_token("push")).status_code == 200
+    assert get("/api/v1/doors/anybody", token=door.user_token("push")).status_code == 200
+
+
+def test_sign_up_is_for_applications_only(door: Tokens, get: Any) -> None:
+    assert get("/api/v1/doors/application", token=door.app_token("write")).status_code == 200
+    assert answer(get("/api/v1/doors/application", token=door.user_token("write")))[0] == 403
+    assert answer(get("/api/v1/doors/application", token=door.app_token("read"))) == (403, SCOPE)
+
+
+def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(door: Tokens, get: Any) -> None:
+    path = "/api/v1/doors/moderator"
+    assert answer(get(path)) == (403, "This action is not allowed")
+    assert answer(get(path, token="wrong"))[0] == 401
+    assert answer(get(path, token=door.user_token("read", "write"))) == (403, SCOPE)
+    assert answer(get(path, token=door.app_token("admin:read")))[0] == 403
+    assert get(path, token=door.user_token("admin:read")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "opens"),
+    [
+        ("follows", ("write:follows",), True),
+        ("follows", ("write",), True),
+        ("follows", ("follow",), True),
+        ("follows", ("read",), False),
+        ("follows", ("write:statuses",), False),
+        ("person", ("profile",), True),
+        ("person", ("read:accounts",), True),
+        ("person", ("follow",), False),
+        ("crypto", ("read", "write", "follow", "push"), False),
+        ("crypto", ("crypto",), True),
+        ("moderator", ("admin:read:reports",), True),
+        ("moderator", ("admin:write",), False),
+    ],
+)
+def test_parents_open_what_their_children_open(
+    door: Tokens, get: Any, name: str, scopes: tuple[str, ...], opens: bool
+) -> None:
+    status = get(f"/api/v1/doors/{name}", token=door.user_token(*scopes)).status_code
+    assert status == (200 if opens else 403)
+
+
+def test_tokens_come_by_header_query_and_form(door: Tokens) -> None:
+    """Contract, behaviours section 5: Authorization, `access_token`, `bearer_token`."""
+    token = door.user_token()
+    client, path = Client(), "/api/v1/doors/person"
+    assert client.get(path, headers={"Authorization": f"bearer {token}"}).status_code == 200
+    for name in ("access_token", "bearer_token"):
+        assert client.get(path, {name: token}).status_code == 200
+        assert client.post(path, {name: token}).status_code == 200
+        assert client.post(path, f"{name}={token}", "application/x-www-form-urlencoded").status_code == 200
+        assert client.post(path, {name: token}, "application/json").status_code == 200
+    assert client.get(path, {"token": token}).status_code == 401
+    assert client.get(path, headers={"Authorization": f"Basic {token}"}).status_code == 401
+
+
+def test_the_header_wins_over_parameters(door: Tokens) -> None:
+    headers = {"Authorization": f"Bearer {door.user_token()}"}
+    assert Client().get("/api/v1/doors/person", {"access_token": "wrong"}, headers=headers).status_code == 200
+
+
+def test_a_token_in_a_large_body_is_not_looked_for(door: Tokens) -> None:
+    """Nobody makes the server read 8 MB before it knows who they are."""
+    body = f"access_token={door.user_token()}&x={'a' * 1_100_000}"
+    response = Client().put("/api/v1/echo/big", body, "application/x-www-form-urlencoded")
+    assert response.status_code == 200
+    assert door.asked == []
+
+
+def test_an_action_without_access_cannot_be_routed() -> None:
+    class Forgetful(ApiViewSet):
+        def list(self, request: Any) -> Any:
+            return []
+
+    with pytest.raises(ImproperlyConfigured, match="declares no access"):
+        Forgetful.as_view({"get": "list"})
+
+
+def test_an_unknown_scope_is_a_mistake_of_the_programmer() -> None:
+    with pytest.raises(ValueError, match="read:everything"):
+        access.user("read:everything")

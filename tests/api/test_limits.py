@@ -1,0 +1,244 @@
+"""How often callers may ask (contract, behaviours section 4; security row 25; clients.md, trap 13)."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+
+from social.api import gate
+from social.api import limits as table
+from social.api.limits import Count, Rule, headers, tightest
+from social.kernel import redis
+from tests.api.conftest import Tokens
+
+pytestmark = pytest.mark.usefixtures("limits")
+NOON = datetime(2026, 3, 1, 12, 2, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rules with limits a test can reach."""
+    monkeypatch.setattr(
+        table,
+        "ALWAYS",
+        (Rule("api/user", 6, 300, "user"), Rule("api/token", 4, 300, "token"), Rule("api/visitor", 3, 300, "visitor")),
+    )
+    monkeypatch.setattr(
+        table, "PAGING", (Rule("paging/user", 2, 900, "user"), Rule("paging/visitor", 2, 900, "visitor"))
+    )
+
+
+def remaining(response: Any) -> tuple[str, str]:
+    return response.headers["X-RateLimit-Limit"], response.headers["X-RateLimit-Remaining"]
+
+
+@time_machine.travel(NOON, tick=False)
+def test_the_headers_tell_the_tightest_counter_and_when_its_window_ends(door: Tokens, get: Any) -> None:
+    response = get("/api/v1/doors/person", token=door.user_token())
+    assert remaining(response) == ("300", "299")
+    assert response.headers["X-RateLimit-Reset"] == "2026-03-01T12:05:00.000000Z", "aligned to five minutes"
+    assert remaining(get("/api/v1/doors/public")) == ("300", "299")
+
+
+def test_the_reset_is_iso_with_microseconds(door: Tokens, get: Any) -> None:
+    value = get("/api/v1/doors/public").headers["X-RateLimit-Reset"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value)
+
+
+def test_the_table_is_the_contracts() -> None:
+    def shape(rules: tuple[Rule, ...]) -> list[tuple[int, int, str]]:
+        return [(rule.limit, rule.period, rule.per) for rule in rules]
+
+    assert shape(table.ALWAYS) == [(1500, 300, "user"), (300, 300, "token"), (300, 300, "visitor")]
+    assert shape(table.PAGING) == [(300, 900, "user"), (300, 900, "visitor")]
+    assert shape(table.limited("media")) == [(30, 1800, "user")]
+    assert shape(table.limited("media_proxy")) == [(30, 600, "address")]
+    assert shape(table.limited("deletions")) == [(30, 1800, "user")]
+    assert shape(table.limited("sign_up")) == [(5, 1800, "address")]
+    assert shape(table.limited("apps")) == [(5, 600, "address")]
+    assert shape(table.limited("confirmations")) == [(25, 300, "address"), (5, 1800, "user")]
+    assert shape(table.family("follows")) == [(400, 86400, "account")]
+    assert shape(table.family("statuses")) == [(300, 10800, "account")]
+    assert shape(table.family("reports")) == [(400, 86400, "account")]
+
+
+@time_machine.travel(NOON, tick=False)
+def test_one_too_many_is_429_with_a_body_and_headers(door: Tokens, get: Any, small: None) -> None:
+    for left in ("2", "1", "0"):
+        assert remaining(get("/api/v1/doors/public")) == ("3", left)
+    response = get("/api/v1/doors/public")
+    assert response.status_code == 429
+    assert response.json() == {"error": "Too many requests"}
+    assert remaining(response) == ("3", "0")
+    assert response.headers["X-RateLimit-Reset"] == "2026-03-01T12:05:00.000000Z"
+    assert "no-store" in response.headers["Cache-Control"]
+
+
+def test_the_next_window_starts_afresh(door: Tokens, get: Any, small: None) -> None:
+    with time_machine.travel(NOON, tick=False) as now:
+        for _ in range(4):
+            last = get("/api/v1/doors/public")
+        assert last.status_code == 429
+        now.shift(151)
+        assert get("/api/v1/doors/public").status_code == 200
+
+
+def test_each_token_has_its_counter_and_a_user_one_for_all_tokens(door: Tokens, get: Any, small: None) -> None:
+    first, second = door.user_token(), door.user_token()
+    path = "/api/v1/doors/person"
+    assert [get(path, token=first).status_code for _ in range(5)] == [200] * 4 + [429]
+    assert [get(path, token=second).status_code for _ in range(2)] == [200, 429], "five of six were the first token's"
+
+
+def test_a_token_does_not_eat_the_share_of_its_address(door: Tokens, get: Any, small: None) -> None:
+    token = door.user_token()
+    for _ in range(4):
+        get("/api/v1/doors/public", token=token)
+    assert remaining(get("/api/v1/doors/public")) == ("3", "2")
+
+
+def test_an_applications_token_counts_for_the_address_too(door: Tokens, get: Any, small: None) -> None:
+    statuses = [get("/api/v1/doors/public", token=door.app_token()).status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_wrong_tokens_are_no_way_around_the_limit(door: Tokens, get: Any, small: None) -> None:
+    statuses = [get("/api/v1/doors/person", token=f"wrong-{number}").status_code for number in range(5)]
+    assert statuses == [401, 401, 401, 429, 429]
+
+
+@pytest.mark.parametrize("parameter", ["page", "min_id", "max_id", "since_id"])
+def test_paging_is_counted_apart(door: Tokens, get: Any, small: None, parameter: str) -> None:
+    token = door.user_token()
+    statuses = [get("/api/v1/doors/person", token=token, **{parameter: "5"}).status_code for _ in range(3)]
+    assert statuses == [200, 200, 429]
+    assert get("/api/v1/doors/person", token=token).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "variant",
+    ["/api/v1/doors/public/", "/api/v1/doors/public.json", "/api/v1/doors/public?x=1", "/api/v1/%64oors/public"],
+)
+def test_another_spelling_of_the_path_is_the_same_path(door: Tokens, small: None, variant: str) -> None:
+    statuses = [Client().get(variant).status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_a_forged_forwarded_address_changes_nothing(door: Tokens, small: None) -> None:
+    statuses = [
+        Client().get("/api/v1/doors/public", headers={"X-Forwarded-For": f"203.0.113.{number}"}).status_code
+        for number in range(4)
+    ]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_behind_a_trusted_proxy_each_client_is_counted(door: Tokens, small: None, settings: Any) -> None:
+    settings.TRUSTED_PROXIES = (ipaddress.ip_network("127.0.0.0/8"),)
+    for number in range(4):
+        headers = {"X-Forwarded-For": f"198.51.100.7, 203.0.113.{number}"}
+        assert Client().get("/api/v1/doors/public", headers=headers).status_code == 200
+    headers = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
+    statuses = [Client().get("/api/v1/doors/public", headers=headers).status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+
+
+def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(door: Tokens, small: None) -> None:
+    statuses = [
+        Client().get("/api/v1/doors/public", REMOTE_ADDR=f"2001:db8:1:2::{number:x}").status_code
+        for number in range(1, 5)
+    ]
+    assert statuses == [200, 200, 200, 429]
+    assert Client().get("/api/v1/doors/public", REMOTE_ADDR="2001:db8:1:3::1").status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_family_shows_in_the_headers_when_it_is_the_lower(
+    door: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.api.sample import TagsViewSet
+
+    rule = Rule("statuses", 2, 10800, "account", family=True)
+    monkeypatch.setattr(TagsViewSet, "throttles", {"create": (rule,)})
+    headers = {"Authorization": f"Bearer {door.user_token()}"}
+
+    def create(name: str) -> Any:
+        return Client().post("/api/v1/tags", {"name": name}, headers=headers)
+
+    assert remaining(create("one")) == ("2", "1")
+    assert create("taken").status_code == 422
+    assert create("").status_code == 400
+    assert remaining(create("two")) == ("2", "0"), "what was refused was not counted"
+    refused = create("three")
+    assert refused.status_code == 429
+    assert refused.json() == {"error": "Too many requests"}
+    assert remaining(refused) == ("2", "0")
+    assert Client().get("/api/v1/tags", headers=headers).status_code == 200, "only the family is used up"
+
+
+@pytest.mark.django_db
+def test_a_family_never_hides_who_may_not_act(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.api.sample import TagsViewSet
+
+    rule = Rule("statuses", 0, 10800, "account", family=True)
+    monkeypatch.setattr(TagsViewSet, "throttles", {"create": (rule,)})
+    headers = {"Authorization": f"Bearer {door.user_token('read')}"}
+    assert Client().post("/api/v1/tags", {"name": "x"}, headers=headers).status_code == 403
+
+
+@pytest.mark.django_db
+def test_an_own_limit_counts_attempts(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.api.sample import TagsViewSet
+
+    monkeypatch.setattr(TagsViewSet, "throttles", {"destroy": (Rule("deletions", 2, 1800, "user"),)})
+    headers = {"Authorization": f"Bearer {door.user_token()}"}
+    statuses = [Client().delete("/api/v1/tags/1", headers=headers).status_code for _ in range(3)]
+    assert statuses == [404, 404, 429]
+
+
+def test_switched_off_nothing_is_counted_or_told(door: Tokens, get: Any, small: None, settings: Any) -> None:
+    settings.RATE_LIMITS = False
+    for _ in range(5):
+        response = get("/api/v1/doors/public")
+        assert response.status_code == 200
+        assert "X-RateLimit-Limit" not in response.headers
+    assert not list(redis.client("cache").scan_iter("cache:limit:*"))
+
+
+def test_without_redis_nobody_is_counted(door: Tokens, get: Any, small: None, settings: Any, tmp_path: Any) -> None:
+    settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
+    assert [get("/api/v1/doors/public").status_code for _ in range(5)] == [200] * 5
+
+
+def test_counters_end_with_their_window(door: Tokens, get: Any) -> None:
+    get("/api/v1/doors/person", token=door.user_token())
+    client = redis.client("cache")
+    keys = list(client.scan_iter("cache:limit:*"))
+    assert keys
+    assert all(0 < client.ttl(key) <= 300 for key in keys)
+
+
+def test_pages_count_their_own_subjects(door: Tokens) -> None:
+    rule = Rule("sign_in/email", 2, 3600, "account")
+    counts = [gate.count(rule, subject="Somebody@example.com") for _ in range(3)]
+    assert [count.exceeded for count in counts if count] == [False, False, True]
+    other = gate.count(rule, subject="other@example.com")
+    assert other is not None
+    assert not other.exceeded
+    assert not any(b"example.com" in key for key in redis.client("cache").scan_iter())
+
+
+def test_the_tightest_is_the_one_with_least_left() -> None:
+    wide, narrow = Count(Rule("a", 100, 60, "user"), 50, 0), Count(Rule("b", 10, 60, "user"), 9, 0)
+    assert tightest([wide, narrow]) is narrow
+    assert tightest([]) is None
+    assert headers(Count(Rule("a", 5, 60, "user"), 9, 1_700_000_000)) == {
+        "X-RateLimit-Limit": "5",
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": "2023-11-14T22:13:20.000000Z",
+    }

@@ -1,0 +1,165 @@
+"""How long a token is believed, and what is kept of it (issue "Reception"; security row 48)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from social.api import gate, identities
+from social.api.gate import checksum_of, forget_token
+from social.api.identities import Identity
+from social.kernel import redis
+from tests.api.conftest import Tokens
+
+PERSON = "/api/v1/doors/person"
+
+
+@pytest.fixture(params=["limits on", "limits off"])
+def either_way(request: pytest.FixtureRequest, settings: Any) -> None:
+    """What is promised of tokens holds with and without counting."""
+    settings.RATE_LIMITS = request.param == "limits on"
+
+
+@pytest.fixture
+def no_redis(settings: Any, tmp_path: Any) -> Iterator[None]:
+    """Nobody answers at the cache's address."""
+    settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
+    yield
+    redis.circuit("cache").close()
+
+
+def another_process() -> None:
+    """What a second process knows of tokens: nothing but what is in Redis."""
+    gate.forget_everything_here()
+
+
+def test_an_identity_survives_being_written_down() -> None:
+    full = Identity(7, 8, frozenset({"read", "push"}), 9, 10, False, False, True, True, True, True, "de")
+    for identity in (full, Identity(7, None, frozenset())):
+        assert identities.decode(identities.encode(identity)) == identity
+
+
+def test_the_database_is_asked_once_a_minute(door: Tokens, get: Any, either_way: None) -> None:
+    token = door.user_token()
+    for _ in range(3):
+        assert get(PERSON, token=token).status_code == 200
+        another_process()
+    assert door.asked == [token]
+
+
+def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(door: Tokens, get: Any, limits: None) -> None:
+    token = door.user_token()
+    get(PERSON, token=token)
+    client = redis.client("cache")
+    before = client.info("commandstats")
+    get(PERSON, token=token)
+    after = client.info("commandstats")
+
+    def calls(name: str) -> int:
+        found = [int(stats.get(f"cmdstat_{name}", {}).get("calls", 0)) for stats in (before, after)]
+        return found[1] - found[0]
+
+    assert calls("evalsha") == 1
+    assert [calls(name) for name in ("eval", "set", "expire")] == [0, 0, 0]
+    assert calls("incr") == 2, "the counters of user and token"
+
+
+def test_a_revoked_token_is_refused_in_every_process_within_a_second(
+    door: Tokens, get: Any, either_way: None
+) -> None:
+    token = door.user_token()
+    assert get(PERSON, token=token).status_code == 200
+    here = dict(gate._local)
+    door.revoke(token)
+    another_process()
+    assert get(PERSON, token=token).status_code == 401
+    gate._local.update(here)  # a process that was not told and remembers
+    time.sleep(1.05)
+    assert get(PERSON, token=token).status_code == 401
+
+
+def test_a_token_revoked_while_it_is_being_looked_up_does_not_stay_valid(
+    door: Tokens, get: Any, either_way: None
+) -> None:
+    """One process has read the row, another revokes: the first must not store what it read."""
+    token = door.user_token()
+    door.meanwhile = lambda: door.revoke(token)
+    assert get(PERSON, token=token).status_code == 200, "this request was before the revocation"
+    another_process()
+    assert get(PERSON, token=token).status_code == 401
+
+
+def test_a_change_of_the_users_state_is_seen_within_a_second(door: Tokens, get: Any, either_way: None) -> None:
+    token = door.user_token(confirmed=False)
+    assert get(PERSON, token=token).status_code == 403
+    door.change(token, confirmed=True)
+    assert get(PERSON, token=token).status_code == 200
+
+
+def test_a_second_of_memory_is_the_most_when_nothing_is_counted(door: Tokens, get: Any) -> None:
+    token = door.user_token()
+    get(PERSON, token=token)
+    redis.client("cache").flushdb()
+    get(PERSON, token=token)
+    assert door.asked == [token], "remembered in the process"
+    time.sleep(1.05)
+    get(PERSON, token=token)
+    assert door.asked == [token, token]
+
+
+def test_flushing_redis_forgets_nobody(door: Tokens, get: Any, either_way: None) -> None:
+    token = door.user_token()
+    get(PERSON, token=token)
+    redis.client("cache").flushall()
+    another_process()
+    assert get(PERSON, token=token).status_code == 200
+
+
+def test_a_token_that_becomes_valid_is_accepted_within_a_second(door: Tokens, get: Any, either_way: None) -> None:
+    token = door.user_token()
+    identity = door.identities.pop(token)
+    assert get(PERSON, token=token).status_code == 401
+    door.identities[token] = identity
+    time.sleep(1.05)
+    assert get(PERSON, token=token).status_code == 200
+
+
+def test_without_redis_the_database_says_who_it_is_and_quickly(
+    door: Tokens, get: Any, either_way: None, no_redis: None
+) -> None:
+    token = door.user_token()
+    started = time.monotonic()
+    for _ in range(20):
+        assert get(PERSON, token=token).status_code == 200
+        assert get(PERSON, token="wrong").status_code == 401
+    assert time.monotonic() - started < 2
+    assert door.asked.count(token) < 5, "the process remembers for a second"
+
+
+def test_forgetting_says_when_redis_could_not_be_told(door: Tokens, no_redis: None) -> None:
+    assert forget_token(checksum_of("x")) is False
+
+
+def test_forgetting_says_when_redis_was_told(door: Tokens) -> None:
+    assert forget_token(checksum_of("x")) is True
+
+
+def test_no_token_is_ever_kept_in_clear(door: Tokens, get: Any, limits: None) -> None:
+    token = door.user_token()
+    get(PERSON, token=token)
+    get(PERSON, token="a-wrong-token")
+    client = redis.client("cache")
+    for key in client.scan_iter():
+        kept = key + (client.get(key) or b"")
+        assert token.encode() not in kept
+        assert b"a-wrong-token" not in kept
+    assert all(token not in checksum for checksum in gate._local)
+
+
+def test_an_entry_of_another_version_is_no_stumbling_block(door: Tokens, get: Any, either_way: None) -> None:
+    token = door.user_token()
+    redis.client("cache").set(redis.key("cache", "token", checksum_of(token)), b"something else", ex=60)
+    assert get(PERSON, token=token).status_code == 200

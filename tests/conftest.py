@@ -1,0 +1,32 @@
+"""What every test may rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from social.kernel import redis
+
+
+@pytest.fixture(autouse=True)
+def _as_installed(request: pytest.FixtureRequest) -> None:
+    """The roles a server begins with are there, also after a test that emptied every table."""
+    marker = request.node.get_closest_marker("django_db")
+    if marker is None:
+        return
+    request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
+    if not apps.get_model("accounts", "Role").objects.exists():
+        with connection.schema_editor() as editor:
+            import_module("accounts.migrations.0002_roles").create(apps, editor)
+
+
+@pytest.fixture(autouse=True)
+def _empty_redis(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No test sees another one's feeds, counters or cached identities."""
+    yield
+    if request.node.get_closest_marker("django_db") is not None:
+        redis.client("cache").flushdb()

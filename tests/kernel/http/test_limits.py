@@ -1,0 +1,138 @@
+"""Promises that slow remote machines cannot hold up the web requests of this one (DESIGN "One way out")."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from pytest_django import Settings
+
+from social.kernel.http.client import Exhausted, FetchError, GuardedClient, Request, TimedOut, Unreachable
+from social.kernel.http.limits import HostPauses, web_request_budget
+from tests.kernel.http.attacker import Attacker
+
+
+def seconds_of(work: Callable[[], object], error: type[FetchError]) -> float:
+    """How long something took to fail as expected."""
+    started = time.monotonic()
+    with pytest.raises(error):
+        work()
+    return time.monotonic() - started
+
+
+def test_a_web_request_waits_for_the_network_no_longer_than_its_budget(
+    client: GuardedClient, attacker: Attacker
+) -> None:
+    def silent() -> object:
+        return client.send(Request(attacker.url("/silent"), deadline=10))
+
+    with web_request_budget(0.3):
+        assert 0.25 < seconds_of(silent, TimedOut) < 1.5
+        assert seconds_of(silent, Exhausted) < 0.2
+        assert seconds_of(lambda: client.send(Request(attacker.url())), Exhausted) < 0.2
+    assert client.send(Request(attacker.url())).status == 200
+
+
+def test_the_budget_is_spent_by_waiting_alone(client: GuardedClient, attacker: Attacker) -> None:
+    with web_request_budget(0.6):
+        time.sleep(0.6)
+        for _ in range(3):
+            client.send(Request(attacker.url("/slow/0.1")))
+        assert seconds_of(lambda: client.send(Request(attacker.url("/silent"))), TimedOut) < 0.5
+
+
+def test_fetches_under_way_together_spend_the_time_once(client: GuardedClient, attacker: Attacker) -> None:
+    async def together() -> None:
+        await asyncio.gather(*(client.send_async(Request(attacker.url("/slow/0.2"))) for _ in range(5)))
+
+    with web_request_budget(0.8):
+        asyncio.run(together())
+        asyncio.run(together())
+
+
+def test_a_budget_inside_a_budget_adds_nothing(client: GuardedClient, attacker: Attacker) -> None:
+    with web_request_budget(0.2):
+        with web_request_budget(10):
+            seconds_of(lambda: client.send(Request(attacker.url("/silent"))), TimedOut)
+        assert seconds_of(lambda: client.send(Request(attacker.url())), Exhausted) < 0.2
+
+
+def test_at_most_half_of_the_web_threads_wait_for_the_network(
+    client: GuardedClient, attacker: Attacker, settings: Settings
+) -> None:
+    settings.WEB_THREADS = 4
+    barrier = threading.Barrier(5)
+    outcomes: list[tuple[str, float]] = []
+
+    def web_request() -> None:
+        with web_request_budget(1.0):
+            barrier.wait()
+            started = time.monotonic()
+            try:
+                client.send(Request(attacker.url("/silent"), deadline=0.4))
+            except FetchError as error:
+                outcomes.append((type(error).__name__, time.monotonic() - started))
+
+    threads = [threading.Thread(target=web_request) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(name for name, _ in outcomes) == ["Exhausted"] * 3 + ["TimedOut"] * 2
+    assert all(seconds < 0.35 for name, seconds in outcomes if name == "Exhausted")
+    with web_request_budget():
+        assert client.send(Request(attacker.url())).status == 200
+
+
+def test_work_outside_web_requests_is_not_held_back_by_those_that_wait(
+    client: GuardedClient, attacker: Attacker, settings: Settings
+) -> None:
+    settings.WEB_THREADS = 1
+
+    def web_request() -> None:
+        with web_request_budget(0.3), pytest.raises(TimedOut):
+            client.send(Request(attacker.url("/silent")))
+
+    thread = threading.Thread(target=web_request)
+    thread.start()
+    time.sleep(0.05)
+    assert client.send(Request(attacker.url())).status == 200
+    thread.join()
+
+
+def test_a_dead_host_is_not_tried_again_by_web_requests_for_a_while(client: GuardedClient) -> None:
+    with Attacker() as gone:
+        port = gone.port
+    with web_request_budget(), pytest.raises(Unreachable):
+        client.send(Request(gone.url()))
+    with Attacker(port=port) as back:
+        with web_request_budget(), pytest.raises(Unreachable, match="a moment ago"):
+            client.send(Request(back.url()))
+        assert back.connections == 0
+        # Work that has its own back-off asks all the same, and its success ends the pause.
+        assert client.send(Request(back.url())).status == 200
+        with web_request_budget():
+            assert client.send(Request(back.url())).status == 200
+
+
+def test_a_host_that_stays_silent_for_a_second_counts_as_dead(client: GuardedClient, attacker: Attacker) -> None:
+    with web_request_budget():
+        seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=0.3)), TimedOut)
+        assert client.send(Request(attacker.url())).status == 200
+        seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=1.1)), TimedOut)
+        with pytest.raises(Unreachable, match="a moment ago"):
+            client.send(Request(attacker.url()))
+
+
+def test_pauses_end_by_themselves_and_remember_a_bounded_number_of_hosts() -> None:
+    pauses = HostPauses(seconds=0.05, size=2)
+    for port in (1, 2, 3):
+        pauses.note("remote.example", port)
+    assert [pauses.holds("remote.example", port) for port in (1, 2, 3)] == [False, True, True]
+    pauses.forget("remote.example", 2)
+    assert not pauses.holds("remote.example", 2)
+    time.sleep(0.06)
+    assert not pauses.holds("remote.example", 3)

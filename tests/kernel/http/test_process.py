@@ -1,0 +1,231 @@
+"""Promises about threads, forks and the end of processes, and about certificates."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import os
+import ssl
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from social.kernel.http import network
+from social.kernel.http.client import FetchError, GuardedClient, Request, TimedOut, Untrusted, run
+from tests.kernel.http.attacker import DOCUMENT, Attacker
+
+
+def test_eight_threads_share_one_pool_of_kept_connections(client: GuardedClient, attacker: Attacker) -> None:
+    def fetches(_: int) -> list[bytes]:
+        return [client.send(Request(attacker.url("/slow/0.002"))).body for _ in range(20)]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [body for bodies in pool.map(fetches, range(8)) for body in bodies]
+    assert answers == [DOCUMENT] * 160
+    assert attacker.connections <= 8
+
+
+def test_one_host_gets_no_more_than_eight_connections(client: GuardedClient, attacker: Attacker) -> None:
+    async def many() -> None:
+        await asyncio.gather(*(client.send_async(Request(attacker.url("/slow/0.02"))) for _ in range(40)))
+
+    run(many())
+    assert attacker.connections == 8
+    assert len(attacker.requests) == 40
+
+
+def test_a_silent_host_does_not_hold_up_the_others(client: GuardedClient, attacker: Attacker) -> None:
+    async def both() -> list[object]:
+        with Attacker() as silent:
+            blocked = [client.send_async(Request(silent.url("/silent"), deadline=0.5)) for _ in range(30)]
+            waiting = asyncio.gather(*blocked, return_exceptions=True)
+            started = time.monotonic()
+            assert (await client.send_async(Request(attacker.url()))).body == DOCUMENT
+            assert time.monotonic() - started < 0.3
+            return list(await waiting)
+
+    assert all(isinstance(outcome, TimedOut) for outcome in asyncio.run(both()))
+
+
+def test_connections_outlive_a_batch_that_runs_on_the_network_loop(client: GuardedClient, attacker: Attacker) -> None:
+    async def batch() -> int:
+        return (await client.send_async(Request(attacker.url()))).status
+
+    assert [run(batch()) for _ in range(3)] == [200] * 3
+    assert attacker.connections == 1
+
+
+def test_waiting_for_the_network_loop_on_itself_is_an_error_and_no_deadlock(client: GuardedClient) -> None:
+    async def wrong() -> None:
+        client.send(Request("http://127.0.0.1/"))
+
+    with pytest.raises(RuntimeError, match="fetch_async"):
+        run(wrong(), timeout=5)
+
+
+def test_a_cancelled_coroutine_lets_go_of_its_connection(client: GuardedClient, attacker: Attacker) -> None:
+    async def impatient() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.04):
+                await client.send_async(Request(attacker.url("/silent")))
+
+    for _ in range(10):
+        asyncio.run(impatient())
+    assert client.send(Request(attacker.url())).status == 200
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_opens_its_own_connections_and_leaves_those_of_its_parent_alone(
+    client: GuardedClient, attacker: Attacker
+) -> None:
+    client.send(Request(attacker.url()))
+    thread = network.current()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            for _ in range(2):
+                os.write(writer, client.send(Request(attacker.url("/echo"), deadline=5)).body[:1])
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    assert os.read(reader, 10) == b"{{"
+    os.close(reader)
+    assert client.send(Request(attacker.url(), deadline=5)).body == DOCUMENT
+    assert network.current() is thread
+    assert [seen.connection for seen in attacker.requests] == [1, 2, 2, 1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_in_the_middle_of_a_fetch_leaves_no_lock_behind(client: GuardedClient, attacker: Attacker) -> None:
+    busy = threading.Thread(target=lambda: client.send(Request(attacker.url("/slow/0.3"))))
+    busy.start()
+    time.sleep(0.05)
+    child = os.fork()
+    if child == 0:
+        try:
+            client.send(Request(attacker.url(), deadline=5))
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    busy.join()
+
+
+SETTINGS = """
+from django.conf import settings
+settings.configure(FEDERATION_LOOPBACK=True, WEB_DOMAIN="a.localhost", LOCAL_DOMAIN="a.localhost", BASE_URL="http://a",
+                   VERSION="1", USE_I18N=False)
+from social.kernel.http.client import FetchError, Untrusted, fetch
+"""
+
+
+def script(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a process of its own, in which every warning is an error."""
+    inherited = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    return subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", SETTINGS + textwrap.dedent(text), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        cwd=Path(__file__).parents[3],
+        env=inherited | environment,
+    )
+
+
+def test_a_process_ends_at_once_and_without_complaint_though_connections_are_open(attacker: Attacker) -> None:
+    started = time.monotonic()
+    result = script(
+        """
+        import sys, threading
+        def stuck():
+            try: fetch(sys.argv[1], deadline=60)
+            except FetchError: pass
+        threading.Thread(target=stuck, daemon=True).start()
+        print(fetch(sys.argv[2]).status)
+        """,
+        *(attacker.url("/silent"), attacker.url()),
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "200\n", "")
+    assert time.monotonic() - started < 8
+
+
+# --- certificates ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that nobody has vouched for, with its key in the same file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "remote.example")])
+    now = datetime.datetime.now(datetime.UTC)
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("tls") / "certificate.pem"
+    path.write_bytes(
+        built.public_bytes(serialization.Encoding.PEM)
+        + key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return path
+
+
+@pytest.fixture
+def secure(certificate: Path) -> Iterator[Attacker]:
+    """A server that speaks TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with Attacker(tls=context) as server:
+        yield server
+
+
+def test_a_certificate_that_nobody_vouches_for_is_not_accepted(client: GuardedClient, secure: Attacker) -> None:
+    with pytest.raises(Untrusted) as caught:
+        client.send(Request(secure.url()))
+    assert caught.value.message == "Remote SSL certificate could not be verified"
+    assert secure.requests == []
+
+
+def test_authorities_that_the_operator_has_installed_are_trusted_for_their_names(
+    secure: Attacker, certificate: Path
+) -> None:
+    result = script(
+        """
+        import sys
+        print(fetch(sys.argv[1]).status, fetch(sys.argv[1]).status)
+        try: fetch(sys.argv[2])
+        except Untrusted: print("untrusted")
+        """,
+        *(secure.url(), secure.url(host="localhost")),
+        SSL_CERT_FILE=str(certificate),
+    )
+    assert (result.stdout, result.stderr) == ("200 200\nuntrusted\n", "")
+    assert len({seen.connection for seen in secure.requests}) == 1
+
+
+def test_a_server_without_tls_gets_no_request_meant_for_one_with_it(client: GuardedClient, attacker: Attacker) -> None:
+    with pytest.raises(FetchError):
+        client.send(Request(attacker.url().replace("http:", "https:"), deadline=0.3))
+    assert attacker.requests == []

@@ -1,0 +1,88 @@
+"""What a browser could make of a piece of HTML, read by a parser that is not the server's, and the time things take."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "data"
+POSTS: list[dict[str, Any]] = json.loads((DATA / "posts.json").read_text(encoding="utf-8"))
+ATTACKS: list[str] = (DATA / "xss.txt").read_text(encoding="utf-8").split("\n")[:-1]
+
+ALLOWED: dict[str, set[str]] = {
+    **{tag: set() for tag in ("br", "del", "s", "pre", "blockquote", "code", "b", "strong", "u", "i", "em", "ul")},
+    **{tag: set() for tag in ("ruby", "rt", "rp")},
+    "p": {"class"},
+    "span": {"class", "translate"},
+    "a": {"href", "rel", "class", "translate", "target"},
+    "ol": {"start", "reversed"},
+    "li": {"value"},
+}
+CLASSES = re.compile(r"((h|p|u|dt|e)-\S+|mention|hashtag|ellipsis|invisible|quote-inline)?")
+SCHEMES = re.compile(r"(https?://[^/\\]|(dat|dweb|ipfs|ipns|ssb|gopher|xmpp|magnet|gemini):)", re.IGNORECASE)
+
+
+class Reader(HTMLParser):
+    """Collects tags and text, and checks that tags are closed in the order in which they were opened."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.data: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == [], f"left open: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.data.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(f"a declaration: {decl}")
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(f"an instruction: {data}")
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(f"a declaration: {data}")
+
+
+def assert_harmless(html: str) -> Reader:
+    """Every tag, attribute, class and address is one that contract, behaviours section 8 allows."""
+    read = Reader(html)
+    for tag, attributes in read.tags:
+        assert tag in ALLOWED, tag
+        assert set(attributes) <= ALLOWED[tag] | {"lang"}, attributes
+        assert all(CLASSES.fullmatch(name) for name in (attributes.get("class") or "").split()), attributes
+        if tag == "a":
+            assert SCHEMES.match(attributes["href"] or ""), attributes
+    return read
+
+
+def takes_at_most(milliseconds: float, work: Callable[[], object]) -> bool:
+    """Whether a call needs no more processor time than that, in one of five tries: others run on the machine too."""
+    for _ in range(5):
+        begin = time.process_time()
+        work()
+        if (time.process_time() - begin) * 1000 <= milliseconds:
+            return True
+    return False

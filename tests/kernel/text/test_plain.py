@@ -1,0 +1,46 @@
+"""The text of some HTML is what a person would read of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from social.kernel.text.plain import plain
+from social.kernel.text.sanitize import sanitize
+from tests.kernel.text.strategies import tag_soups
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("", ""),
+        ("text", "text"),
+        ("<p>one</p><p>two</p>", "one\n\ntwo"),
+        ("<p>one<br>two<br />three<br/>four</p>", "one\ntwo\nthree\nfour"),
+        ("<p>one<br>\ntwo</p>\n<p>three</p>\n", "one\ntwo\n\nthree"),
+        ("one<br><br><br><br>two", "one\n\ntwo"),
+        ("<p>one two\n three</p>", "one two three"),
+        ("<p>5 &lt; 6 &amp;amp; &quot;7&quot; &#39;8&#x27; &hearts;&nbsp;x</p>", "5 < 6 &amp; \"7\" '8' ♥\xa0x"),
+        ("a &lt;b&gt; c", "a <b> c"),
+        ("<ul><li>one</li><li>two</li></ul>three", "one\ntwo\n\nthree"),
+        ("<blockquote><p>one</p></blockquote>two", "one\n\ntwo"),
+        ("<pre>a\n  b\n\n\nc</pre>", "a\n  b\n\n\nc"),
+        ('<a href="https://x"><span class="invisible">https://</span><span>x.example</span></a>', "https://x.example"),
+        ("<div>one</div><div>two</div><table><tr><td>a</td><td>b</td></tr></table>", "one\n\ntwo\n\na b"),
+        ("a<script>alert(1)</script><style>b{}</style><!-- c -->d", "ad"),
+        ('<img alt=">" title="<b>">x', "x"),
+        ("x < y <3", "x < y <3"),
+        ("one <b", "one"),
+        ("שלום<br>مرحبا<br>नमस्ते<br>👨‍👩‍👧", "שלום\nمرحبا\nनमस्ते\n👨‍👩‍👧"),
+    ],
+)
+def test_tags_go_and_the_words_stay(html: str, text: str) -> None:
+    assert plain(html) == text
+
+
+@settings(max_examples=100, deadline=None)
+@given(tag_soups)
+def test_any_html_has_a_text_and_never_more_than_one_empty_line(soup: str) -> None:
+    assert plain(soup) == plain(soup).strip()
+    if "<pre" not in soup.lower() and "&#10" not in soup and "&#13" not in soup:
+        assert "\n\n\n" not in plain(sanitize(soup))

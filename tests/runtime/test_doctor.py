@@ -1,0 +1,179 @@
+"""The doctor names what is wrong and what to do, and exits with 1 then."""
+
+from __future__ import annotations
+
+import io
+import ipaddress
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from social.kernel import heartbeats, redis
+from social.runtime import doctor, domain
+from social.settings import env
+
+pytestmark = pytest.mark.django_db
+Examine = Callable[[], dict[str, doctor.Check]]
+
+
+@pytest.fixture
+def examine() -> Examine:
+    return lambda: {check.name: check for check in doctor.examine()}
+
+
+@pytest.fixture(autouse=True)
+def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything in order: the processes that a test cannot have are taken to answer."""
+    with connection.cursor() as cursor:
+        domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+    for role in ("worker", "scheduler"):
+        heartbeats.beat(role)
+    monkeypatch.setattr("social.runtime.launch.answers", lambda name: True)
+
+
+def test_a_healthy_installation_passes(examine: Examine) -> None:
+    found = examine()
+    assert {check.state for check in found.values()} == {"ok"}, found
+    assert set(found) == {
+        *("secrets", "storage", "disk", "database", "migrations", "domain", "clock", "web", "streaming", "worker"),
+        *("redis cache", "redis broker", "redis streams", "redis feeds", "scheduler", "outbox"),
+        *("proxies", "federation", "mail"),
+    }
+    assert found["database"].detail.startswith("PostgreSQL 18")
+
+
+def test_json_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.StringIO()
+    call_command("doctor", json=True, stdout=output)
+    assert json.loads(output.getvalue())["ok"] is True
+    monkeypatch.setattr("social.runtime.launch.answers", lambda name: name == "web")
+    output = io.StringIO()
+    with pytest.raises(SystemExit) as end:
+        call_command("doctor", json=True, stdout=output)
+    assert end.value.code == 1
+    (failed,) = [check for check in json.loads(output.getvalue())["checks"] if check["state"] == "failed"]
+    assert failed["name"] == "streaming"
+    assert "manage.py run" in failed["remedy"]
+
+
+def test_the_table_has_the_remedy_under_the_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("social.runtime.launch.answers", lambda name: False)
+    output = io.StringIO()
+    with pytest.raises(SystemExit):
+        call_command("doctor", stdout=output, no_color=True)
+    text = output.getvalue()
+    assert f"FAIL  web             {env.BIND}:{env.PORT}/health does not answer" in text
+    assert "-> Start everything with manage.py run" in text
+    assert "checks, 2 failed." in text
+
+
+def usage(free: int) -> Any:
+    return SimpleNamespace(free=free)
+
+
+def test_open_secrets(examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(env, "DATA_DIR", tmp_path)
+    (tmp_path / "secrets.json").write_text("{}")
+    (tmp_path / "secrets.json").chmod(0o644)
+    check = examine()["secrets"]
+    assert check.state == "failed"
+    assert "chmod 600" in check.remedy
+
+
+def test_storage_that_cannot_be_written(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "DATA_DIR", Path("/proc/social"))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1 << 40))
+    assert examine()["storage"].state == "failed"
+
+
+@pytest.mark.parametrize(("free", "state"), [(100 << 20, "failed"), (1 << 30, "warning"), (50 << 30, "ok")])
+def test_disk(examine: Examine, monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage(free))
+    assert examine()["disk"].state == state
+
+
+def test_a_missing_migration(examine: Examine) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'social' AND name = '0003_installation'")
+    check = examine()["migrations"]
+    assert (check.state, check.remedy) == ("failed", "Run manage.py setup.")
+    assert "social.0003_installation" in check.detail
+
+
+def test_another_domain(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = settings.LOCAL_DOMAIN
+    monkeypatch.setattr("django.conf.settings.LOCAL_DOMAIN", "other.example")
+    check = examine()["domain"]
+    assert check.state == "failed"
+    assert f"LOCAL_DOMAIN={stored}" in check.remedy
+
+
+def test_no_domain_yet(examine: Examine) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM social_installation")
+    assert examine()["domain"].remedy == "Run manage.py setup."
+
+
+def test_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "MOST_SKEW", -1.0)
+    check = examine()["clock"]
+    assert check.state == "failed"
+    assert "NTP" in check.remedy
+
+
+def test_a_redis_role_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = settings.REDIS_URLS | {"streams": "redis://:geheim@127.0.0.1:1/0"}
+    monkeypatch.setattr("django.conf.settings.REDIS_URLS", urls)
+    found = examine()
+    assert found["redis streams"].state == "failed"
+    assert "REDIS_STREAMS_URL" in found["redis streams"].remedy
+    assert "geheim" not in found["redis streams"].detail
+    assert found["redis cache"].state == "ok"
+
+
+@pytest.mark.parametrize("role", ["worker", "scheduler"])
+def test_a_process_without_a_sign_of_life(examine: Examine, role: str) -> None:
+    redis.client("cache").delete(redis.key("cache", "heartbeat", role))
+    check = examine()[role]
+    assert check.state == "failed"
+    assert check.remedy.endswith(f"social.runtime.serve {role}")
+
+
+def test_an_outbox_that_nobody_empties(examine: Examine) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error, dead_at) "
+            "SELECT 'default', '', 's', 'e', '{}', now() - interval '5 minutes', 0, '', dead FROM "
+            "(VALUES (NULL::timestamptz), (now())) AS d (dead)"
+        )
+    found = examine()
+    assert found["outbox"].state == "failed"
+    assert "the oldest of 1 rows waits for 30" in found["outbox"].detail
+    assert found["dead letters"].state == "failed"
+
+
+def test_a_public_domain_without_a_trusted_proxy_or_mail(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "SCHEME", "https")
+    monkeypatch.setattr(env, "LOOPBACK", False)
+    found = examine()
+    assert "TRUSTED_PROXIES" in found["proxies"].remedy
+    assert "EMAIL_URL" in found["mail"].remedy
+
+
+def test_proxies_that_are_everybody(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.conf.settings.TRUSTED_PROXIES", (ipaddress.ip_network("0.0.0.0/0"),))
+    check = examine()["proxies"]
+    assert check.state == "failed"
+    assert "any address" in check.remedy
+
+
+def test_loopback_federation_is_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.conf.settings.FEDERATION_LOOPBACK", True)
+    assert examine()["federation"].state == "warning"

@@ -1,0 +1,118 @@
+"""What may and may not stand in a log (security, row 48)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from social.kernel.logs import redact
+from tests.runtime.processes import ROOT
+
+TOKEN = "qLw3uT8-xyz_0123456789abcdefghijKLMNOPQRST"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"GET /api/v1/streaming?access_token={TOKEN}&stream=user HTTP/1.1",
+        f"GET /api/v1/streaming?stream=user&access_token={TOKEN}",
+        f"/api/v1/accounts?bearer_token={TOKEN}",
+        f"Authorization: Bearer {TOKEN}",
+        f"authorization: bearer {TOKEN}",
+        f"{{'Authorization': 'Bearer {TOKEN}'}}",
+        f'{{"headers": {{"authorization": "Bearer {TOKEN}"}}}}',
+        f'"{{\\"Authorization\\": \\"Bearer {TOKEN}\\"}}"',
+        f"(b'authorization', b'Bearer {TOKEN}')",
+        f"Sec-WebSocket-Protocol: {TOKEN}",
+        f"[b'sec-websocket-protocol', b'{TOKEN}']",
+        f"{{'HTTP_COOKIE': 'sessionid={TOKEN}; csrftoken={TOKEN}'}}",
+        f"Set-Cookie: sessionid={TOKEN}; Path=/",
+        f"password={TOKEN}",
+        f"'password': '{TOKEN}'",
+        f'"password1": "{TOKEN}", "email": "a@b.example"',
+        f"connection failed: postgres://social:{TOKEN}@db.example/social",
+        f"redis://:{TOKEN}@10.0.0.1:6379/0",
+        f"client_secret={TOKEN}&grant_type=authorization_code",
+        f"/oauth/callback?code={TOKEN}&state=1",
+        f"the app sent Bearer {TOKEN} twice: Bearer {TOKEN}",
+        f"refresh_token: {TOKEN}",
+    ],
+)
+def test_secrets_do_not_pass(text: str) -> None:
+    assert TOKEN not in redact(text)
+    assert "[redacted]" in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET /api/v1/timelines/home?limit=40&max_id=113 200",
+        "Forgotten passwords, cookies and tokens are told by mail",
+        "postgres://social@%2Ftmp%2Fsocial/social",
+        "worker ended with code 1; it starts again in 0.5 s.",
+        "the token was revoked; status code: 200",
+        "Listening at: http://127.0.0.1:8000",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_what_stands_beside_a_secret_stays() -> None:
+    text = f"GET /x?access_token={TOKEN}&stream=user 101"
+    assert redact(text) == "GET /x?access_token=[redacted]&stream=user 101"
+
+
+def test_redacting_a_hostile_line_takes_no_time() -> None:
+    for line in ("access_token" * 20_000, "://" * 50_000, "password= " * 20_000, "a" * 200_000, "bearer " * 30_000):
+        began = time.perf_counter()
+        redact(line)
+        assert time.perf_counter() - began < 0.5
+
+
+PROGRAM = f"""
+import logging, structlog
+from social.kernel.logs import configure, request_context
+configure({{"format": FORMAT, "level": "info"}})
+log = logging.getLogger("social.test")
+with request_context("req-1"):
+    log.info("GET %s", "/x?access_token={TOKEN}", extra={{"password": "{TOKEN}", "path": "/x"}})
+    structlog.get_logger("social.other").warning("sent", headers={{"Authorization": "Bearer {TOKEN}"}}, user=7)
+log.debug("not this one")
+try:
+    raise ValueError("bad password={TOKEN}")
+except ValueError:
+    log.exception("failed")
+"""
+
+
+def lines(style: str) -> list[str]:
+    code = PROGRAM.replace("FORMAT", repr(style))
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    return done.stderr.splitlines()
+
+
+def test_json_lines_have_level_time_logger_and_request_id_and_no_secret() -> None:
+    found = [json.loads(line) for line in lines("json")]
+    assert TOKEN not in json.dumps(found)
+    first, second, third = found
+    assert first["event"] == "GET /x?access_token=[redacted]"
+    assert (first["level"], first["logger"], first["request_id"]) == ("info", "social.test", "req-1")
+    assert (first["password"], first["path"]) == ("[redacted]", "/x")
+    assert first["at"].endswith("Z")
+    assert (second["headers"], second["user"], second["request_id"]) == ({"Authorization": "[redacted]"}, 7, "req-1")
+    assert "request_id" not in third
+    assert "ValueError: bad password=[redacted]" in third["exception"]
+
+
+def test_console_lines_are_readable_and_have_no_secret() -> None:
+    text = "\n".join(lines("console"))
+    assert TOKEN not in text
+    assert "GET /x?access_token=[redacted]" in text
+    assert "request_id=req-1" in text
+    assert "Traceback" in text

@@ -1,0 +1,197 @@
+"""Every refusal of `manage.py` is one line that names the remedy, and a non-zero exit."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from social.runtime.embedded import Embedded
+from tests.runtime.processes import ROOT, clean_environment, manage
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="social-r-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line."""
+    assert done.returncode not in (0, None), done
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    ports = {"PORT": str(free_port()), "STREAMING_PORT": str(free_port())}
+    return manage("run", *arguments, environment=clean_environment(DATA_DIR=str(data_dir), **ports, **environment))
+
+
+@pytest.mark.parametrize("option", ["--port", "--streaming-port"])
+def test_a_taken_port(data_dir: Path, option: str) -> None:
+    with socket.socket() as listener:
+        # As a web server of ours would hold it: Granian's sockets share their port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
+        line = refusal(run(data_dir, option, port))
+    assert line == (
+        f"manage.py run: Port {port} on 127.0.0.1 is taken. Stop what uses it, or use {option} with another."
+    )
+    assert not (data_dir / "postgres").exists()
+
+
+def test_an_address_that_is_not_ours(data_dir: Path) -> None:
+    assert "Cannot listen on 192.0.2.1" in refusal(run(data_dir, "--bind", "192.0.2.1"))
+
+
+def test_a_data_directory_that_cannot_be_made() -> None:
+    line = refusal(run(Path("/proc/social")))
+    assert re.search(r"The data directory /proc/social cannot be used .*--data-dir", line)
+
+
+@as_root
+def test_a_data_directory_of_somebody_else(data_dir: Path) -> None:
+    data_dir.chmod(0o700)
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+import social.runtime.datadir, pwd
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+social.runtime.datadir.open_data_dir(Path({str(data_dir)!r}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert "cannot be used (Permission denied" in last
+    assert f"Give it to user {pwd.getpwuid(65534).pw_name}" in last
+
+
+@as_root
+def test_a_full_disk(data_dir: Path) -> None:
+    small = data_dir / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(small)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("cannot mount a small disk here")
+    try:
+        line = refusal(run(small))
+        assert re.search(r"The disk of \S+ is full: \d MB are free, 32 MB are needed\. Free some space", line)
+        subprocess.run(["mount", "-o", "remount,size=64m", str(small)], check=True)
+        assert "256 MB are needed" in refusal(run(small))
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_another_postgresql_major(data_dir: Path) -> None:
+    cluster = Embedded(data_dir).cluster
+    cluster.mkdir(parents=True)
+    (cluster / "PG_VERSION").write_text("17\n")
+    line = refusal(run(data_dir))
+    assert "was made by PostgreSQL 17, this release brings 18" in line
+    assert "DATABASE_URL" in line
+
+
+def test_another_domain_than_the_stored_one(data_dir: Path) -> None:
+    embedded = Embedded(data_dir, durable=False)
+    embedded.start()
+    try:
+        with psycopg.connect(embedded.postgres.conninfo(), autocommit=True) as connection:
+            connection.execute("CREATE TABLE social_installation (id int, local_domain text, created_at timestamptz)")
+            connection.execute("INSERT INTO social_installation VALUES (1, 'first.example', now())")
+    finally:
+        embedded.stop()
+    done = run(data_dir, "--domain", "second.example")
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "This installation is first.example for ever" in line
+    assert "Start it with --domain first.example" in line
+
+
+def test_a_database_that_does_not_answer_and_its_password_is_not_told(data_dir: Path) -> None:
+    url = f"postgres://social:geheim@127.0.0.1:{free_port()}/social"
+    done = run(data_dir, DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1")
+    assert done.returncode == 1
+    assert "geheim" not in done.stderr + done.stdout
+    done = manage(
+        "showmigrations",
+        environment=clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1"),
+    )
+    line = refusal(done)
+    assert "PostgreSQL at postgres://social:***@127.0.0.1" in line
+    assert "Check DATABASE_URL" in line
+
+
+def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
+    done = run(data_dir, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
+    assert done.returncode == 1
+    assert "manage.py run: Redis for cache at redis://127.0.0.1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("PORT", "eighty", "PORT=eighty is not a whole number"),
+        ("REGISTRATIONS", "maybe", "REGISTRATIONS=maybe is not one of open, approval, closed"),
+        ("TRUSTED_PROXIES", "10.0.0.300", "TRUSTED_PROXIES"),
+        ("DATABASE_URL", "sqlite:///x", "PostgreSQL 15 or later is required"),
+    ],
+)
+def test_a_wrong_setting(data_dir: Path, variable: str, value: str, words: str) -> None:
+    environment = clean_environment(DATA_DIR=str(data_dir), REDIS_URL="redis://127.0.0.1:1") | {variable: value}
+    environment.setdefault("DATABASE_URL", "postgres://127.0.0.1:1/x")
+    line = refusal(manage("showmigrations", environment=environment))
+    assert words in line
+
+
+def test_loopback_federation_under_a_public_domain(data_dir: Path) -> None:
+    line = refusal(run(data_dir, "--domain", "social.example", FEDERATION_LOOPBACK="yes"))
+    assert "FEDERATION_LOOPBACK=yes is only for local trials" in line
+
+
+def test_secrets_that_cannot_be_read(data_dir: Path) -> None:
+    (data_dir / "secrets.json").write_text("{")
+    environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL="postgres://x/x", REDIS_URL="redis://x")
+    line = refusal(manage("check", environment=environment))
+    assert "secrets.json cannot be read" in line
+    assert "Restore it from a backup" in line
+
+
+def test_an_unknown_option_of_run(data_dir: Path) -> None:
+    done = run(data_dir, "--prot", "8000")
+    assert done.returncode == 2
+    assert "unrecognized arguments: --prot" in done.stderr
+
+
+def test_minted_secrets_are_for_their_owner_and_stay(data_dir: Path) -> None:
+    environment = clean_environment(DATA_DIR=str(data_dir))
+    assert manage("version", environment=environment).returncode == 0
+    path = data_dir / "secrets.json"
+    first = path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+    manage("version", environment=environment)
+    assert path.read_text() == first

@@ -1,0 +1,260 @@
+"""`manage.py run` with its real processes: up, killed in turn, two side by side, and down again."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.processes import (
+    Running,
+    clean_environment,
+    descendants,
+    eventually,
+    is_alive,
+    manage,
+    running,
+)
+
+pytestmark = pytest.mark.verify
+KINDS = ("postgres", "valkey", "web", "streaming", "worker", "scheduler")
+
+
+def free_ports() -> dict[str, str]:
+    with socket.socket() as one, socket.socket() as two:
+        for listener in (one, two):
+            listener.bind(("127.0.0.1", 0))
+        return {"PORT": str(one.getsockname()[1]), "STREAMING_PORT": str(two.getsockname()[1])}
+
+
+def fresh_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="social-v-"))
+    folder.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installation() -> Iterator[dict[str, str]]:
+    """The environment of an installation that has been set up; its first start is the slow one."""
+    folder = fresh_folder()
+    environment = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="social.localhost", **free_ports())
+    done = manage("setup", environment=environment)
+    assert done.returncode == 0, done.stderr
+    yield environment
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def up(environment: dict[str, str], log: Path, seconds: float = 60.0) -> Iterator[Running]:
+    with running([sys.executable, "manage.py", "run"], log, environment) as process:
+        process.says("Social is ready at", seconds)
+        yield process
+
+
+def get(environment: dict[str, str], path: str = "/health", port: str = "PORT") -> int | None:
+    connection = http.client.HTTPConnection("127.0.0.1", int(environment[port]), timeout=2)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+def child(process: Running, kind: str) -> int | None:
+    """The process id of the supervisor's own child of that kind."""
+    mark = {"postgres": "bin/postgres", "valkey": "valkey-server"}.get(kind, f"social.runtime.serve\0{kind}\0")
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == process.pid and mark in (folder / "cmdline").read_text():
+                return int(folder.name)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def doctor(environment: dict[str, str]) -> dict[str, str]:
+    answer = json.loads(manage("doctor", "--json", environment=environment).stdout)
+    return {check["name"]: check["state"] for check in answer["checks"]}
+
+
+def all_well(environment: dict[str, str]) -> bool:
+    return set(doctor(environment).values()) == {"ok"}
+
+
+def test_a_warm_start_answers_within_six_seconds(installation: dict[str, str], tmp_path: Path) -> None:
+    with up(installation, tmp_path / "log0") as process:
+        process.end()
+    began = time.monotonic()
+    with running([sys.executable, "manage.py", "run"], tmp_path / "log", installation) as process:
+        eventually(lambda: get(installation) == 200, 20)
+        assert time.monotonic() - began < 6
+        process.says("Social is ready at", 20)
+        assert process.end() < 10
+
+
+def test_everything_runs_and_the_doctor_agrees(installation: dict[str, str], tmp_path: Path) -> None:
+    with up(installation, tmp_path / "log") as process:
+        assert all(child(process, kind) for kind in KINDS)
+        eventually(lambda: all_well(installation), 30)
+        assert get(installation, "/health/ready") == 200
+        assert get(installation, "/api/v1/streaming/health", "STREAMING_PORT") == 200
+        assert get(installation, "/metrics") == 200
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_everything_within_ten_seconds(
+    installation: dict[str, str], tmp_path: Path, signum: int
+) -> None:
+    with up(installation, tmp_path / "log") as process:
+        below = descendants(process.pid)
+        assert process.end(signum) < 10
+        assert process.process.returncode == 0
+        assert not any(map(is_alive, below))
+
+
+def test_a_signal_during_the_start_stops_everything_too(installation: dict[str, str], tmp_path: Path) -> None:
+    for delay in (0.1, 0.4, 0.8, 1.2, 2.0):
+        with running([sys.executable, "manage.py", "run"], tmp_path / "log", installation) as process:
+            time.sleep(delay)
+            below = descendants(process.pid)
+            process.end()
+            eventually(lambda below=below: not any(map(is_alive, below)), 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_process_comes_back_and_the_others_go_on(
+    installation: dict[str, str], tmp_path: Path, kind: str
+) -> None:
+    with up(installation, tmp_path / "log") as process:
+        eventually(lambda: all(child(process, name) for name in KINDS))
+        before = {name: child(process, name) for name in KINDS}
+        killed = before[kind]
+        assert killed is not None
+        below = descendants(killed)
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: child(process, kind) not in (None, killed), 15)
+        eventually(lambda: all_well(installation), 60)
+        assert not any(map(is_alive, below))
+        assert {name: child(process, name) for name in KINDS if name != kind} == {
+            name: pid for name, pid in before.items() if name != kind
+        }
+        assert process.end() < 10
+
+
+def test_a_killed_web_worker_is_replaced_while_the_other_answers(installation: dict[str, str], tmp_path: Path) -> None:
+    with up(installation, tmp_path / "log") as process:
+        web = child(process, "web")
+        assert web is not None
+        workers = eventually(lambda: len(found := descendants(web)) == 2 and found)
+        assert isinstance(workers, set)
+        os.kill(workers.pop(), signal.SIGKILL)
+        time.sleep(0.2)
+        answers = [get(installation) for _ in range(20)]
+        assert answers.count(200) == 20
+        eventually(lambda: len(descendants(web)) == 2)
+        assert child(process, "web") == web
+
+
+def test_a_killed_supervisor_leaves_nothing_and_the_next_start_works(
+    installation: dict[str, str], tmp_path: Path
+) -> None:
+    with up(installation, tmp_path / "log1") as process:
+        below = descendants(process.pid)
+        assert len(below) > len(KINDS)
+        process.end(signal.SIGKILL)
+        # The next one starts at once, while PostgreSQL may still be shutting down.
+        with up(installation, tmp_path / "log2") as following:
+            assert not any(map(is_alive, below))
+            eventually(lambda: all_well(installation), 30)
+            assert following.end() < 10
+
+
+def test_redis_may_lose_everything_at_any_moment(installation: dict[str, str], tmp_path: Path) -> None:
+    with up(installation, tmp_path / "log") as process:
+        code = "from social.kernel import redis; redis.client('cache').flushall()"
+        assert manage("shell", "-c", code, environment=installation).returncode == 0
+        eventually(lambda: all_well(installation), 30)
+        assert process.process.poll() is None
+
+
+def test_two_installations_run_side_by_side(installation: dict[str, str], tmp_path: Path) -> None:
+    folder = fresh_folder()
+    second = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="second.localhost", **free_ports())
+    try:
+        with up(installation, tmp_path / "log1"), up(second, tmp_path / "log2", 90):
+            for environment in (installation, second):
+                eventually(lambda environment=environment: all_well(environment), 30)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_second_supervisor_of_the_same_data_directory_is_refused(
+    installation: dict[str, str], tmp_path: Path
+) -> None:
+    with up(installation, tmp_path / "log") as process:
+        done = manage("run", environment=installation | free_ports())
+        assert done.returncode == 1
+        assert f"is already run by process {process.pid}." in done.stderr
+        assert get(installation) == 200
+
+
+def test_a_command_finds_the_running_servers(installation: dict[str, str], tmp_path: Path) -> None:
+    with up(installation, tmp_path / "log"):
+        done = manage("showmigrations", "--plan", environment=installation)
+        assert done.returncode == 0
+        assert "[X]  social.0003_installation" in done.stdout
+
+
+def test_another_port_of_an_unconfigured_installation_is_another_domain() -> None:
+    folder = fresh_folder()
+    try:
+        environment = clean_environment(DATA_DIR=str(folder), **free_ports())
+        assert manage("setup", environment=environment).returncode == 0
+        done = manage("run", environment=environment | free_ports())
+        assert done.returncode == 1
+        assert f"This installation is localhost:{environment['PORT']} for ever" in done.stderr
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_disk_that_fills_up_stops_nothing_else_and_all_is_well_when_there_is_room(tmp_path: Path) -> None:
+    folder = fresh_folder()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m,mode=755", "tmpfs", str(folder)]).returncode:
+        pytest.skip("cannot mount a small disk here")
+    try:
+        environment = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="disk.localhost", **free_ports())
+        with up(environment, tmp_path / "log", 90) as process:
+            filler = folder / "filler"
+            subprocess.run(["dd", "if=/dev/zero", f"of={filler}", "bs=1M"], capture_output=True)
+            time.sleep(3)
+            assert get(environment) == 200
+            assert process.process.poll() is None
+            refused = doctor(environment)
+            assert refused["disk"] == "failed"
+            filler.unlink()
+            eventually(lambda: get(environment, "/health/ready") == 200, 60)
+            assert process.end() < 10
+        subprocess.run(["dd", "if=/dev/zero", f"of={folder / 'filler'}", "bs=1M"], capture_output=True)
+        done = manage("run", environment=environment)
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
+        assert "is full" in done.stderr
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()

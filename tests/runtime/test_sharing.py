@@ -1,0 +1,94 @@
+"""Promises to two commands, or a command and the supervisor, that need the servers of one data directory at once."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from social.runtime.datadir import sole_supervisor
+from social.runtime.embedded import Embedded
+from social.runtime.failures import OperatorError
+from tests.runtime.processes import ROOT, Running, clean_environment, running
+
+
+@pytest.fixture(scope="module")
+def data_dir() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="social-s-"))
+    folder.chmod(0o755)
+    (folder / "run").mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+def command(data_dir: Path, until: Path) -> list[str]:
+    """A command that uses the servers until a file appears."""
+    code = f"""
+        import time
+        from pathlib import Path
+        from social.runtime.sharing import borrowed_servers
+        with borrowed_servers(Path({str(data_dir)!r})) as servers:
+            print("started" if servers.processes else "found", flush=True)
+            while not Path({str(until)!r}).exists():
+                assert servers.answers()
+                time.sleep(0.02)
+        print("done", flush=True)
+    """
+    return [sys.executable, "-c", textwrap.dedent(code)]
+
+
+def ended(process: Running) -> str:
+    process.process.wait(20)
+    assert process.process.returncode == 0, process.text()
+    return process.text()
+
+
+def test_the_one_that_started_the_servers_waits_for_the_one_that_found_them(data_dir: Path, tmp_path: Path) -> None:
+    environment = clean_environment(PYTHONPATH=str(ROOT))
+    first, second = tmp_path / "first", tmp_path / "second"
+    with running(command(data_dir, first), tmp_path / "log1", environment) as starter:
+        starter.says("started", 30)
+        with running(command(data_dir, second), tmp_path / "log2", environment) as finder:
+            finder.says("found")
+            first.touch()
+            starter.says("Another command still uses the servers")
+            assert Embedded(data_dir).answers()
+            second.touch()
+            assert "done" in ended(finder)
+        assert "done" in ended(starter)
+    assert not Embedded(data_dir).answers()
+
+
+def test_many_commands_at_once_do_not_fight(data_dir: Path, tmp_path: Path) -> None:
+    environment = clean_environment(PYTHONPATH=str(ROOT))
+    stop = tmp_path / "stop"
+    stop.touch()
+    every = [Running(command(data_dir, stop), tmp_path / f"log{n}", environment) for n in range(5)]
+    texts = [ended(process) for process in every]
+    assert all("done" in text for text in texts)
+    assert any("started" in text for text in texts)
+
+
+def test_a_command_that_is_killed_leaves_the_servers_to_the_next(data_dir: Path, tmp_path: Path) -> None:
+    environment = clean_environment(PYTHONPATH=str(ROOT))
+    stop = tmp_path / "stop"
+    with running(command(data_dir, stop), tmp_path / "log1", environment) as killed:
+        killed.says("started", 30)
+        killed.end(signal.SIGKILL)
+    stop.touch()
+    with running(command(data_dir, stop), tmp_path / "log2", environment) as following:
+        assert "started" in ended(following)
+
+
+def test_a_second_supervisor_of_a_data_directory_is_refused(data_dir: Path) -> None:
+    refused = pytest.raises(OperatorError, match=r"already run by process \d+\..*--data-dir")
+    with sole_supervisor(data_dir), refused, sole_supervisor(data_dir):
+        pass
+    with sole_supervisor(data_dir):
+        pass

@@ -1,0 +1,179 @@
+"""Promises of the supervisor, with harmless children."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from social.runtime.console import Console
+from social.runtime.supervisor import restart_delay
+from tests.runtime.processes import Running, descendants, eventually, is_alive, running
+
+QUIET = "import os, time; print('pid', os.getpid()); time.sleep(600)"
+STUBBORN = (
+    "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('pid', os.getpid()); time.sleep(600)"
+)
+# Starts a process of its own and ends without waiting for it, as a web server that crashes leaves its workers.
+LEAVES_ONE = (
+    "import os, subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+    "print('left', p.pid); time.sleep(1); os._exit(3)"
+)
+Start = Callable[..., AbstractContextManager[Running]]
+
+
+@pytest.fixture
+def supervise(tmp_path: Path) -> Start:
+    def start(**children: str) -> AbstractContextManager[Running]:
+        command = [sys.executable, "-m", "tests.runtime.driver", json.dumps(list(children.items()))]
+        return running(command, tmp_path / "output")
+
+    return start
+
+
+def pids(process: Running, name: str, word: str = "pid") -> list[int]:
+    """The process ids a child has said, in the order of its lives."""
+    return [int(found) for found in re.findall(rf"^{name} +\| {word} (\d+)$", process.text(), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_stops_every_child(supervise: Start, signum: int) -> None:
+    with supervise(one=QUIET, two=QUIET) as process:
+        below = eventually(lambda: pids(process, "one") and pids(process, "two") and descendants(process.pid))
+        assert len(below) == 2
+        assert process.end(signum) < 3
+        assert process.process.returncode == 0
+        assert not any(map(is_alive, below))
+
+
+def test_a_child_that_ignores_the_signal_is_killed_within_ten_seconds(supervise: Start) -> None:
+    with supervise(one=STUBBORN, two=QUIET) as process:
+        below = eventually(lambda: pids(process, "one") and pids(process, "two") and descendants(process.pid))
+        assert 4 < process.end() < 10
+        assert not any(map(is_alive, below))
+
+
+def test_a_second_signal_does_not_wait_for_the_stubborn(supervise: Start) -> None:
+    with supervise(one=STUBBORN) as process:
+        eventually(lambda: pids(process, "one"))
+        process.process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.end(signal.SIGINT) < 2
+
+
+def test_a_killed_supervisor_leaves_no_orphan(supervise: Start) -> None:
+    with supervise(one=QUIET, two=STUBBORN) as process:
+        below = eventually(lambda: pids(process, "one") and pids(process, "two") and descendants(process.pid))
+        process.end(signal.SIGKILL)
+        eventually(lambda: not any(map(is_alive, below)), 2)
+
+
+def test_a_killed_child_is_started_again(supervise: Start) -> None:
+    with supervise(one=QUIET, two=QUIET) as process:
+        (first,) = eventually(lambda: pids(process, "one"))
+        (other,) = eventually(lambda: pids(process, "two"))
+        os.kill(first, signal.SIGKILL)
+        eventually(lambda: len(pids(process, "one")) == 2)
+        assert "run       | one was ended by SIGKILL; it starts again in 0.5 s." in process.text()
+        assert pids(process, "two") == [other]
+        assert is_alive(other)
+
+
+def test_what_a_crashed_child_left_behind_is_killed_before_it_starts_again(supervise: Start) -> None:
+    with supervise(one=LEAVES_ONE) as process:
+        left = eventually(lambda: pids(process, "one", "left"))[0]
+        process.says("one ended with code 3; it starts again in 0.5 s.")
+        assert not is_alive(left)
+        eventually(lambda: len(pids(process, "one", "left")) == 2)
+
+
+def test_a_child_that_keeps_failing_is_tried_less_and_less_often(supervise: Start) -> None:
+    with supervise(one="raise SystemExit('no')") as process:
+        text = process.says("it starts again in 2 s.")
+    assert re.findall(r"again in (\S+) s", text) == ["0.5", "1", "2"]
+    assert text.count("one       | no") == 3
+
+
+def test_delays_double_to_half_a_minute() -> None:
+    assert [restart_delay(failures) for failures in range(9)] == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
+    assert restart_delay(10_000) == 30
+
+
+def test_a_reader_that_stops_reading_stops_nothing(supervise: Start, tmp_path: Path) -> None:
+    counts = tmp_path / "counts"
+    talk = f"import os\nfor n in range(10**9):\n print('x' * 1000)\n open({str(counts)!r}, 'w').write(str(n))"
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(write, 1)
+        os.execv(sys.executable, [sys.executable, "-m", "tests.runtime.driver", json.dumps([["one", talk]])])
+    try:
+        os.close(write)
+        # A pipe holds 64 KB and the console a megabyte: the child is past both, though nobody reads.
+        eventually(lambda: counts.exists() and int(counts.read_text() or 0) > 3000)
+        os.kill(pid, signal.SIGTERM)
+        eventually(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid, 5)
+    finally:
+        os.close(read)
+
+
+def test_every_line_carries_the_name_of_its_process() -> None:
+    lines = written(lambda console: [console.line("web", "one"), console.line("postgres", "two")])
+    assert lines == ["web       | one", "postgres  | two"]
+
+
+def test_colours_only_on_a_terminal() -> None:
+    assert "\033" not in written(lambda console: console.line("web", "one"))[0]
+    assert written(lambda console: console.line("web", "one"), colour=True) == ["\033[36mweb       | \033[0mone"]
+
+
+def test_json_logs_stay_json_whatever_process_speaks() -> None:
+    def speak(console: Console) -> None:
+        console.line("web", '{"event":"hello","level":"info"}')
+        console.line("postgres", 'FATAL:  role "x" does not exist')
+        console.say("Social is ready")
+
+    lines = [json.loads(line) for line in written(speak, as_json=True)]
+    assert lines == [
+        {"process": "web", "event": "hello", "level": "info"},
+        {"process": "postgres", "event": 'FATAL:  role "x" does not exist'},
+        {"process": "run", "event": "Social is ready"},
+    ]
+
+
+def test_a_token_in_any_process_output_is_redacted() -> None:
+    lines = written(lambda console: console.line("web", "GET /api/v1/streaming?access_token=abcDEF123&stream=user"))
+    assert lines == ["web       | GET /api/v1/streaming?access_token=[redacted]&stream=user"]
+
+
+def written(speak: Callable[[Console], object], *, colour: bool = False, as_json: bool = False) -> list[str]:
+    """The lines a console writes."""
+    read, write = os.pipe()
+    console = Console(write, colour=colour, as_json=as_json)
+    speak(console)
+    console.finish()
+    os.close(write)
+    with os.fdopen(read) as file:
+        return file.read().splitlines()
+
+
+def test_a_wait_for_a_child_that_cannot_start_ends_with_its_last_words() -> None:
+    from social.runtime.failures import OperatorError
+    from social.runtime.processes import ProcessSpec
+    from social.runtime.supervisor import Supervisor
+
+    spec = ProcessSpec("one", (sys.executable, "-c", "raise SystemExit('there is no room')"), ready=lambda: False)
+    console = Console(os.open(os.devnull, os.O_WRONLY), colour=False)
+    with Supervisor(console).listening() as supervisor:
+        supervisor.start(spec)
+        with pytest.raises(OperatorError, match="one could not be started: there is no room"):
+            supervisor.wait_until_ready(["one"], 10)
+    os.close(console.fd)

@@ -1,0 +1,215 @@
+"""Knows what every endpoint promises, so that its owner only says how to set its scene.
+
+    def three_bookmarks(door, size):                       # called with 2 and with 20
+        ...
+        return Scene(ids={"id": status.id}, foreign={"id": private_of_another.id})
+
+    ROWS = [
+        Row("GET api/v1/bookmarks", bookmarks, entity="Status", many=True, pages="min_id"),
+        Row("POST api/v1/statuses/<id>/bookmark", one_status, entity="Status"),
+    ]
+    test_promises = battery(ROWS)
+
+`battery` makes one test per row and promise that applies. It wants a fixture `door` (see `Door`) where the test stands.
+`every_door(urlconf)` makes the promises about callers for all endpoints of a URL configuration, without rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+from django.http import HttpResponse
+from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
+
+from social.api.routing import endpoints
+from tests.support.doors import (
+    NOBODYS_ID,
+    Door,
+    Row,
+    Scene,
+    ask,
+    every_door,
+    fill,
+    find_endpoint,
+    keeps_its_door,
+    seen,
+    token_for,
+)
+from tests.support.entities import check, check_all, check_ids
+
+__all__ = ["Door", "Row", "Scene", "ask", "battery", "every_door", "find_endpoint", "promises", "without_row"]
+
+_SIZES = (2, 20)
+
+
+def without_row(rows: Iterable[Row]) -> list[str]:
+    """The endpoints of the URL configuration in use that no row speaks of."""
+    spoken_of = {row.endpoint for row in rows}
+    routed = [
+        f"{method.upper()} {pattern.path}"
+        for pattern in endpoints(get_resolver().url_patterns)
+        for method in pattern.actions
+    ]
+    return [name for name in routed if name not in spoken_of]
+
+
+def battery(rows: Sequence[Row]) -> Callable[..., None]:
+    """A test function: one case per row and promise."""
+    cases = [
+        pytest.param(row, promise, id=f"{row.endpoint}: {name}") for row in rows for name, promise in promises(row)
+    ]
+
+    @pytest.mark.django_db
+    @pytest.mark.parametrize(("row", "promise"), cases)
+    def test_promise(row: Row, promise: Callable[[Row, Any], None], door: Any, settings: Any) -> None:
+        settings.SERIALIZER_QUERIES_FORBIDDEN = True
+        promise(row, door)
+
+    return test_promise
+
+
+def promises(row: Row) -> list[tuple[str, Callable[[Row, Any], None]]]:
+    """The promises that apply to a row; needs no URL configuration, so that it can run while tests are collected."""
+    found: list[tuple[str, Callable[[Row, Any], None]]] = [("keeps its door", keeps_its_door)]
+    if row.parameters():
+        found.append(("an unknown id is not found", an_unknown_id_is_not_found))
+        found.append(("what is no id is not found", what_is_no_id_is_not_found))
+        found.append(("what is not one's own is not found", what_is_foreign_is_not_found))
+    found.append(("answers with its entity", answers_with_its_entity))
+    if row.flat is not False and (row.many or row.flat):
+        found.append(("asks the database as often for 20 rows as for 2", is_flat))
+    if row.pages:
+        found.append(("shows each item once over all pages", shows_each_item_once))
+    return found
+
+
+def an_unknown_id_is_not_found(row: Row, door: Any) -> None:
+    """404 for an id that nobody has, for each id of the path."""
+    scene = row.scene(door, _SIZES[0])
+    for name in row.parameters():
+        ids = {**scene.ids, name: NOBODYS_ID}
+        response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door))
+        assert response.status_code == row.missing_is, f"{name}: {seen(row, response)}"
+
+
+def what_is_no_id_is_not_found(row: Row, door: Any) -> None:
+    """404 for letters, signs, fractions and numbers beyond 64 bits where an id belongs."""
+    scene = row.scene(door, _SIZES[0])
+    for name in row.parameters():
+        for wrong in ("abc", "-1", "1.5", "99999999999999999999", "%00"):
+            ids = {**scene.ids, name: wrong}
+            response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door))
+            assert response.status_code == 404, f"{name}={wrong}: {seen(row, response)}"
+            check("Error", response.json())
+
+
+def what_is_foreign_is_not_found(row: Row, door: Any) -> None:
+    """404, and the very answer of an unknown id, for what exists and may not be reached (security rows 19 and 20)."""
+    scene = row.scene(door, _SIZES[0])
+    if scene.foreign is None:
+        pytest.skip("the scene has nothing foreign: the endpoint's owner says why")
+    foreign = ask(row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, door))
+    nobodys = dict.fromkeys(scene.foreign, NOBODYS_ID)
+    unknown = ask(row.method, fill(row.path, {**scene.ids, **nobodys}), scene.params, token=token_for(row, door))
+    assert foreign.status_code == row.missing_is, seen(row, foreign)
+    assert foreign.content == unknown.content
+
+
+def answers_with_its_entity(row: Row, door: Any) -> None:
+    """2xx, JSON in UTF-8, the declared entity, every id a string."""
+    scene = row.scene(door, _SIZES[0])
+    response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, door))
+    assert 200 <= response.status_code < 300, seen(row, response)
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    body = response.json()
+    if row.entity is None:
+        check_ids(body)
+    elif row.many:
+        assert body, "the scene should leave something to look at"
+        check_all(row.entity, body)
+    else:
+        check(row.entity, body)
+
+
+def is_flat(row: Row, door: Any) -> None:
+    """The number of queries does not depend on the number of rows."""
+    counts = {}
+    for size in _SIZES:
+        scene = row.scene(door, size)
+        path, token = fill(row.path, scene.ids), token_for(row, door)
+        params = {**scene.params, **({"limit": 40} if row.many and row.method == "get" else {})}
+        ask(row.method, path, params, token=token)  # what is read once per process is not the endpoint's doing
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            response = ask(row.method, path, params, token=token)
+        assert 200 <= response.status_code < 300, seen(row, response)
+        counts[size] = [query["sql"] for query in captured.captured_queries]
+    few, many = (counts[size] for size in _SIZES)
+    extra = "\n".join(sql[:300] for sql in many if sql not in few)
+    assert len(few) == len(many), f"{len(few)} queries for {_SIZES[0]} rows, {len(many)} for {_SIZES[1]}:\n{extra}"
+
+
+def shows_each_item_once(row: Row, door: Any) -> None:
+    """Walking `next` meets every item once, newest first; walking `prev` back meets them again."""
+    scene = row.scene(door, _SIZES[1])
+    token, path = token_for(row, door), fill(row.path, scene.ids)
+    whole = ask(row.method, path, {**scene.params, "limit": 40}, token=token).json()
+    expected = [row.identify(item) for item in whole]
+    assert len(set(expected)) == len(expected) >= _SIZES[1], f"{len(expected)} items of a scene of {_SIZES[1]}"
+    if row.pages == "offset":
+        shown = []
+        for offset in range(0, len(expected) + 7, 7):
+            page = ask(row.method, path, {**scene.params, "limit": 7, "offset": offset}, token=token).json()
+            shown += [row.identify(item) for item in page]
+        assert shown == expected
+        return
+    forward, last = _walk(row, path, {**scene.params, "limit": 7}, "next", token)
+    assert [row.identify(item) for page in forward for item in page] == expected
+    assert all(len(page) <= 7 for page in forward)
+    link = _links(last).get("prev")
+    assert link is not None, "a page that is not empty has a prev link"
+    assert f"{row.pages}=" in link, link
+    if row.pages == "min_id":
+        backward = _walk_from(row, link, "prev", token)
+        known = [row.identify(item) for page in backward for item in page]
+        assert sorted(map(str, known)) == sorted(map(str, expected[: len(expected) - len(forward[-1])]))
+
+
+def _walk(
+    row: Row, path: str, params: Mapping[str, Any], rel: str, token: str | None
+) -> tuple[list[list[Any]], HttpResponse]:
+    pages: list[list[Any]] = []
+    response = last = ask(row.method, path, params, token=token)
+    while True:
+        body = response.json()
+        if not body:
+            assert "Link" not in response.headers, "an empty page has no Link header"
+            return pages, last
+        pages.append(body)
+        last = response
+        assert len(pages) < 50, "the links lead in a circle"
+        link = _links(response).get(rel)
+        if link is None:
+            return pages, last
+        response = ask(row.method, link, token=token)
+
+
+def _walk_from(row: Row, link: str, rel: str, token: str | None) -> list[list[Any]]:
+    return _walk(row, link, {}, rel, token)[0]
+
+
+def _links(response: HttpResponse) -> dict[str, str]:
+    """rel -> path with query, of a Link header."""
+    found = {}
+    for url, rel in re.findall(r'<([^>]+)>; rel="([^"]+)"', response.headers.get("Link", "")):
+        parts = urlsplit(url)
+        assert parts.netloc, f"{url} is not absolute"
+        found[rel] = f"{parts.path}?{parts.query}"
+    return found

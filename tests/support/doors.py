@@ -1,0 +1,239 @@
+"""Knows what endpoints promise about callers: who is refused, how, and in which order.
+
+The battery adds the promises about objects and bodies; endpoint owners import from there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal, Protocol
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import get_resolver
+
+from social.api.access import Access
+from social.api.access import Door as Kind
+from social.api.routing import EndpointPattern, endpoints
+from social.api.scopes import SCOPES
+from tests.support.entities import check
+
+NOBODYS_ID = 9_000_000_000_000_000_000
+_PARAMETER = re.compile(r"<([a-z_]+)>")
+_NOT_A_USER = (Kind.ANYONE, Kind.OPTIONAL_USER, Kind.ANY_TOKEN, Kind.APP_TOKEN)
+
+
+class Door(Protocol):
+    """Where tokens come from: a fixture of the tests that use the battery. The users stay the same through a test."""
+
+    def user_token(self, *scopes: str) -> str:
+        """A token of the main user; every scope when none is given."""
+        ...
+
+    def other_user_token(self, *scopes: str) -> str:
+        """A token of somebody unrelated."""
+        ...
+
+    def app_token(self, *scopes: str) -> str:
+        """An application's own token."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What an endpoint needs to answer 2xx to the main user.
+
+    `ids`: values of the path's parameters. `params`: of the request (JSON for methods with a body, else query).
+    `foreign`: path parameters of things that exist, and that the main user may not reach: answered 404.
+    """
+
+    ids: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
+    foreign: Mapping[str, Any] | None = None
+
+
+Setting = Callable[[Any, int], Scene]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An endpoint (`METHOD path`, as declared), its scene, and what its body is.
+
+    `pages`: how a list is paged. `identify`: what tells two items of it apart. `flat`: None counts queries where `many`
+    says so or the path has no other sense of size. `missing_is`: the status for an unknown id where it is not 404.
+    """
+
+    endpoint: str
+    scene: Setting
+    entity: str | None = None
+    many: bool = False
+    pages: Literal["min_id", "since_id", "offset"] | None = None
+    identify: Callable[[Any], Any] = lambda item: item["id"]
+    flat: bool | None = None
+    missing_is: int = 404
+
+    @property
+    def method(self) -> str:
+        """The HTTP method, in lower case."""
+        return self.endpoint.partition(" ")[0].lower()
+
+    @property
+    def path(self) -> str:
+        """The path as declared."""
+        return self.endpoint.partition(" ")[2]
+
+    @property
+    def access(self) -> Access:
+        """What the endpoint declares."""
+        return find_endpoint(self.endpoint).access(self.method)
+
+    def parameters(self) -> list[str]:
+        """The names of the path's ids."""
+        return [name for name in _PARAMETER.findall(self.path) if name == "id" or name.endswith("_id")]
+
+
+def find_endpoint(name: str) -> EndpointPattern:
+    """The endpoint `METHOD path` of the URL configuration in use. Fails when there is none."""
+    method, _, path = name.partition(" ")
+    for pattern in endpoints(get_resolver().url_patterns):
+        if pattern.path == path and method.lower() in pattern.actions:
+            return pattern
+    raise AssertionError(f"{name} is not routed")
+
+
+def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, token: str | None = None) -> HttpResponse:
+    """One request: `params` in the query for GET, HEAD and DELETE, as JSON otherwise."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    client = Client()
+    if method in ("get", "head", "delete"):
+        return client.generic(method.upper(), path, headers=headers, query_params=dict(params or {}))  # type: ignore[return-value]
+    send = getattr(client, method)
+    return send(path, dict(params or {}), content_type="application/json", headers=headers)  # type: ignore[no-any-return]
+
+
+def every_door(urlconf: str) -> Callable[..., None]:
+    """A test function: one case per endpoint and promise about callers; ids in paths are nobody's."""
+    found = endpoints(import_module(urlconf).urlpatterns)
+    cases = [
+        pytest.param(Row(f"{method.upper()} {pattern.path}", nothing), promise, id=f"{method} {pattern.path}: {name}")
+        for pattern in found
+        for method in pattern.actions
+        for name, promise in of_callers(pattern.access(method), pattern.path)
+    ]
+
+    @pytest.mark.django_db
+    @pytest.mark.parametrize(("row", "promise"), cases)
+    def test_door(row: Row, promise: Callable[[Row, Any], None], door: Any) -> None:
+        promise(row, door)
+
+    return test_door
+
+
+def keeps_its_door(row: Row, door: Any) -> None:
+    """All promises about callers, on a scene that exists."""
+    scene = row.scene(door, 2)
+    for _name, promise in of_callers(row.access, row.path):
+        promise(row, door, scene)
+
+
+def a_stranger_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """Without a token: 401 with a challenge (403 on moderators' endpoints), and nothing is said of the object."""
+    response = send(row, scene, token=None)
+    if row.access.door is Kind.STAFF:
+        assert response.status_code == 403, seen(row, response)
+    else:
+        assert response.status_code == 401, seen(row, response)
+        assert response.headers.get("WWW-Authenticate", "").startswith("Bearer"), response.headers
+    check("Error", response.json())
+
+
+def a_stranger_is_welcome(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """Without a token: neither 401 nor 403."""
+    response = send(row, scene, token=None)
+    assert response.status_code not in (401, 403), seen(row, response)
+
+
+def a_wrong_token_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """A token nobody gave out: 401, on public endpoints too."""
+    response = send(row, scene, token="nobody-gave-this-out")
+    assert response.status_code == 401, seen(row, response)
+    check("Error", response.json())
+
+
+def a_narrow_token_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """A token with every scope but those that open this door: 403."""
+    others = [scope for scope in SCOPES if scope not in row.access.openers]
+    mint = door.app_token if row.access.door is Kind.APP_TOKEN else door.user_token
+    response = send(row, scene, token=mint(*others))
+    assert response.status_code == 403, seen(row, response)
+    assert "scope" in response.json()["error"], response.json()
+
+
+def an_application_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """An application's own token where a user is needed: 422; on moderators' endpoints 403."""
+    response = send(row, scene, token=door.app_token(*row.access.openers))
+    assert response.status_code == (403 if row.access.door is Kind.STAFF else 422), seen(row, response)
+
+
+def a_user_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """A user's token where only an application may call: 403."""
+    response = send(row, scene, token=door.user_token(*row.access.openers))
+    assert response.status_code == 403, seen(row, response)
+
+
+def each_scope_opens(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """Any one of the declared scopes, or a parent of one, is enough."""
+    mint = door.app_token if row.access.door in (Kind.APP_TOKEN, Kind.ANY_TOKEN) else door.user_token
+    for scope in sorted(row.access.openers):
+        response = send(row, scene, token=mint(scope))
+        refused = response.status_code == 403 and "scope" in str(response.json().get("error"))
+        assert not refused, f"{scope}: {seen(row, response)}"
+        assert response.status_code != 401, f"{scope}: {seen(row, response)}"
+
+
+def of_callers(access: Access, path: str) -> list[tuple[str, Callable[..., None]]]:
+    found: list[tuple[str, Callable[..., None]]] = []
+    if access.door in (Kind.ANYONE, Kind.OPTIONAL_USER):
+        found.append(("a stranger is welcome", a_stranger_is_welcome))
+    else:
+        found.append(("a stranger is refused", a_stranger_is_refused))
+    if access.door is not Kind.ANYONE:
+        found.append(("a wrong token is refused", a_wrong_token_is_refused))
+    if access.openers:
+        found.append(("a token without the scope is refused", a_narrow_token_is_refused))
+        found.append(("each scope and its parents open", each_scope_opens))
+    if access.door not in _NOT_A_USER:
+        found.append(("an application is refused", an_application_is_refused))
+    if access.door is Kind.APP_TOKEN:
+        found.append(("a user is refused", a_user_is_refused))
+    return found
+
+
+def token_for(row: Row, door: Any) -> str | None:
+    """A token that opens the row's door with the first scope declared."""
+    access = row.access
+    scopes = access.scopes[:1]
+    if access.door is Kind.ANYONE:
+        return None
+    return str(door.app_token(*scopes) if access.door is Kind.APP_TOKEN else door.user_token(*scopes))
+
+
+def send(row: Row, scene: Scene | None, *, token: str | None) -> HttpResponse:
+    scene = scene or Scene()
+    return ask(row.method, fill(row.path, scene.ids), scene.params, token=token)
+
+
+def fill(path: str, ids: Mapping[str, Any]) -> str:
+    return "/" + _PARAMETER.sub(lambda match: str(ids.get(match[1], NOBODYS_ID)), path)
+
+
+def nothing(door: Any, size: int) -> Scene:
+    return Scene()
+
+
+def seen(row: Row, response: HttpResponse) -> str:
+    return f"{row.endpoint} answered {response.status_code} {response.content[:300]!r}"

@@ -1,0 +1,423 @@
+"""Knows the shape of every entity as JSON Schema, written from the contract (entities), strict about unknown keys.
+
+    check("Status", body)                 # one
+    check_all("Status", body)             # a list
+
+Both also walk the ids of the whole body (SEED-041, SEED-042, SEED-043).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from tests.support.schema import (
+    COUNT,
+    DAY,
+    FREE,
+    ID,
+    NULL,
+    TRUE,
+    URL,
+    B,
+    D,
+    I,
+    S,
+    Schema,
+    entity,
+    exactly,
+    many,
+    nullable,
+    one_of,
+)
+
+_POLICY_WORDS = one_of("public", "followers", "following", "unsupported_policy", "disabled")
+_VISIBILITY = one_of("public", "unlisted", "private", "direct")
+_HISTORY = many(exactly({"day": S, "accounts": S, "uses": S}))
+_FIELD = exactly({"name": S, "value": S, "verified_at": nullable(D)})
+
+_ACCOUNT: dict[str, Schema] = {
+    "id": ID,
+    "username": {"type": "string", "minLength": 1},
+    "acct": {"type": "string", "minLength": 1},
+    "display_name": S,
+    "locked": B,
+    "bot": B,
+    "discoverable": nullable(B),
+    "indexable": B,
+    "group": B,
+    "created_at": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT00:00:00\.000Z$"},
+    "note": S,
+    "url": URL,
+    "uri": URL,
+    "avatar": URL,
+    "avatar_static": URL,
+    "avatar_description": S,
+    "header": URL,
+    "header_static": URL,
+    "header_description": S,
+    "followers_count": COUNT,
+    "following_count": COUNT,
+    "statuses_count": COUNT,
+    "last_status_at": nullable(DAY),
+    "hide_collections": nullable(B),
+    "show_media": B,
+    "show_media_replies": B,
+    "show_featured": B,
+    "feature_approval": entity("FeatureApproval"),
+    "emojis": many(entity("CustomEmoji")),
+    "fields": many(_FIELD),
+}
+_ACCOUNT_OPTIONAL: dict[str, Schema] = {
+    "roles": many(exactly({"id": ID, "name": S, "color": S})),
+    "noindex": B,
+    "suspended": TRUE,
+    "limited": TRUE,
+    "memorial": TRUE,
+    "email_subscriptions": B,
+}
+_MOVED: dict[str, Schema] = {"moved": nullable(entity("AccountNested"))}
+
+_SOURCE = exactly(
+    {
+        "privacy": one_of("public", "unlisted", "private"),
+        "sensitive": B,
+        "language": nullable(S),
+        "note": S,
+        "fields": many(_FIELD),
+        "follow_requests_count": {"type": "integer", "minimum": 0, "maximum": 40},
+        "hide_collections": nullable(B),
+        "discoverable": nullable(B),
+        "indexable": B,
+        "attribution_domains": many(S),
+        "quote_policy": one_of("public", "followers", "nobody"),
+    }
+)
+
+_STATUS: dict[str, Schema] = {
+    "id": ID,
+    "created_at": D,
+    "in_reply_to_id": nullable(ID),
+    "in_reply_to_account_id": nullable(ID),
+    "sensitive": B,
+    "spoiler_text": S,
+    "visibility": _VISIBILITY,
+    "language": nullable(S),
+    "uri": URL,
+    "url": nullable(URL),
+    "replies_count": COUNT,
+    "reblogs_count": COUNT,
+    "favourites_count": COUNT,
+    "quotes_count": COUNT,
+    "edited_at": nullable(D),
+    "content": S,
+    "reblog": nullable(entity("Status")),
+    "account": entity("Account"),
+    "media_attachments": many(entity("MediaAttachment"), maxItems=4),
+    "mentions": many(entity("Mention")),
+    "tags": many(entity("ShallowTag")),
+    "emojis": many(entity("CustomEmoji")),
+    "tagged_collections": many(FREE),
+    "quote": nullable({"anyOf": [entity("Quote"), entity("ShallowQuote")]}),
+    "card": nullable(entity("PreviewCard")),
+    "poll": nullable(entity("Poll")),
+    "quote_approval": entity("QuoteApproval"),
+}
+_STATUS_OPTIONAL: dict[str, Schema] = {
+    "application": nullable(exactly({"name": S, "website": nullable(URL)})),
+    "favourited": B,
+    "reblogged": B,
+    "muted": B,
+    "bookmarked": B,
+    "pinned": B,
+    "filtered": many(entity("FilterResult")),
+}
+_OF_A_USER = ("favourited", "reblogged", "muted", "bookmarked", "filtered")
+
+_QUOTE_STATE = one_of(
+    "pending",
+    "accepted",
+    "rejected",
+    "revoked",
+    "deleted",
+    "unauthorized",
+    "blocked_account",
+    "blocked_domain",
+    "muted_account",
+)
+_FILTER: dict[str, Schema] = {
+    "id": ID,
+    "title": S,
+    "context": many(one_of("home", "notifications", "public", "thread", "account")),
+    "expires_at": nullable(D),
+    "filter_action": one_of("warn", "hide", "blur"),
+}
+_APPLICATION: dict[str, Schema] = {
+    "id": ID,
+    "name": S,
+    "website": nullable(URL),
+    "scopes": many(S),
+    "redirect_uris": many(S),
+    "redirect_uri": S,
+    "vapid_key": S,
+}
+NOTIFICATION_TYPES = (
+    "mention",
+    "status",
+    "reblog",
+    "follow",
+    "follow_request",
+    "favourite",
+    "poll",
+    "update",
+    "admin.sign_up",
+    "admin.report",
+    "severed_relationships",
+    "moderation_warning",
+    "annual_report",
+    "quote",
+    "quoted_update",
+    "added_to_collection",
+    "collection_update",
+)
+
+ENTITIES: dict[str, Schema] = {
+    "Account": exactly(_ACCOUNT, _ACCOUNT_OPTIONAL | _MOVED),
+    "AccountNested": exactly(_ACCOUNT, _ACCOUNT_OPTIONAL),
+    "CredentialAccount": exactly(
+        _ACCOUNT | {"source": _SOURCE, "role": entity("Role")},
+        _ACCOUNT_OPTIONAL | _MOVED,
+    ),
+    "MutedAccount": exactly(_ACCOUNT | {"mute_expires_at": nullable(D)}, _ACCOUNT_OPTIONAL | _MOVED),
+    "FeatureApproval": exactly(
+        {
+            "automatic": many(_POLICY_WORDS),
+            "manual": many(_POLICY_WORDS),
+            "current_user": one_of("automatic", "manual", "missing", "unknown", "denied"),
+        }
+    ),
+    "Role": exactly(
+        {
+            "id": ID,
+            "name": S,
+            "permissions": {"type": "string", "pattern": r"^\d+$"},
+            "color": S,
+            "highlighted": B,
+            "collection_limit": I,
+        }
+    ),
+    "Relationship": exactly(
+        {
+            "id": ID,
+            "following": B,
+            "showing_reblogs": B,
+            "notifying": B,
+            "languages": nullable(many(S)),
+            "followed_by": B,
+            "blocking": B,
+            "blocked_by": B,
+            "muting": B,
+            "muting_notifications": B,
+            "muting_expires_at": nullable(D),
+            "requested": B,
+            "requested_by": B,
+            "domain_blocking": B,
+            "endorsed": B,
+            "note": S,
+        }
+    ),
+    "Status": exactly(_STATUS, _STATUS_OPTIONAL),
+    "StatusOfUser": exactly(
+        _STATUS | {name: _STATUS_OPTIONAL[name] for name in _OF_A_USER},
+        {name: schema for name, schema in _STATUS_OPTIONAL.items() if name not in _OF_A_USER},
+    ),
+    "DeletedStatus": exactly(
+        {name: schema for name, schema in _STATUS.items() if name != "content"} | {"text": S}, _STATUS_OPTIONAL
+    ),
+    "StatusSource": exactly({"id": ID, "text": S, "spoiler_text": S}),
+    "Context": exactly({"ancestors": many(entity("Status")), "descendants": many(entity("Status"))}),
+    "Quote": exactly({"state": _QUOTE_STATE, "quoted_status": nullable(entity("Status"))}),
+    "ShallowQuote": exactly({"state": _QUOTE_STATE, "quoted_status_id": nullable(ID)}),
+    "QuoteApproval": exactly(
+        {
+            "automatic": many(_POLICY_WORDS),
+            "manual": many(_POLICY_WORDS),
+            "current_user": one_of("automatic", "manual", "denied", "unknown"),
+        }
+    ),
+    "MediaAttachment": exactly(
+        {
+            "id": ID,
+            "type": one_of("image", "gifv", "video", "audio", "unknown"),
+            "url": nullable(URL),
+            "preview_url": nullable(URL),
+            "remote_url": nullable(URL),
+            "preview_remote_url": nullable(URL),
+            "text_url": nullable(URL),
+            "meta": nullable(FREE),
+            "description": nullable(S),
+            "blurhash": nullable(S),
+        }
+    ),
+    "Mention": exactly({"id": ID, "username": S, "url": URL, "acct": S}),
+    "ShallowTag": exactly({"name": S, "url": URL}),
+    "Tag": exactly(
+        {"id": ID, "name": S, "url": URL, "history": {**_HISTORY, "minItems": 7, "maxItems": 7}},
+        {"following": B, "featuring": B},
+    ),
+    "CustomEmoji": exactly(
+        {"shortcode": S, "url": URL, "static_url": URL, "visible_in_picker": B}, {"category": S, "featured": B}
+    ),
+    "Poll": exactly(
+        {
+            "id": ID,
+            "expires_at": nullable(D),
+            "expired": B,
+            "multiple": B,
+            "votes_count": COUNT,
+            "voters_count": nullable(COUNT),
+            "options": many(exactly({"title": S, "votes_count": nullable(COUNT)})),
+            "emojis": many(entity("CustomEmoji")),
+        },
+        {"voted": B, "own_votes": many(COUNT)},
+    ),
+    "PreviewCard": exactly(
+        {
+            "url": URL,
+            "title": S,
+            "description": S,
+            "language": nullable(S),
+            "type": one_of("link", "photo", "video", "rich"),
+            "author_name": S,
+            "author_url": S,
+            "provider_name": S,
+            "provider_url": S,
+            "html": S,
+            "width": I,
+            "height": I,
+            "image": nullable(URL),
+            "image_description": S,
+            "embed_url": S,
+            "blurhash": nullable(S),
+            "published_at": nullable(D),
+            "authors": many(exactly({"name": S, "url": S, "account": nullable(entity("Account"))})),
+        },
+        {"missing_attribution": B, "history": _HISTORY},
+    ),
+    "Filter": exactly(
+        _FILTER,
+        {
+            "keywords": many(exactly({"id": ID, "keyword": S, "whole_word": B})),
+            "statuses": many(exactly({"id": ID, "status_id": ID})),
+        },
+    ),
+    "FilterResult": exactly(
+        {"filter": exactly(_FILTER), "keyword_matches": nullable(many(S)), "status_matches": nullable(many(ID))}
+    ),
+    "Notification": exactly(
+        {
+            "id": ID,
+            "type": one_of(*NOTIFICATION_TYPES),
+            "created_at": D,
+            "group_key": {"type": "string", "minLength": 1},
+            "account": entity("Account"),
+        },
+        {
+            "filtered": TRUE,
+            "status": nullable(entity("Status")),
+            "report": FREE,
+            "event": FREE,
+            "moderation_warning": FREE,
+            "collection": FREE,
+            "fallback": exactly({"title": S, "summary": nullable(S), "description": NULL}),
+        },
+    ),
+    "Application": exactly(_APPLICATION),
+    "CredentialApplication": exactly(
+        _APPLICATION | {"client_id": S, "client_secret": S, "client_secret_expires_at": {"const": 0}}
+    ),
+    "Token": exactly({"access_token": S, "token_type": {"const": "Bearer"}, "scope": S, "created_at": I}),
+    "UserInfo": exactly({"iss": URL, "sub": URL, "name": S, "preferred_username": S, "profile": URL, "picture": URL}),
+    "Preferences": exactly(
+        {
+            "posting:default:visibility": _VISIBILITY,
+            "posting:default:sensitive": B,
+            "posting:default:language": nullable(S),
+            "posting:default:quote_policy": S,
+            "reading:expand:media": one_of("default", "show_all", "hide_all"),
+            "reading:expand:spoilers": B,
+            "reading:autoplay:gifs": B,
+        }
+    ),
+    "Rule": exactly(
+        {
+            "id": ID,
+            "text": S,
+            "hint": S,
+            "translations": {"type": "object", "additionalProperties": exactly({"text": S, "hint": S})},
+        }
+    ),
+    "Error": {"type": "object", "properties": {"error": {"type": ["string", "object"]}}, "required": ["error"]},
+}
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    definitions = ENTITIES
+    if name not in ENTITIES:
+        from tests.support.instance_entities import INSTANCE_ENTITIES
+
+        definitions = ENTITIES | INSTANCE_ENTITIES
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
+
+
+def check(name: str, body: Any) -> None:
+    """Fail, naming the place, unless `body` is the entity `name`."""
+    problems = sorted(_validator(name).iter_errors(body), key=lambda problem: list(map(str, problem.absolute_path)))
+    if problems:
+        places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
+        raise AssertionError(f"not the entity {name}:\n  " + "\n  ".join(places[:20]))
+    check_ids(body)
+
+
+def check_all(name: str, body: Any) -> None:
+    """`check` for every item of a list."""
+    assert isinstance(body, list), f"a list of {name} expected, not {type(body).__name__}"
+    for item in body:
+        check(name, item)
+
+
+# Ids of other worlds: strings, but no 64-bit integers.
+_FOREIGN_IDS = frozenset({"client_id", "device_id", "key_id", "group_key"})
+_NUMERIC = re.compile(r"(?:[0-9]{1,19}|-99)\Z")
+
+
+def check_ids(body: Any, place: str = "(top)") -> None:
+    """Ids are decimal strings below 2**63 or null, and no number beside an id repeats it (SEED-041, 042, 043)."""
+    if isinstance(body, list):
+        for index, item in enumerate(body):
+            check_ids(item, f"{place}[{index}]")
+        return
+    if not isinstance(body, dict):
+        return
+    for key, value in body.items():
+        here = f"{place}.{key}"
+        if key in _FOREIGN_IDS:
+            continue
+        if key == "id" or key.endswith("_id"):
+            assert value is None or _is_id(value), f"{here} is no id: {value!r}"
+        elif key.endswith("_ids"):
+            assert value is None or (isinstance(value, list) and all(map(_is_id, value))), f"{here}: {value!r}"
+        assert not f"_{key}".endswith("_id_int"), f"{here} repeats an id as a number"
+        check_ids(value, here)
+    own = body.get("id")
+    if isinstance(own, str) and len(own) > 9:
+        twins = [key for key, value in body.items() if type(value) is int and str(value) == own]
+        assert not twins, f"{place}: {twins} repeat the id as a number"
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and _NUMERIC.match(value) is not None and int(value) < 2**63

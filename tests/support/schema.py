@@ -1,0 +1,51 @@
+"""Knows the contract's type letters (entities) as JSON Schema, and how to put them together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+S: Schema = {"type": "string"}
+B: Schema = {"type": "boolean"}
+I: Schema = {"type": "integer"}  # noqa: E741  (the contract's own letter)
+COUNT: Schema = {"type": "integer", "minimum": 0}
+N: Schema = {"type": "number"}
+ID: Schema = {"type": "string", "pattern": r"^(?:[0-9]+|-99)$"}
+D: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"}
+DAY: Schema = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}
+URL: Schema = {"type": "string", "pattern": r"^https?://[^\s]+$"}
+WS_URL: Schema = {"type": "string", "pattern": r"^wss?://[^\s]+$"}
+TRUE: Schema = {"const": True}
+NULL: Schema = {"type": "null"}
+FREE: Schema = {"type": "object"}
+
+
+def nullable(schema: Schema) -> Schema:
+    """`schema`, or null."""
+    return {"anyOf": [schema, NULL]}
+
+
+def many(schema: Schema, **rules: Any) -> Schema:
+    """A list of `schema`."""
+    return {"type": "array", "items": schema, **rules}
+
+
+def one_of(*values: str) -> Schema:
+    """One of some words."""
+    return {"enum": list(values)}
+
+
+def entity(name: str) -> Schema:
+    """Another entity by its name."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def exactly(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
+    """An object with these keys and no others."""
+    return {
+        "type": "object",
+        "properties": {**required, **(optional or {})},
+        "required": list(required),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,179 @@
+"""Knows what all connections have in common: the streams they hear, a bounded queue, and when they must end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from social.api.identities import Identity
+from social.kernel import clock
+from social.kernel.text.scan import normalise_hashtag
+from timelines.consumers.switchboard import Listener, Switchboard
+from timelines.consumers.threads import in_thread
+from timelines.consumers.viewers import Watched
+from timelines.policies.access import HASHTAG, LIVE
+from timelines.policies.streams import Stream, StreamError, is_spared, open_stream
+from timelines.queries.access import load_origins
+from timelines.queries.streaming import list_good_tokens
+from timelines.stores import channels
+from timelines.stores.messages import KILL, Message
+
+logger = logging.getLogger(__name__)
+
+QUEUE_SIZE: Final = 256
+"""Events that wait for one client at most; who lets more pile up is disconnected and may come again."""
+
+MAX_STREAMS: Final = 100
+TOO_MANY: Final = "Too many streams on one connection"
+
+_NO_PARAMETERS: Final[dict[str, str]] = {}
+_Item = tuple[Stream, Message]
+
+
+class Connection:
+    """One client's connection, WebSocket or event stream.
+
+    `send` writes one event, `close` ends the transport (True: the client was too slow, False: its token is good no more);
+    both are called from the connection's own task only.
+    """
+
+    def __init__(
+        self,
+        switchboard: Switchboard,
+        identity: Identity,
+        send: Callable[[Stream, Message], Awaitable[None]],
+        close: Callable[[bool], Awaitable[None]],
+    ) -> None:
+        assert identity.account_id is not None
+        assert identity.user_id is not None
+        self.identity = identity
+        self.account_id: int = identity.account_id
+        self.user_id: int = identity.user_id
+        self.token_id: int = identity.token_id
+        self._switchboard = switchboard
+        self._send, self._close = send, close
+        self._streams: dict[tuple[str, ...], tuple[Stream, Listener]] = {}
+        self._queue: asyncio.Queue[_Item | bool] = asyncio.Queue()
+        self._watched: Watched | None = None
+        self._ended = False
+        self._review: asyncio.Task[None] | None = None
+
+    async def open(self) -> bool:
+        """Begin to listen for the end of the token; False when it has been revoked meanwhile."""
+        self._switchboard.start()
+        self._switchboard.listen(channels.token(self.token_id), self._on_token)
+        self._switchboard.listen(channels.user(self.user_id), self._on_user)
+        self._switchboard.enter(self)
+        await self._switchboard.settle(channels.token(self.token_id), channels.user(self.user_id))
+        # Only now: a revocation after this question is heard, one before it is seen.
+        return self.token_id in await in_thread(list_good_tokens, [self.token_id])
+
+    async def subscribe(self, name: str, tag: str | None = None) -> None:
+        """Hear a stream; one that is heard already is no error. Raises StreamError."""
+        kind = HASHTAG if name.startswith("hashtag") else LIVE
+        origins: tuple[bool, bool] | None = (True, True)
+        if kind == HASHTAG or name.startswith("public"):
+            origins = await in_thread(load_origins, kind, self.account_id, local=True, remote=True)
+        stream = open_stream(
+            name,
+            account_id=self.account_id,
+            scopes=self.identity.scopes,
+            tag=tag,
+            normalised_tag=normalise_hashtag((tag or "").removeprefix("#")),
+            origins=origins or (False, False),
+        )
+        if stream.label in self._streams:
+            return
+        if len(self._streams) >= MAX_STREAMS:
+            raise StreamError(400, TOO_MANY)
+        if stream.filtered and self._watched is None:
+            self._watched = self._switchboard.viewers.take(self.account_id)
+            self._switchboard.listen(channels.relations(self.account_id), self._watched.forget)
+        listener = partial(self.offer, stream)
+        self._streams[stream.label] = (stream, listener)
+        for channel in stream.channels:
+            self._switchboard.listen(channel, listener)
+        await self._switchboard.settle(*stream.channels)
+
+    def unsubscribe(self, name: str, tag: str | None = None) -> None:
+        """Hear a stream no more; one that is not heard is no error."""
+        label = (name,) if tag is None or not name.startswith("hashtag") else (name, tag)
+        found = self._streams.pop(label, None)
+        if found is not None:
+            self._silence(*found)
+
+    def _silence(self, stream: Stream, listener: Listener) -> None:
+        for channel in stream.channels:
+            self._switchboard.unlisten(channel, listener)
+
+    def offer(self, stream: Stream, message: Message) -> None:
+        """Queue an event for the client. When too many wait the connection ends: never is one left out silently."""
+        if self._ended:
+            return
+        if self._queue.qsize() >= QUEUE_SIZE:
+            self._finish(too_slow=True)
+            return
+        self._queue.put_nowait((stream, message))
+
+    def end(self) -> None:
+        """Close: the token is good no more. What still waits is not sent."""
+        self._finish(too_slow=False)
+
+    def _finish(self, *, too_slow: bool) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._queue.put_nowait(too_slow)
+
+    def _on_token(self, message: Message) -> None:
+        if message.event == KILL:
+            self.end()
+
+    def _on_user(self, _message: Message) -> None:
+        if self._review is None or self._review.done():
+            self._review = asyncio.create_task(self._look_again())
+
+    async def _look_again(self) -> None:
+        try:
+            good = await in_thread(list_good_tokens, [self.token_id])
+        except Exception:
+            logger.exception("A stream could not be checked: the sweep will")
+            return
+        if self.token_id not in good:
+            self.end()
+
+    async def run(self) -> None:
+        """Write events until the connection must end; then close it. Cancel it when the client has gone."""
+        while True:
+            item = await self._queue.get()
+            if isinstance(item, bool):
+                await self._close(item)
+                return
+            stream, message = item
+            if stream.filtered and message.facts is not None and self._watched is not None:
+                viewer = await self._watched.get()
+                if is_spared(stream, message.facts, viewer, clock.now()):
+                    continue
+            await self._send(stream, message)
+
+    def leave(self) -> None:
+        """Give back everything the connection holds; it may be called twice."""
+        self._ended = True
+        self._switchboard.leave(self)
+        if self._review is not None:
+            self._review.cancel()
+        streams, self._streams = self._streams, {}
+        for stream, listener in streams.values():
+            self._silence(stream, listener)
+        self._switchboard.unlisten(channels.token(self.token_id), self._on_token)
+        self._switchboard.unlisten(channels.user(self.user_id), self._on_user)
+        if self._watched is not None:
+            watched, self._watched = self._watched, None
+            if watched.users <= 1:
+                self._switchboard.unlisten(channels.relations(self.account_id), watched.forget)
+            self._switchboard.viewers.leave(watched)

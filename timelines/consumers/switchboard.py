@@ -1,0 +1,171 @@
+"""Knows, in one streaming process, which connection listens on which channel, and hands each message to all of them.
+
+The kernel's hub holds one subscription per channel, however many connections listen; a message is decoded once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from social.kernel import heartbeats, redis
+from social.kernel.streams import Hub, channel_key
+from timelines.consumers.threads import in_thread
+from timelines.consumers.viewers import Viewers
+from timelines.queries.streaming import list_good_tokens
+from timelines.services.presence import note_presence
+from timelines.stores import channels
+from timelines.stores.messages import Message
+
+logger = logging.getLogger(__name__)
+
+Listener = Callable[[Message], None]
+
+SWEEP_SECONDS: Final = 60.0
+"""How often the tokens of all connections are looked up, should a revocation not have been heard."""
+
+SETTLE_SECONDS: Final = 1.0
+
+PRESENCE_SECONDS: Final = 6 * 3600.0
+"""How often somebody who only keeps a stream open is marked as active."""
+
+
+class Listening(Protocol):
+    """A connection, as the switchboard sees it."""
+
+    @property
+    def token_id(self) -> int:
+        """The token it was opened with."""
+        ...
+
+    @property
+    def account_id(self) -> int:
+        """Whose token that is."""
+        ...
+
+    def end(self) -> None:
+        """Close it: its token is good no more."""
+        ...
+
+
+class Switchboard:
+    """One per event loop; `start` it once, inside the loop."""
+
+    def __init__(self) -> None:
+        self.viewers = Viewers()
+        self._listeners: dict[str, dict[Listener, None]] = {}
+        self._connections: dict[Listening, float] = {}
+        self._hub = Hub()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Connect the hub and begin the heartbeat and the sweep; a second call does nothing."""
+        if self._tasks:
+            return
+        self._hub.start()
+        self._tasks = [asyncio.create_task(self._beat()), asyncio.create_task(self._sweep())]
+        self.listen(channels.HOMES, self._receive_for_homes)
+
+    async def stop(self) -> None:
+        """End the tasks and the hub's connection."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.unlisten(channels.HOMES, self._receive_for_homes)
+        await self._hub.stop()
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._connections)
+
+    def enter(self, connection: Listening) -> None:
+        """Watch over a connection's token from now on."""
+        self._connections[connection] = time.monotonic()
+
+    def leave(self, connection: Listening) -> None:
+        """Forget a connection."""
+        self._connections.pop(connection, None)
+
+    def listen(self, channel: str, listener: Listener) -> None:
+        """Call `listener` with every message on the channel. It must neither block nor raise."""
+        listeners = self._listeners.setdefault(channel, {})
+        listeners[listener] = None
+        if len(listeners) == 1:
+            self._hub.subscribe(channel, self._receive)
+
+    def unlisten(self, channel: str, listener: Listener) -> None:
+        """The reverse; a listener that is not there is no error."""
+        listeners = self._listeners.get(channel)
+        if listeners is None or listener not in listeners:
+            return
+        del listeners[listener]
+        if not listeners:
+            del self._listeners[channel]
+            self._hub.unsubscribe(channel, self._receive)
+
+    async def settle(self, *names: str) -> None:
+        """Return when what is sent on these channels from now on arrives, or after a second if Redis does not answer.
+
+        Where another process listens on a channel too, its subscription may be taken for ours: a few milliseconds early.
+        """
+        keys = [channel_key(name) for name in names]
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while keys and time.monotonic() < deadline:
+            with redis.best_effort("see whether a stream is listening"):
+                counts = await redis.async_client("streams").pubsub_numsub(*keys)
+                keys = [key for key, (_name, count) in zip(keys, counts, strict=True) if not count]
+            if keys:
+                await asyncio.sleep(0.005)
+
+    def _receive(self, channel: str, data: bytes) -> None:
+        listeners = self._listeners.get(channel)
+        if not listeners:
+            return
+        try:
+            message = Message.decode(data)
+        except ValueError:
+            logger.warning("What came on channel %s is not a message: dropped", channel)
+            return
+        for listener in list(listeners):
+            listener(message)
+
+    def _receive_for_homes(self, message: Message) -> None:
+        for account_id in message.recipients:
+            for listener in list(self._listeners.get(channels.home(account_id), ())):
+                listener(message)
+
+    async def _beat(self) -> None:
+        while True:
+            await in_thread(heartbeats.beat, "streaming")
+            await asyncio.sleep(heartbeats.INTERVAL)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            try:
+                await self.sweep()
+            except Exception:
+                # The database may be away for a moment; the next sweep comes.
+                logger.exception("Open streams could not be checked")
+
+    async def sweep(self) -> None:
+        """End the connections whose tokens are good no more, and mark who has been connected for long as active."""
+        connections = list(self._connections)
+        if not connections:
+            return
+        good = await in_thread(list_good_tokens, {connection.token_id for connection in connections})
+        for connection in connections:
+            if connection.token_id not in good:
+                connection.end()
+        now = time.monotonic()
+        present = {c.account_id: c for c in connections if now - self._connections.get(c, now) > PRESENCE_SECONDS}
+        if present:
+            await in_thread(note_presence, *present)
+            for connection in connections:
+                if connection.account_id in present and connection in self._connections:
+                    self._connections[connection] = now

@@ -1,0 +1,30 @@
+"""Knows how work that waits for PostgreSQL or Redis is done beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, ParamSpec, TypeVar
+
+from django.db import close_old_connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Fewer than the connections of the database pool (settings: threads of the web process and two).
+_THREADS: Final = 4
+_pool: Final = ThreadPoolExecutor(_THREADS, thread_name_prefix="streaming")
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work` in one of four threads; its database connection goes back to the pool afterwards."""
+
+    def run() -> T:
+        close_old_connections()
+        try:
+            return work(*args, **kwargs)
+        finally:
+            close_old_connections()
+
+    return await asyncio.get_running_loop().run_in_executor(_pool, run)

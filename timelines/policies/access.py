@@ -1,0 +1,49 @@
+"""Knows whom the public and hashtag timelines are open to (contract, behaviours section 11, "Access setting")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+
+class Openness(StrEnum):
+    """The three values of the setting."""
+
+    PUBLIC = "public"
+    AUTHENTICATED = "authenticated"
+    DISABLED = "disabled"
+
+
+LIVE: Final = "live_feeds"
+HASHTAG: Final = "hashtag_feeds"
+"""The kinds of feeds, as in the entity Instance, `timelines_access`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAccess:
+    """How open one kind of feed is, for posts of this server and of others."""
+
+    local: Openness = Openness.PUBLIC
+    remote: Openness = Openness.PUBLIC
+
+    @classmethod
+    def of(cls, setting: Mapping[str, Any], kind: str) -> FeedAccess:
+        """From the stored setting `{kind: {"local": .., "remote": ..}}`; what is absent or unknown is public."""
+        stored = setting.get(kind)
+        stored = stored if isinstance(stored, Mapping) else {}
+        known = set(Openness)
+        values = [Openness(value) if (value := stored.get(name)) in known else Openness.PUBLIC for name in ("local", "remote")]
+        return cls(*values)
+
+    def wants_user(self, *, local: bool, remote: bool) -> bool:
+        """Whether somebody without a token is refused: one of the origins asked for is not public."""
+        return (local and self.local is not Openness.PUBLIC) or (remote and self.remote is not Openness.PUBLIC)
+
+    def opened(self, *, local: bool, remote: bool, may_view_all: bool) -> tuple[bool, bool]:
+        """Of the origins asked for, those that are shown; `may_view_all` is the role bit `view_feeds`."""
+        return (
+            local and (may_view_all or self.local is not Openness.DISABLED),
+            remote and (may_view_all or self.remote is not Openness.DISABLED),
+        )

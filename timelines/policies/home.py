@@ -1,0 +1,197 @@
+"""Knows which posts stand in somebody's home timeline. One rule with two faces side by side: for a row in hand, and in SQL.
+
+Source: contract, behaviours section 11, the table "Home". A property test holds the two together. Fan-out asks the first
+before it writes to a feed, whoever reads a feed asks it again, and what a feed does not hold is found by the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Final, Protocol
+
+from accounts.policies.relations import FollowOptions, Relations
+from statuses.models import Visibility
+from statuses.policies.visibility import ANYBODY, Readable, can_see
+
+
+class HomePost(Readable, Protocol):
+    """What the rule looks at: a `statuses.queries.rows.Row`."""
+
+    @property
+    def language(self) -> str | None:
+        """The language of the post."""
+        ...
+
+    @property
+    def in_reply_to_id(self) -> int | None:
+        """The post it answers, if that is known here."""
+        ...
+
+    @property
+    def in_reply_to_account_id(self) -> int | None:
+        """Whom it answers."""
+        ...
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether it answers, or once answered, a post that was not known here."""
+        ...
+
+    @property
+    def addressed_ids(self) -> Collection[int]:
+        """The accounts it mentions, silently or not."""
+        ...
+
+    @property
+    def original(self) -> HomePost | None:
+        """The boosted post."""
+        ...
+
+
+class Verdict(StrEnum):
+    """Why a post stands in a home timeline, or does not."""
+
+    DELIVER = "deliver"
+    UNREADABLE = "the viewer may not read it"
+    NOT_FOLLOWED = "the author is not followed"
+    BROKEN_REPLY = "it answers a post that is unknown here"
+    LANGUAGE = "the viewer follows the author in other languages"
+    HIDDEN = "the viewer blocks or mutes the author, the boosted author or somebody mentioned"
+    BLOCKED_BY = "the author, or the boosted author, blocks the viewer"
+    REPLY_TO_STRANGER = "it answers somebody the viewer does not follow"
+    REBLOGS_HIDDEN = "the viewer does not want to see the author's boosts"
+
+    @property
+    def delivered(self) -> bool:
+        """Whether the post is shown."""
+        return self is Verdict.DELIVER
+
+
+def involved_ids(post: HomePost) -> set[int]:
+    """The accounts that the viewer's relations must know for `home_verdict`."""
+    ids = {post.account_id, *post.addressed_ids}
+    if post.in_reply_to_account_id is not None:
+        ids.add(post.in_reply_to_account_id)
+    if post.original is not None:
+        ids.update((post.original.account_id, *post.original.addressed_ids))
+    return ids
+
+
+def home_verdict(post: HomePost, relations: Relations) -> Verdict:
+    """Whether the post stands in the home timeline of `relations.viewer_id`.
+
+    `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, private ones
+    all followers. Whom the viewer blocks or mutes is looked for among the author, the boosted author and everybody whom
+    the post or the boosted post mentions.
+    """
+    viewer_id, original = relations.viewer_id, post.original
+    addressed = post.addressed_ids if original is None else original.addressed_ids
+    if viewer_id is None or not can_see(post, viewer_id, relations, addressed):
+        return _why_unreadable(post, relations)
+    if post.account_id == viewer_id:
+        return Verdict.DELIVER
+    follow = relations.following.get(post.account_id)
+    if follow is None:
+        return Verdict.NOT_FOLLOWED
+    if is_broken_reply(post):
+        return Verdict.BROKEN_REPLY
+    if follow.languages and post.language and post.language not in follow.languages:
+        return Verdict.LANGUAGE
+    if _hides_somebody(post, relations):
+        return Verdict.HIDDEN
+    if original is None:
+        return _reply_verdict(post, viewer_id, relations)
+    return _reblog_verdict(original, follow, relations)
+
+
+def is_broken_reply(post: HomePost) -> bool:
+    """Whether it answers a post that was never known here, or is known no more."""
+    return post.in_reply_to_id is None and (post.is_orphan or post.in_reply_to_account_id is not None)
+
+
+def _why_unreadable(post: HomePost, relations: Relations) -> Verdict:
+    authors = {post.account_id} if post.original is None else {post.account_id, post.original.account_id}
+    return Verdict.UNREADABLE if authors.isdisjoint(relations.blocked_by) else Verdict.BLOCKED_BY
+
+
+def _hides_somebody(post: HomePost, relations: Relations) -> bool:
+    if not (relations.blocking or relations.muting):
+        return False
+    people = {post.account_id, *post.addressed_ids}
+    if post.original is not None:
+        people.update((post.original.account_id, *post.original.addressed_ids))
+    return not people.isdisjoint(relations.blocking) or not people.isdisjoint(relations.muting)
+
+
+def _reply_verdict(post: HomePost, viewer_id: int, relations: Relations) -> Verdict:
+    parent = post.in_reply_to_account_id
+    welcome = parent is None or parent in (viewer_id, post.account_id) or parent in relations.following
+    return Verdict.DELIVER if welcome else Verdict.REPLY_TO_STRANGER
+
+
+def _reblog_verdict(original: HomePost, follow: FollowOptions, relations: Relations) -> Verdict:
+    if not follow.show_reblogs:
+        return Verdict.REBLOGS_HIDDEN
+    if original.account_id in relations.blocked_by:
+        return Verdict.BLOCKED_BY
+    return Verdict.HIDDEN if original.account_id in relations.domain_blocking else Verdict.DELIVER
+
+
+_ANYBODY: Final = ", ".join(f"'{visibility}'" for visibility in ANYBODY)
+_PRIVATE: Final = Visibility.PRIVATE
+
+HOME_SETS: Final = f"""
+  followed AS MATERIALIZED (
+    SELECT target_id AS id, show_reblogs, languages FROM accounts_follow WHERE account_id = %(viewer)s
+  ),
+  hidden AS MATERIALIZED (
+    SELECT target_id AS id FROM accounts_block WHERE account_id = %(viewer)s
+    UNION SELECT target_id FROM accounts_mute
+           WHERE account_id = %(viewer)s AND (expires_at IS NULL OR expires_at > now())
+  ),
+  blockers AS MATERIALIZED (
+    SELECT account_id AS id FROM accounts_block WHERE target_id = %(viewer)s
+  ),
+  sources AS (
+    SELECT f.id, f.show_reblogs, f.languages FROM followed f JOIN accounts_account a ON a.id = f.id
+     WHERE a.suspended_at IS NULL AND f.id NOT IN (SELECT id FROM hidden) AND f.id NOT IN (SELECT id FROM blockers)
+    UNION ALL
+    SELECT id, TRUE, NULL FROM accounts_account WHERE id = %(viewer)s AND suspended_at IS NULL
+  )
+"""
+"""The viewer's sets, as the beginning of a WITH: whose posts come into question, and who must have no part in them."""
+
+
+def _readable(post: str, author_follows: str) -> str:
+    """Visibility of a post (alias) of another author, who does not block the viewer and is not suspended."""
+    return f"""(
+      {post}.visibility IN ({_ANYBODY})
+      OR ({post}.visibility = '{_PRIVATE}' AND {author_follows})
+      OR EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s)
+    )"""
+
+
+HOME_CONDITION: Final = f"""
+  s.deleted_at IS NULL
+  AND (s.reblog_of_id IS NULL OR (
+    o.deleted_at IS NULL
+    AND EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = o.account_id AND a.suspended_at IS NULL)
+    AND (o.account_id = %(viewer)s OR (
+      o.account_id NOT IN (SELECT id FROM blockers)
+      AND {_readable("o", "o.account_id IN (SELECT id FROM followed)")}))))
+  AND (s.account_id = %(viewer)s OR (
+    -- Of a boost nobody is addressed, so it is read as its visibility says.
+    {_readable("s", "TRUE").replace("m.status_id = s.id", "m.status_id = s.id AND s.reblog_of_id IS NULL")}
+    AND (s.in_reply_to_id IS NOT NULL OR (s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
+    AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
+         OR s.language = ANY(source.languages))
+    AND (NOT EXISTS (SELECT 1 FROM hidden) OR (
+      (o.account_id IS NULL OR o.account_id NOT IN (SELECT id FROM hidden))
+      AND NOT EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id IN (s.id, o.id)
+                        AND m.account_id IN (SELECT id FROM hidden))))
+    AND CASE WHEN s.reblog_of_id IS NOT NULL THEN source.show_reblogs
+             ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
+                  OR s.in_reply_to_account_id IN (SELECT id FROM followed) END))
+"""
+"""`home_verdict` in SQL: `s` is the post, `o` the boosted one (left join), `source` the row of `sources` for its author."""

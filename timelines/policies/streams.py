@@ -1,0 +1,144 @@
+"""Knows the streams of the streaming API: their names, who may hear them, and what of them a viewer is spared.
+
+Source: contract, behaviours section 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from timelines.stores import channels
+from timelines.stores.messages import Facts
+
+STATUSES: Final = frozenset({"read", "read:statuses"})
+NOTIFICATIONS: Final = frozenset({"read", "read:notifications"})
+
+MISSING_TOKEN: Final = "Missing access token"  # noqa: S105
+INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105
+MISSING_SCOPES: Final = "Access token does not have the required scopes"
+MISSING_TAG: Final = "Missing tag name parameter"
+UNKNOWN_PATH: Final = "Unknown channel requested"
+UNKNOWN_STREAM: Final = "Unknown stream type"
+
+_PATHS: Final = {
+    "user": "user",
+    "user/notification": "user:notification",
+    "public": "public",
+    "public/local": "public:local",
+    "public/remote": "public:remote",
+    "hashtag": "hashtag",
+    "hashtag/local": "hashtag:local",
+}
+_PUBLIC: Final = ("public", "public:local", "public:remote")
+
+
+class StreamError(Exception):
+    """A stream that cannot be heard: `status` is 400 or 401, the text is what the client is told."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream as one connection hears it.
+
+    `label` stands in every message (`["hashtag", "x"]`). `filtered`: events are the same for all listeners, so each is
+    checked against the viewer; the others were made for the account.
+    """
+
+    label: tuple[str, ...]
+    channels: tuple[str, ...]
+    filtered: bool = False
+    only_media: bool = False
+    only_local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """What a filter must know about a viewer. A mute with an end counts until then."""
+
+    account_id: int
+    blocking: frozenset[int] = frozenset()
+    blocked_by: frozenset[int] = frozenset()
+    muting: Mapping[int, datetime | None] = field(default_factory=dict)
+    chosen_languages: frozenset[str] = frozenset()
+
+
+def stream_of_path(path: str, *, only_media: bool = False) -> str:
+    """The stream behind `/api/v1/streaming/<path>`. Raises StreamError (400) for an unknown one."""
+    name = _PATHS.get(path.strip("/"))
+    if name is None:
+        raise StreamError(400, UNKNOWN_PATH)
+    return f"{name}:media" if only_media and name in _PUBLIC else name
+
+
+def open_stream(
+    name: str, *, account_id: int, scopes: frozenset[str], tag: str | None, normalised_tag: str, origins: tuple[bool, bool]
+) -> Stream:
+    """The stream of this name for the account.
+
+    `tag` as the client wrote it, `normalised_tag` as posts are filed under it; `origins` are the origins (local, remote)
+    of public posts that the account is shown. Raises StreamError: 400 for an unknown stream or a missing tag, 401 for
+    missing scopes.
+    """
+    if name == "user:notification":
+        _require(scopes, NOTIFICATIONS)
+        return Stream((name,), (channels.notifications(account_id),))
+    if name == "user":
+        _require(scopes, STATUSES)
+        heard = [channels.home(account_id)]
+        if scopes & NOTIFICATIONS:
+            heard.append(channels.notifications(account_id))
+        return Stream((name,), tuple(heard))
+    if name in ("hashtag", "hashtag:local"):
+        _require(scopes, STATUSES)
+        if not tag or not normalised_tag:
+            raise StreamError(400, MISSING_TAG)
+        shown_local, shown_remote = origins
+        only_local = name.endswith(":local") or not shown_remote
+        heard = [channels.hashtag(normalised_tag)] if shown_local or not only_local else []
+        return Stream((name, tag), tuple(heard), filtered=True, only_local=only_local)
+    base = name.removesuffix(":media")
+    if base not in _PUBLIC:
+        raise StreamError(400, UNKNOWN_STREAM)
+    _require(scopes, STATUSES)
+    shown_local, shown_remote = origins
+    heard = []
+    if shown_local and base != "public:remote":
+        heard.append(channels.PUBLIC_LOCAL)
+    if shown_remote and base != "public:local":
+        heard.append(channels.PUBLIC_REMOTE)
+    return Stream((name,), tuple(heard), filtered=True, only_media=name != base)
+
+
+def _require(scopes: frozenset[str], openers: frozenset[str]) -> None:
+    if not scopes & openers:
+        raise StreamError(401, MISSING_SCOPES)
+
+
+def is_spared(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
+    """Whether a viewer does not get a public post that others on the stream get.
+
+    Its author or somebody it mentions is blocked or muted, its author blocks the viewer, it is in none of the viewer's
+    chosen languages, or it is not what the stream is for. One's own posts are never spared.
+    """
+    if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
+        return True
+    if facts.author_id == viewer.account_id:
+        return False
+    if facts.author_id in viewer.blocked_by:
+        return True
+    if viewer.chosen_languages and facts.language and facts.language not in viewer.chosen_languages:
+        return True
+    people = facts.mentioned | {facts.author_id}
+    if not people.isdisjoint(viewer.blocking):
+        return True
+    return any(
+        person in viewer.muting and ((until := viewer.muting[person]) is None or until > moment) for person in people
+    )

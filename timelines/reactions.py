@@ -1,0 +1,36 @@
+"""When X is announced, do Y: what timelines and streams hear of."""
+
+from __future__ import annotations
+
+from accounts.events import (
+    AccountBlocked,
+    AccountFollowed,
+    AccountMuted,
+    AccountUnblocked,
+    AccountUnfollowed,
+    AccountUnmuted,
+    TokenRevoked,
+    UserStateChanged,
+)
+from social.kernel.events import on
+from statuses.events import StatusDeleted, StatusPublished
+from timelines.services.fan_out import fan_out_posts, withdraw_posts
+from timelines.services.upkeep import (
+    end_streams_of_tokens,
+    forget_feeds,
+    merge_followed,
+    review_streams_of_users,
+)
+
+_QUEUE = "feeds"
+
+on(StatusPublished, fan_out_posts, queue=_QUEUE)
+on(StatusDeleted, withdraw_posts, queue=_QUEUE)
+on(AccountFollowed, merge_followed, queue=_QUEUE)
+on(AccountUnfollowed, forget_feeds, queue=_QUEUE)
+on(AccountBlocked, forget_feeds, queue=_QUEUE)
+on(AccountUnblocked, forget_feeds, queue=_QUEUE)
+on(AccountMuted, forget_feeds, queue=_QUEUE)
+on(AccountUnmuted, forget_feeds, queue=_QUEUE)
+on(TokenRevoked, end_streams_of_tokens, queue=_QUEUE)
+on(UserStateChanged, review_streams_of_users, queue=_QUEUE)

@@ -1,0 +1,96 @@
+"""Brings posts to home feeds and streams, and takes them out again: many posts at once, in a fixed number of queries.
+
+Feeds are written for local followers who were active in the last seven days and for the author; streams are told whoever is
+listening. Every reader is judged by `timelines.policies.home.home_verdict`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from statuses.events import StatusDeleted, StatusPublished
+from statuses.models import Status, Visibility
+from statuses.queries.rows import Row, load_rows
+from timelines.policies.home import home_verdict, involved_ids
+from timelines.queries.fan_out import Readers, list_local_followers, load_readers
+from timelines.services.broadcasting import broadcast_deletions, broadcast_posts
+from timelines.stores import feed
+from timelines.stores.feed import FeedItem
+
+_FOR_FOLLOWERS = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
+
+
+def fan_out_posts(events: Sequence[StatusPublished]) -> None:
+    """Put new posts into the feeds of their readers, and tell the streams.
+
+    Idempotent for feeds; a repeated call tells streams again. What was deleted in the meantime is left out. Raises
+    RedisError when feeds cannot be written: the outbox calls again.
+    """
+    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
+    readers = find_readers(rows)
+    write_feeds(rows, readers)
+    broadcast_posts(rows, readers)
+
+
+def find_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
+    """By post, the accounts in whose home timelines it belongs: three queries at most, whatever the number of both."""
+    if not rows:
+        return {}
+    followable = {part.account_id for row in rows for part in (row, row.proper)}
+    followable |= {row.in_reply_to_account_id for row in rows if row.in_reply_to_account_id is not None}
+    found = load_readers(
+        {row.account_id for row in rows},
+        people={person for row in rows for person in involved_ids(row)},
+        followable=followable,
+    )
+    return {row.id: _readers_of(row, found) for row in rows}
+
+
+def _readers_of(row: Row, readers: Readers) -> list[int]:
+    candidates: Iterable[int] = readers.of(row.account_id)
+    if row.visibility not in _FOR_FOLLOWERS:
+        candidates = [account for account in (*row.addressed_ids, row.account_id) if account in candidates]
+    return [
+        account
+        for account in candidates
+        if home_verdict(row, readers.relations(account, row.account_id)).delivered
+    ]
+
+
+def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> int:
+    """Add the posts to the feeds of their readers; returns how many feeds there were. Raises RedisError."""
+    # Readers of the same posts share one list, so that it is encoded once.
+    shared: dict[tuple[int, ...], list[FeedItem]] = {}
+    items = {row.id: FeedItem(row.id, row.reblog_of_id or 0) for row in rows}
+    posts: dict[int, tuple[int, ...]] = defaultdict(tuple)
+    for row in rows:
+        for account in readers.get(row.id, ()):
+            posts[account] += (row.id,)
+    return feed.add(
+        {account: shared.setdefault(ids, [items[status_id] for status_id in ids]) for account, ids in posts.items()}
+    )
+
+
+def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
+    """Take deleted posts, and every boost of them, out of feeds, and tell the streams.
+
+    Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime lost their
+    feed then.
+    """
+    items = {event.status_id: (event.account_id, event.reblog_of_id or 0) for event in events}
+    boosts = Status.objects.filter(reblog_of_id__in=list(items)).values_list("id", "account_id", "reblog_of_id")
+    items |= {status_id: (account_id, original or 0) for status_id, account_id, original in boosts}
+    followers = list_local_followers({account_id for account_id, _original in items.values()})
+    by_author: dict[int, list[FeedItem]] = defaultdict(list)
+    for status_id, (account_id, original) in items.items():
+        by_author[account_id].append(FeedItem(status_id, original))
+    for author, gone in by_author.items():
+        feed.remove(followers[author], gone)
+    public = {
+        row.id: row.local
+        for row in load_rows(items)
+        if row.visibility == Visibility.PUBLIC and row.reblog_of_id is None
+    }
+    readers = {status_id: followers[account_id] for status_id, (account_id, _original) in items.items()}
+    broadcast_deletions(readers, public)

@@ -1,0 +1,19 @@
+"""Remembers who uses this server: feeds are written for people active in the last seven days only."""
+
+from __future__ import annotations
+
+from accounts.models import User
+from social.kernel import clock, redis
+from timelines.stores import feed
+
+
+def note_presence(*account_ids: int) -> None:
+    """Mark the users of these accounts as active now.
+
+    Called when `timelines.stores.feed` does not remember that it was, so about twice a day for each reader, and when a
+    stream is opened.
+    """
+    User.objects.filter(account_id__in=account_ids).update(active_at=clock.now())
+    with redis.best_effort("remember who is present"):
+        for account_id in account_ids:
+            feed.mark_present(account_id)

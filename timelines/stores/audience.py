@@ -1,0 +1,28 @@
+"""Knows who is listening right now, so that nothing is made for nobody.
+
+Redis is asked itself (PUBSUB NUMSUB): its answer is exact, needs no keeping and survives a FLUSHALL. It holds for the server
+that was asked, which is why the role `streams` is one server (or one primary) and not a sharded cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from typing import Final
+
+from social.kernel.batches import in_batches
+from social.kernel import redis, streams
+from social.kernel.batches import in_batches
+
+_NAMES_PER_CALL: Final = 1000
+
+
+def listened(channels: Iterable[str]) -> set[str]:
+    """Those of the channels that some process listens on; none when Redis does not answer."""
+    found: set[str] = set()
+    with redis.best_effort("ask who is listening"):
+        client = redis.client("streams")
+        for names in in_batches(channels, _NAMES_PER_CALL):
+            counts = client.pubsub_numsub(*(streams.channel_key(name) for name in names))
+            found.update(name for name, (_key, count) in zip(names, counts, strict=True) if count)
+    return found

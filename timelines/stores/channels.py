@@ -1,0 +1,45 @@
+"""Knows the names of the channels between the processes that announce and those that stream.
+
+Floors above publish on these too: notifications on `notifications(account_id)`, announcements and changed filters on
+`home(account_id)`. What a message looks like is known by `timelines.stores.messages`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+HOMES: Final = "homes"
+"""Posts for home timelines, each message with the list of accounts it is for: one message per post and 500 readers."""
+
+PUBLIC_LOCAL: Final = "public:local"
+PUBLIC_REMOTE: Final = "public:remote"
+
+
+def home(account_id: int) -> str:
+    """The account's own events. Every process that streams to the account listens here, so listeners can be counted."""
+    return f"timeline:{account_id}"
+
+
+def notifications(account_id: int) -> str:
+    """The account's notifications."""
+    return f"notifications:{account_id}"
+
+
+def hashtag(name: str) -> str:
+    """Public posts with a hashtag, by its normalised name."""
+    return f"hashtag:{name}"
+
+
+def relations(account_id: int) -> str:
+    """Says that blocks or mutes of, or against, the account have changed: what streams remember of them is old."""
+    return f"relations:{account_id}"
+
+
+def token(token_id: int) -> str:
+    """Says that a token was revoked (`accounts.services.tokens.channel_of`): its connections end."""
+    return f"token:{token_id}"
+
+
+def user(user_id: int) -> str:
+    """Says that the user was disabled, suspended or changed: their connections are looked at again."""
+    return f"user:{user_id}"

@@ -1,0 +1,272 @@
+"""Knows how a home feed is kept in Redis: a sorted set of post ids that may vanish at any time.
+
+A feed is a cache with one promise: **above its lowest item nothing is missing**. The lowest item may be the floor, a mark
+that says there is nothing older at all. Whoever reads below the lowest item asks SQL.
+
+Items are 16 bytes, the post's id and (for a boost) its original's, both big-endian, all with score 0: Redis then orders
+them byte by byte, which is by id, exactly. (A score is a double and could not tell neighbouring ids apart.)
+
+Building and writing at once: a builder first announces itself (`begin`), then reads SQL, then stores (`finish`). What fan-out
+adds in between goes into the builder's side set too and is merged, so a post that was committed after the builder looked is
+not lost. `drop` ends the announcement: what such a builder has read is out of date, and its `finish` does nothing. The
+same happens after a FLUSHALL.
+"""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Final, NamedTuple
+
+from social.kernel import redis
+
+MAX_ITEMS: Final = 800
+"""Items of one feed (contract, behaviours section 11)."""
+
+WINDOW: Final = 40
+"""A boost is skipped when its original, or another boost of it, is among this many newest items."""
+
+ACTIVE: Final = timedelta(days=7)
+"""How long after the last look a feed is kept."""
+
+_BUILD_SECONDS: Final = 60
+_PRESENCE_SECONDS: Final = 12 * 3600
+_KEYS_PER_CALL: Final = 500
+_PAIR: Final = struct.Struct(">QQ")
+_FLOOR: Final = bytes(16)
+
+
+class FeedItem(NamedTuple):
+    """A post in a feed; `original` is the boosted post's id, 0 for a post of its own."""
+
+    id: int
+    original: int = 0
+
+    def packed(self) -> bytes:
+        """As it is stored."""
+        return _PAIR.pack(*self)
+
+
+def _unpacked(data: bytes) -> list[FeedItem]:
+    return [FeedItem(*pair) for pair in _PAIR.iter_unpack(data)]
+
+
+def _packed(items: Iterable[FeedItem]) -> bytes:
+    return b"".join(_PAIR.pack(*item) for item in items)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a feed has of a page, in the order asked for.
+
+    `covered`: nothing is missing from `items`, SQL need not be asked. `lowest` is the feed's lowest item, FeedItem(0) for
+    the floor, None when there is no feed. `present`: the reader's presence has been noted in the last twelve hours.
+    """
+
+    items: list[FeedItem]
+    covered: bool
+    lowest: FeedItem | None
+    present: bool
+
+
+_READ: Final = redis.Script(
+    "feeds",
+    """
+local low = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
+local present = redis.call('EXISTS', KEYS[2])
+if not low then return {present} end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+local items
+if ARGV[2] == 'up' then
+  items = redis.call('ZRANGEBYLEX', KEYS[1], ARGV[3], ARGV[4], 'LIMIT', 0, ARGV[5])
+else
+  items = redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[4], ARGV[3], 'LIMIT', 0, ARGV[5])
+end
+return {present, low, table.concat(items)}
+""",
+)
+
+# KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first.
+# A post below the lowest item stays out: between the two there may be others that the feed does not know.
+_ADD: Final = redis.Script(
+    "feeds",
+    """
+local most, window, none = tonumber(ARGV[1]), tonumber(ARGV[2]), string.rep('\\0', 8)
+local function repeats(key, item)
+  local original = string.sub(item, 9)
+  if original == none then return false end
+  for _, other in ipairs(redis.call('ZREVRANGE', key, 0, window - 1)) do
+    if other ~= item and (string.sub(other, 1, 8) == original or string.sub(other, 9) == original) then return true end
+  end
+  return false
+end
+local fed = 0
+for i, key in ipairs(KEYS) do
+  local data, build = ARGV[i + 2], key .. ':build'
+  local size, building = redis.call('ZCARD', key), redis.call('EXISTS', build) == 1
+  if size > 0 then fed = fed + 1 end
+  if size > 0 or building then
+    for p = 1, #data, 16 do
+      local item = string.sub(data, p, p + 15)
+      if building then redis.call('ZADD', build, 0, item) end
+      if size > 0 and not repeats(key, item) and redis.call('ZADD', key, 0, item) == 1 then
+        if redis.call('ZRANK', key, item) == 0 then
+          redis.call('ZREM', key, item)
+        else
+          size = size + 1
+          if size > most then size = size - redis.call('ZREMRANGEBYRANK', key, 0, size - most - 1) end
+        end
+      end
+    end
+  end
+end
+return fed
+""",
+)
+
+# KEYS: feeds. ARGV: the items to take out of each. Side sets of builders lose them too.
+_REMOVE: Final = redis.Script(
+    "feeds",
+    """
+for i, key in ipairs(KEYS) do
+  local data = ARGV[i]
+  for p = 1, #data, 16 do
+    local item = string.sub(data, p, p + 15)
+    redis.call('ZREM', key, item)
+    redis.call('ZREM', key .. ':build', item)
+  end
+end
+""",
+)
+
+# ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items, floor.
+_FINISH: Final = redis.Script(
+    "feeds",
+    """
+local key, build, mark = KEYS[1], KEYS[1] .. ':build', ARGV[1]
+if redis.call('ZREM', build, mark) == 0 then return 0 end
+local low = redis.call('ZRANGE', key, 0, 0)[1] or ''
+local stored = 0
+if low == ARGV[4] then
+  for p = 1, #ARGV[5], 16 do redis.call('ZADD', key, 0, string.sub(ARGV[5], p, p + 15)) end
+  if ARGV[6] == '1' then redis.call('ZADD', key, 0, string.rep('\\0', 16)) end
+  for _, item in ipairs(redis.call('ZRANGE', build, 0, -1)) do
+    if #item == 16 and redis.call('ZADD', key, 0, item) == 1 and redis.call('ZRANK', key, item) == 0 then
+      redis.call('ZREM', key, item)
+    end
+  end
+  redis.call('ZREMRANGEBYRANK', key, 0, -tonumber(ARGV[2]) - 1)
+  redis.call('EXPIRE', key, ARGV[3])
+  stored = 1
+end
+for _, item in ipairs(redis.call('ZRANGE', build, 0, -1)) do
+  if #item ~= 16 then return stored end
+end
+redis.call('DEL', build)
+return stored
+""",
+)
+
+
+def feed_key(account_id: int) -> str:
+    """Where the account's home feed is."""
+    return redis.key("feeds", "home", account_id)
+
+
+def _presence_key(account_id: int) -> str:
+    return redis.key("feeds", "present", account_id)
+
+
+def mark_present(account_id: int) -> None:
+    """Remember for twelve hours that the account's presence stands in the database. Raises RedisError."""
+    redis.client("feeds").set(_presence_key(account_id), 1, ex=_PRESENCE_SECONDS)
+
+
+def read(
+    account_id: int, *, count: int, before: int | None = None, after: int | None = None, ascending: bool = False
+) -> Slice:
+    """Up to `count` items between the bounds (exclusive), newest first, or oldest first with `ascending`.
+
+    Reading keeps the feed for another seven days. Raises RedisError.
+    """
+    lower = b"(" + (_FLOOR if after is None else after.to_bytes(8) + b"\xff" * 8)
+    upper = b"+" if before is None else b"(" + before.to_bytes(8)
+    answer = _READ(
+        [feed_key(account_id), _presence_key(account_id)],
+        [int(ACTIVE.total_seconds()), "up" if ascending else "down", lower, upper, count],
+    )
+    if len(answer) == 1:
+        return Slice([], False, None, bool(answer[0]))
+    items, lowest = _unpacked(answer[2]), FeedItem(*_PAIR.unpack(answer[1]))
+    if ascending:
+        covered = (after or 0) >= lowest.id
+    else:
+        covered = len(items) >= count or (after or 0) >= lowest.id
+    return Slice(items, covered, lowest, bool(answer[0]))
+
+
+def lowest(account_id: int) -> FeedItem | None:
+    """The lowest item, FeedItem(0) for the floor; None when there is no feed. Raises RedisError."""
+    found = redis.client("feeds").zrange(feed_key(account_id), 0, 0)
+    return FeedItem(*_PAIR.unpack(found[0])) if found else None
+
+
+def add(items: Mapping[int, Sequence[FeedItem]]) -> int:
+    """Add posts to the feeds of accounts (by id), skipping repeated boosts; only feeds that exist or are being built.
+
+    Returns how many feeds there were. Adding twice changes nothing. Raises RedisError.
+    """
+    fed = 0
+    accounts = iter(items)
+    while batch := list(islice(accounts, _KEYS_PER_CALL)):
+        # Accounts that get the same posts share one encoding.
+        packed = {id(items[account]): _packed(sorted(items[account])) for account in batch}
+        values = [packed[id(items[account])] for account in batch]
+        fed += int(_ADD([feed_key(account) for account in batch], [MAX_ITEMS, WINDOW, *values]))
+    return fed
+
+
+def remove(account_ids: Iterable[int], items: Sequence[FeedItem]) -> None:
+    """Take posts out of the feeds of accounts; what is not there is no error. Raises RedisError."""
+    data, accounts = _packed(items), iter(account_ids)
+    while data and (batch := list(islice(accounts, _KEYS_PER_CALL))):
+        _REMOVE([feed_key(account) for account in batch], [data] * len(batch))
+
+
+def drop(account_ids: Iterable[int]) -> None:
+    """Forget whole feeds, and what builders of them have read. They are built again when somebody looks.
+
+    Raises RedisError.
+    """
+    keys = [key for account in account_ids for key in (feed_key(account), f"{feed_key(account)}:build")]
+    if keys:
+        redis.client("feeds").unlink(*keys)
+
+
+def begin(account_id: int) -> bytes:
+    """Announce a builder; returns its mark. Call it **before** reading SQL. Raises RedisError."""
+    mark = b"mark:" + secrets.token_bytes(12)
+    build = f"{feed_key(account_id)}:build"
+    pipeline = redis.client("feeds").pipeline(transaction=True)
+    pipeline.zadd(build, {mark: 0})
+    pipeline.expire(build, _BUILD_SECONDS)
+    pipeline.execute()
+    return mark
+
+
+def finish(
+    account_id: int, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool
+) -> bool:
+    """Store what a builder has read; with `below` append it under the feed's lowest item as the builder knew it.
+
+    `complete`: there is nothing older than `items`. False when it was not stored: another builder was first, the feed has
+    changed at its lower end, was dropped, or the mark has run out after a minute. Raises RedisError.
+    """
+    known = b"" if below is None else below.packed()
+    ttl = int(ACTIVE.total_seconds())
+    arguments: list[bytes | int | str | float] = [mark, MAX_ITEMS, ttl, known, _packed(items), int(complete)]
+    return bool(_FINISH([feed_key(account_id)], arguments))

@@ -1,0 +1,115 @@
+"""Knows how an event travels from the process that announces it to those that stream it: a JSON header line, then the payload.
+
+The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever announces it. The header
+is for our own processes: the event's name, whom it is for, and what a filter must know about a post.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import orjson
+
+
+class Event(StrEnum):
+    """The events of the streaming API (contract, behaviours section 16)."""
+
+    UPDATE = "update"
+    STATUS_UPDATE = "status.update"
+    DELETE = "delete"
+    NOTIFICATION = "notification"
+    NOTIFICATIONS_MERGED = "notifications_merged"
+    FILTERS_CHANGED = "filters_changed"
+    CONVERSATION = "conversation"
+    ANNOUNCEMENT = "announcement"
+    ANNOUNCEMENT_REACTION = "announcement.reaction"
+    ANNOUNCEMENT_DELETE = "announcement.delete"
+
+
+KILL = "kill"
+"""On a token's channel: close its connections. Never shown to clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides whether a viewer of a public stream gets a post: its author and whom it mentions, its language, media."""
+
+    author_id: int
+    mentioned: frozenset[int] = frozenset()
+    language: str | None = None
+    has_media: bool = False
+    local: bool = True
+
+
+@dataclass(slots=True)
+class Message:
+    """An event on its way. `recipients` are account ids, for messages on the channel HOMES."""
+
+    event: str
+    payload: bytes | None = None
+    facts: Facts | None = None
+    recipients: tuple[int, ...] = ()
+    # What is sent is the same for everybody on the same stream: made once per message and process.
+    _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
+
+    def encode(self) -> bytes:
+        """For `streams.publish`."""
+        header: dict[str, Any] = {"event": self.event}
+        if self.recipients:
+            header["to"] = self.recipients
+        if self.facts is not None:
+            facts = self.facts
+            header["facts"] = [
+                facts.author_id,
+                sorted(facts.mentioned),
+                facts.language,
+                facts.has_media,
+                facts.local,
+            ]
+        head = orjson.dumps(header)
+        return head if self.payload is None else head + b"\n" + self.payload
+
+    @classmethod
+    def decode(cls, data: bytes) -> Message:
+        """The reverse. Raises ValueError for anything else."""
+        head, separator, payload = data.partition(b"\n")
+        header = orjson.loads(head)
+        try:
+            facts = None
+            if "facts" in header:
+                author, mentioned, language, has_media, local = header["facts"]
+                facts = Facts(author, frozenset(mentioned), language, has_media, local)
+            return cls(header["event"], payload if separator else None, facts, tuple(header.get("to", ())))
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"not a message: {error}") from error
+
+    def websocket_text(self, stream: tuple[str, ...]) -> str:
+        """What a WebSocket gets: the payload is a string that holds JSON; `filters_changed` has none."""
+        text = self._texts.get(stream)
+        if text is None:
+            body: dict[str, Any] = {"stream": list(stream), "event": self.event}
+            if self.payload is not None:
+                body["payload"] = self.payload.decode()
+            text = self._texts[stream] = orjson.dumps(body).decode()
+        return text
+
+    def server_sent_text(self) -> str:
+        """What an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough."""
+        text = self._texts.get(())
+        if text is None:
+            payload = (self.payload or b"").decode().replace("\n", " ")
+            text = self._texts[()] = f"event: {self.event}\ndata: {payload}\n\n"
+        return text
+
+
+def status_event(event: Event, body: bytes, *, facts: Facts | None = None, recipients: Iterable[int] = ()) -> Message:
+    """An event whose payload is an entity as JSON."""
+    return Message(event, body, facts, tuple(recipients))
+
+
+def deletion(status_id: int, *, recipients: Iterable[int] = ()) -> Message:
+    """The event that tells a post is gone: its id, bare."""
+    return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients))
