@@ -20,6 +20,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -133,8 +134,9 @@ def fork_drain(queue: str, lease: float, go: int) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
             drain_until_empty(queue, lease, go)
-        finally:
-            os._exit(1)
+        except BaseException:
+            traceback.print_exc()
+        os._exit(1)
     return child
 
 
@@ -188,6 +190,8 @@ def run(postmaster: int, queue: str, rows: int, drains: int, kills: bool) -> Fig
         connection.close()
         if not left:
             break
+        if any(os.waitpid(child, os.WNOHANG) != (0, 0) for child in living):
+            raise SystemExit("A drain ended by itself: see its traceback above.")
         if kills:
             victim = chance.randrange(drains)
             os.kill(living[victim], signal.SIGKILL)

@@ -1,7 +1,9 @@
 """When X is announced, tell Y."""
 
 from accounts.events import AccountBlocked, AccountFollowed, AccountMuted, AccountUnfollowed, FollowRequested
+from notifications.events import NotificationMade
 from notifications.services import telling
+from notifications.tasks.streaming import stream_notifications
 from social.kernel.events import on
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
 
@@ -17,3 +19,4 @@ on(StatusReblogged, telling.tell_reblogged, queue=QUEUE, database=True)
 on(StatusFavourited, telling.tell_favourited, queue=QUEUE, database=True)
 on(StatusUnfavourited, telling.forget_favourite, queue=QUEUE, database=True)
 on(StatusDeleted, telling.forget_status, queue=QUEUE, database=True)
+on(NotificationMade, stream_notifications, queue=QUEUE)

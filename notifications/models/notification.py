@@ -43,9 +43,7 @@ class Notification(models.Model):
             models.Index(fields=["account", "-id"], name="notifications_list", condition=models.Q(filtered=False)),
             models.Index(fields=["account", "from_account"], name="notifications_from"),
             models.Index(fields=["from_account"], name="notifications_from_account"),
-            models.Index(
-                fields=["status"], name="notifications_status", condition=models.Q(status__isnull=False)
-            ),
+            models.Index(fields=["status"], name="notifications_status", condition=models.Q(status__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -42,9 +42,7 @@ def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
     """The follow has ended before it was read of, or after: it is no news any more."""
-    take_back(
-        cause for event in events for cause in (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}")
-    )
+    take_back(cause for event in events for cause in (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}"))
 
 
 def tell_mentioned(events: Sequence[StatusPublished]) -> None:

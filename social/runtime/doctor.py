@@ -42,9 +42,16 @@ class Check:
 
 def examine() -> Iterator[Check]:
     """Every check, in the order in which a fault of one explains those after it."""
+    answers = True
     for check in _CHECKS:
+        if check in _ASK_THE_DATABASE and not answers:
+            # Each would wait for a connection until the pool gives up.
+            yield Check(_title(check), "failed", "the database does not answer", "See to the database first.")
+            continue
         try:
-            yield from check()
+            for found in check():
+                answers = answers and (found.name, found.state) != ("database", "failed")
+                yield found
         except Error as error:
             yield Check(_title(check), "failed", _first(error), "See to the database first.")
         except redis.RedisError as error:
@@ -238,3 +245,4 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _federation,
     _mail,
 )
+_ASK_THE_DATABASE = (_migrations, _domain, _clock, _outbox)

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from social.runtime.arguments import WITH_OPTIONS, take_options
 from social.runtime.failures import OperatorError
@@ -74,7 +75,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         return _django(arguments)
     if command == "run":
         return _run(arguments)
-    with _servers():
+    with _servers(command):
         return _django(arguments)
 
 
@@ -104,21 +105,25 @@ def _run(arguments: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def _servers() -> Iterator[None]:
-    """The database and Redis for one command: the configured ones, or the embedded ones of the data directory."""
+def _servers(command: str) -> Iterator[None]:
+    """The database and Redis for one command: the configured ones, or the embedded ones of the data directory.
+
+    The doctor takes them as they are: to say what is wrong with them is its work.
+    """
     from social.runtime import database
     from social.runtime.sharing import borrowed_servers
     from social.settings import env
 
     with contextlib.ExitStack() as stack:
         if not os.environ.get("DATABASE_URL") or not all(env.REDIS_URLS.values()):
-            addresses = stack.enter_context(borrowed_servers(env.DATA_DIR)).environment()
+            terms: dict[str, Any] = {"patience": 3.0, "also_silent": True} if command == "doctor" else {}
+            addresses = stack.enter_context(borrowed_servers(env.DATA_DIR, **terms)).environment()
             for name in addresses:
                 os.environ[name] = os.environ.get(name) or addresses[name]
             # The settings module has read the environment already when something above asked for it.
             url = os.environ["REDIS_URL"]
             env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
-        else:
+        elif command != "doctor":
             database.connect(os.environ["DATABASE_URL"]).close()
         yield
 

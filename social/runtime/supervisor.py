@@ -198,6 +198,8 @@ class Supervisor:
         text = line[:_LONGEST_LINE].decode(errors="replace").rstrip()
         if text:
             child.tail.append(text)
+            if any(phrase in text for phrase in child.spec.hushed):
+                return
             self.console.line(child.spec.name, text)
 
     def _close(self, child: Child) -> None:

@@ -23,12 +23,17 @@ Verdict = Callable[[Row, Relations], bool]
 
 def status_piece(row: Row) -> Wanted:
     """The name of a post's encoded body."""
-    return Wanted(f"status:{row.id}:{row.version}", f"emoji:{row.domain or ''}")
+    return Wanted(f"status:{row.id}:{row.version}", _generation(row.domain))
 
 
 def account_piece(row: Row) -> Wanted:
     """The name of the encoded body of a post's author."""
-    return Wanted(f"account:{row.account_id}:{row.account_version}", f"emoji:{row.domain or ''}")
+    return Wanted(f"account:{row.account_id}:{row.account_version}", _generation(row.domain))
+
+
+def _generation(domain: str | None) -> str:
+    """What a body shows of custom emojis is as old as the emojis of its domain."""
+    return f"emoji:{domain}" if domain else "emoji:"
 
 
 @dataclass(slots=True)

@@ -245,8 +245,7 @@ class FeedViewSet(ApiViewSet):
             found = [
                 number
                 for number in range(100, 0, -1)
-                if (cursor.max_id is None or number < cursor.max_id)
-                and (cursor.after is None or number > cursor.after)
+                if (cursor.max_id is None or number < cursor.max_id) and (cursor.after is None or number > cursor.after)
             ]
             return found[-cursor.limit :] if cursor.ascending else found[: cursor.limit]
 

@@ -158,9 +158,7 @@ def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(door: Tokens, sm
 
 
 @pytest.mark.django_db
-def test_a_family_shows_in_the_headers_when_it_is_the_lower(
-    door: Tokens, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_family_shows_in_the_headers_when_it_is_the_lower(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.api.sample import TagsViewSet
 
     rule = Rule("statuses", 2, 10800, "account", family=True)

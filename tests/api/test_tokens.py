@@ -67,9 +67,7 @@ def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(door: Tokens, g
     assert calls("incr") == 2, "the counters of user and token"
 
 
-def test_a_revoked_token_is_refused_in_every_process_within_a_second(
-    door: Tokens, get: Any, either_way: None
-) -> None:
+def test_a_revoked_token_is_refused_in_every_process_within_a_second(door: Tokens, get: Any, either_way: None) -> None:
     token = door.user_token()
     assert get(PERSON, token=token).status_code == 200
     here = dict(gate._local)

@@ -24,8 +24,7 @@ def test_every_sentence_is_translated(language: str) -> None:
     missing = [
         entry.msgid
         for entry in catalogs.catalogue(language)
-        if "fuzzy" in entry.flags
-        or (not all(entry.msgstr_plural.values()) if entry.msgid_plural else not entry.msgstr)
+        if "fuzzy" in entry.flags or (not all(entry.msgstr_plural.values()) if entry.msgid_plural else not entry.msgstr)
     ]
     assert missing == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import ipaddress
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -126,6 +127,17 @@ def test_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) 
     check = examine()["clock"]
     assert check.state == "failed"
     assert "NTP" in check.remedy
+
+
+def test_a_database_that_does_not_answer_is_said_at_once(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://x:geheim@127.0.0.1:1/x")
+    began = time.monotonic()
+    found = examine()
+    assert time.monotonic() - began < 2
+    assert found["database"].state == "failed"
+    assert "geheim" not in found["database"].detail
+    assert found["migrations"].remedy == "See to the database first."
+    assert found["redis cache"].state == "ok"
 
 
 def test_a_redis_role_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:

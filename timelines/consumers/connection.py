@@ -36,8 +36,8 @@ _Item = tuple[Stream, Message]
 class Connection:
     """One client's connection, WebSocket or event stream.
 
-    `send` writes one event, `close` ends the transport (True: the client was too slow, False: its token is good no more);
-    both are called from the connection's own task only.
+    `send` writes one event, `close` ends the transport (True: the client was too slow, False: its token is good no
+    more); both are called from the connection's own task only.
     """
 
     def __init__(

@@ -111,7 +111,8 @@ class Switchboard:
     async def settle(self, *names: str) -> None:
         """Return when what is sent on these channels from now on arrives, or after a second if Redis does not answer.
 
-        Where another process listens on a channel too, its subscription may be taken for ours: a few milliseconds early.
+        Where another process listens on a channel too, its subscription may be taken for ours: a few milliseconds
+        early.
         """
         keys = [channel_key(name) for name in names]
         deadline = time.monotonic() + SETTLE_SECONDS

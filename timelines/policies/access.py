@@ -33,9 +33,7 @@ class FeedAccess:
         """From the stored setting `{kind: {"local": .., "remote": ..}}`; what is absent or unknown is public."""
         stored = setting.get(kind)
         stored = stored if isinstance(stored, Mapping) else {}
-        known = set(Openness)
-        values = [Openness(value) if (value := stored.get(name)) in known else Openness.PUBLIC for name in ("local", "remote")]
-        return cls(*values)
+        return cls(*(_openness(stored.get(name)) for name in ("local", "remote")))
 
     def wants_user(self, *, local: bool, remote: bool) -> bool:
         """Whether somebody without a token is refused: one of the origins asked for is not public."""
@@ -47,3 +45,7 @@ class FeedAccess:
             local and (may_view_all or self.local is not Openness.DISABLED),
             remote and (may_view_all or self.remote is not Openness.DISABLED),
         )
+
+
+def _openness(value: Any) -> Openness:
+    return Openness(value) if value in set(Openness) else Openness.PUBLIC

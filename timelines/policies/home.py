@@ -1,7 +1,9 @@
-"""Knows which posts stand in somebody's home timeline. One rule with two faces side by side: for a row in hand, and in SQL.
+"""Knows which posts stand in somebody's home timeline. One rule with two faces side by side: for a row in hand, and
+in SQL.
 
-Source: contract, behaviours section 11, the table "Home". A property test holds the two together. Fan-out asks the first
-before it writes to a feed, whoever reads a feed asks it again, and what a feed does not hold is found by the second.
+Source: contract, behaviours section 11, the table "Home". A property test holds the two together. Fan-out asks the
+first before it writes to a feed, whoever reads a feed asks it again, and what a feed does not hold is found by the
+second.
 """
 
 from __future__ import annotations
@@ -141,7 +143,7 @@ def _reblog_verdict(original: HomePost, follow: FollowOptions, relations: Relati
 _ANYBODY: Final = ", ".join(f"'{visibility}'" for visibility in ANYBODY)
 _PRIVATE: Final = Visibility.PRIVATE
 
-HOME_SETS: Final = f"""
+HOME_SETS: Final = """
   followed AS MATERIALIZED (
     SELECT target_id AS id, show_reblogs, languages FROM accounts_follow WHERE account_id = %(viewer)s
   ),
@@ -169,7 +171,7 @@ def _readable(post: str, author_follows: str) -> str:
       {post}.visibility IN ({_ANYBODY})
       OR ({post}.visibility = '{_PRIVATE}' AND {author_follows})
       OR EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s)
-    )"""
+    )"""  # noqa: S608
 
 
 HOME_CONDITION: Final = f"""
@@ -193,5 +195,5 @@ HOME_CONDITION: Final = f"""
     AND CASE WHEN s.reblog_of_id IS NOT NULL THEN source.show_reblogs
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR s.in_reply_to_account_id IN (SELECT id FROM followed) END))
-"""
-"""`home_verdict` in SQL: `s` is the post, `o` the boosted one (left join), `source` the row of `sources` for its author."""
+"""  # noqa: S608
+"""`home_verdict` in SQL: `s` is the post, `o` the boosted one (left join), `source` its author's row of `sources`."""

@@ -10,7 +10,7 @@ from statuses.queries.rows import Row
 
 
 def in_tag_timelines(row: Row) -> bool:
-    """Whether a post may stand in timelines of its hashtags: public, no boost, its author neither limited nor suspended."""
+    """Whether a post may stand in timelines of its hashtags: public, no boost, its author not limited or suspended."""
     return (
         row.visibility == Visibility.PUBLIC
         and row.reblog_of_id is None

@@ -79,13 +79,19 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
 
 
 def open_stream(
-    name: str, *, account_id: int, scopes: frozenset[str], tag: str | None, normalised_tag: str, origins: tuple[bool, bool]
+    name: str,
+    *,
+    account_id: int,
+    scopes: frozenset[str],
+    tag: str | None,
+    normalised_tag: str,
+    origins: tuple[bool, bool],
 ) -> Stream:
     """The stream of this name for the account.
 
-    `tag` as the client wrote it, `normalised_tag` as posts are filed under it; `origins` are the origins (local, remote)
-    of public posts that the account is shown. Raises StreamError: 400 for an unknown stream or a missing tag, 401 for
-    missing scopes.
+    `tag` as the client wrote it, `normalised_tag` as posts are filed under it; `origins` are the origins (local,
+    remote) of public posts that the account is shown. Raises StreamError: 400 for an unknown stream or a missing tag,
+    401 for missing scopes.
     """
     if name == "user:notification":
         _require(scopes, NOTIFICATIONS)

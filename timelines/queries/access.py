@@ -11,7 +11,7 @@ from accounts.models.user import Permission
 from timelines.policies.access import FeedAccess
 
 SETTING: Final = "timelines_access"
-"""The key of the site setting: `{"live_feeds": {"local": "public", "remote": "authenticated"}, "hashtag_feeds": ..}`."""
+"""The key of the site setting: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
 
 _SECONDS: Final = 2.0
 _kept: tuple[float, Mapping[str, Any]] = (float("-inf"), {})
@@ -35,7 +35,8 @@ def forget_access() -> None:
 
 
 def load_origins(kind: str, viewer_id: int | None, *, local: bool, remote: bool) -> tuple[bool, bool] | None:
-    """Of the origins asked for, those the viewer is shown: (local, remote). None when a user is needed and there is none.
+    """Of the origins asked for, those the viewer is shown: (local, remote). None when a user is needed and there is
+    none.
 
     One query more when a feed is disabled: the viewer's role may open it (`view_feeds`).
     """

@@ -83,8 +83,8 @@ class Readers:
 def load_readers(author_ids: Collection[int], *, people: Collection[int], followable: Collection[int]) -> Readers:
     """The readers of these authors with their relations to `people`, in two queries.
 
-    `people` is everybody who has part in the posts; `followable` those of them of whom it matters whether a reader follows
-    them besides the author (who is answered, or boosted).
+    `people` is everybody who has part in the posts; `followable` those of them of whom it matters whether a reader
+    follows them besides the author (who is answered, or boosted).
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     since = clock.now() - ACTIVE - _SLACK
@@ -101,14 +101,10 @@ def load_readers(author_ids: Collection[int], *, people: Collection[int], follow
     return Readers(by_author, _load_pairs(readers, people, followable) if readers else {})
 
 
-def _load_pairs(
-    readers: Collection[int], people: Collection[int], followable: Collection[int]
-) -> Mapping[int, _Pairs]:
+def _load_pairs(readers: Collection[int], people: Collection[int], followable: Collection[int]) -> Mapping[int, _Pairs]:
     pairs: dict[int, _Pairs] = defaultdict(_Pairs)
     with connection.cursor() as cursor:
-        cursor.execute(
-            _PAIRS, {"readers": list(readers), "people": list(people), "followable": list(followable)}
-        )
+        cursor.execute(_PAIRS, {"readers": list(readers), "people": list(people), "followable": list(followable)})
         for kind, reader, person in cursor.fetchall():
             getattr(pairs[reader], kind).add(person)
     return pairs
@@ -119,8 +115,8 @@ def list_local_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {account: {account} for account in account_ids}
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT f.target_id, f.account_id FROM accounts_follow f JOIN accounts_user u ON u.account_id = f.account_id"
-            " WHERE f.target_id = ANY(%s)",
+            "SELECT f.target_id, f.account_id FROM accounts_follow f"
+            " JOIN accounts_user u ON u.account_id = f.account_id WHERE f.target_id = ANY(%s)",
             [list(found)],
         )
         for target, follower in cursor.fetchall():

@@ -11,8 +11,8 @@ from timelines.policies.aggregation import without_repeats
 from timelines.policies.home import HOME_CONDITION, HOME_SETS
 from timelines.stores.feed import WINDOW, FeedItem
 
-# Of each author as many posts as the whole page may need, by the index (account, id), then the newest of all. One scan by id
-# with the same condition would read the whole table for somebody who follows only quiet people.
+# Of each author as many posts as the whole page may need, by the index (account, id), then the newest of all. One
+# scan by id with the same condition would read the whole table for somebody who follows only quiet people.
 _PAGE: Final = f"""
 WITH {HOME_SETS}
 SELECT post.id, post.reblog_of_id
@@ -24,7 +24,7 @@ SELECT post.id, post.reblog_of_id
     ORDER BY s.id {{direction}} LIMIT %(count)s) post
  WHERE %(author)s::bigint IS NULL OR source.id = %(author)s
  ORDER BY post.id {{direction}} LIMIT %(count)s
-"""
+"""  # noqa: S608
 _DOWN: Final = _PAGE.format(direction="DESC")
 _UP: Final = _PAGE.format(direction="ASC")
 _NEWEST: Final = 2**63 - 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
@@ -46,7 +46,7 @@ SELECT s.id FROM statuses_status s JOIN accounts_account a ON a.id = s.account_i
    AND (s.language IS NULL OR NOT EXISTS (SELECT 1 FROM chosen) OR s.language IN (SELECT language FROM chosen))
    AND s.id < %(before)s AND s.id > %(after)s
  ORDER BY s.id {{direction}} LIMIT %(count)s
-"""
+"""  # noqa: S608
 
 # By the index (tag, status) of each wanted hashtag, so that a rare one costs no more than a common one.
 _TAGGED: Final = f"""
@@ -68,7 +68,7 @@ SELECT found.id FROM (
    WHERE tag.name = ANY(%(any)s) AND EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s)
 ) found
  ORDER BY found.id {{direction}} LIMIT %(count)s
-"""
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def list_tagged_ids(viewer_id: int | None, window: Window, wanted: PublicFilter,
     return _ids(_TAGGED, parameters, window)
 
 
-def _bounds(viewer_id: int | None, window: Window, wanted: PublicFilter) -> dict[str, object]:
+def _bounds(viewer_id: int | None, window: Window, wanted: PublicFilter) -> dict[str, Any]:
     return {
         "viewer": viewer_id,
         "before": _NEWEST if window.before is None else window.before,
@@ -118,7 +118,7 @@ def _bounds(viewer_id: int | None, window: Window, wanted: PublicFilter) -> dict
     }
 
 
-def _ids(sql: str, parameters: dict[str, object], window: Window) -> list[int]:
+def _ids(sql: str, parameters: dict[str, Any], window: Window) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(sql.format(direction="ASC" if window.ascending else "DESC"), parameters)
         ids = [row[0] for row in cursor.fetchall()]

@@ -40,9 +40,7 @@ def load_viewer(account_id: int) -> Viewer:
                 languages.add(language)
             else:
                 sets[kind].add(other)
-    return Viewer(
-        account_id, frozenset(sets["blocking"]), frozenset(sets["blocked_by"]), muting, frozenset(languages)
-    )
+    return Viewer(account_id, frozenset(sets["blocking"]), frozenset(sets["blocked_by"]), muting, frozenset(languages))
 
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:

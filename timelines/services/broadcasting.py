@@ -31,8 +31,8 @@ _RECIPIENTS_PER_MESSAGE: Final = 500
 def broadcast_posts(rows: Sequence[Row], readers: Mapping[int, Collection[int]], event: Event = Event.UPDATE) -> None:
     """Tell streams of posts: the home streams of `readers` (accounts by post) and the public ones they belong to.
 
-    Who listens is asked first; a post that nobody listens for is not even encoded. It is encoded once for all readers, and
-    once more for each of the few who have marked it, or wrote it.
+    Who listens is asked first; a post that nobody listens for is not even encoded. It is encoded once for all
+    readers, and once more for each of the few who have marked it, or wrote it.
     """
     public = [row for row in rows if in_tag_timelines(row)]
     facts = load_public_facts([row.id for row in public])
@@ -40,9 +40,7 @@ def broadcast_posts(rows: Sequence[Row], readers: Mapping[int, Collection[int]],
     names = {name for found in public_channels.values() for name in found}
     homes = {account: channels.home(account) for found in readers.values() for account in found}
     heard = listened([*names, *homes.values()])
-    listening = {
-        row.id: [account for account in readers.get(row.id, ()) if homes[account] in heard] for row in rows
-    }
+    listening = {row.id: [account for account in readers.get(row.id, ()) if homes[account] in heard] for row in rows}
     wanted = [row for row in rows if listening[row.id] or not heard.isdisjoint(public_channels.get(row.id, ()))]
     if not wanted:
         return

@@ -1,7 +1,7 @@
 """Brings posts to home feeds and streams, and takes them out again: many posts at once, in a fixed number of queries.
 
-Feeds are written for local followers who were active in the last seven days and for the author; streams are told whoever is
-listening. Every reader is judged by `timelines.policies.home.home_verdict`.
+Feeds are written for local followers who were active in the last seven days and for the author; streams are told
+whoever is listening. Every reader is judged by `timelines.policies.home.home_verdict`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def _readers_of(row: Row, readers: Readers) -> list[int]:
     if row.visibility not in _FOR_FOLLOWERS:
         candidates = [account for account in (*row.addressed_ids, row.account_id) if account in candidates]
     return [
-        account
-        for account in candidates
-        if home_verdict(row, readers.relations(account, row.account_id)).delivered
+        account for account in candidates if home_verdict(row, readers.relations(account, row.account_id)).delivered
     ]
 
 
@@ -75,8 +73,8 @@ def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> in
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     """Take deleted posts, and every boost of them, out of feeds, and tell the streams.
 
-    Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime lost their
-    feed then.
+    Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime
+    lost their feed then.
     """
     items = {event.status_id: (event.account_id, event.reblog_of_id or 0) for event in events}
     boosts = Status.objects.filter(reblog_of_id__in=list(items)).values_list("id", "account_id", "reblog_of_id")

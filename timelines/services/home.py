@@ -1,54 +1,59 @@
 """Answers home timelines: from the feed where it can, else completely from SQL, filling the feed on the way.
 
 A feed that is missing (never built, a week without a look, FLUSHALL) or too short is never an error and never a partial
-answer (contract, seed-coverage D-10). Every post is judged again when it is read, by the verdict that let it into the feed: a
-block, a mute or a deletion takes effect at once, whether the feed has heard of it or not.
+answer (contract, seed-coverage D-10). Every post is judged again when it is read, by the verdict that let it into the
+feed: a block, a mute or a deletion takes effect at once, whether the feed has heard of it or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from accounts.queries.relations import load_relations
+from accounts.policies.relations import Relations
 from social.kernel import redis
-from statuses.queries.rows import Row, load_rows
-from timelines.policies.home import home_verdict, involved_ids
+from statuses.queries.page import Page, select
+from statuses.queries.rows import Row
+from timelines.policies.home import home_verdict
 from timelines.queries.home import Found, Window, find_home_page
 from timelines.services.presence import note_presence
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem, Slice
 
 
-def load_home_page(viewer_id: int, window: Window) -> list[Row]:
+def load_home_page(viewer_id: int, window: Window) -> Page:
     """The posts of the viewer's home timeline in the window, newest first: a full page if there are enough.
 
-    From a feed two queries, else three or four. Redis may be absent. Marks the viewer as active.
+    From a feed two queries, else three or four; `statuses.queries.page.fill` adds what showing them takes. Redis may be
+    absent. Marks the viewer as active, about twice a day.
     """
     kept = _slice(viewer_id, window)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
         note_presence(viewer_id)
     if kept is not None and kept.covered:
-        rows, lost = _judged(viewer_id, [item.id for item in kept.items])
+        page = _judged(viewer_id, kept.items, window)
+        shown = set(page.ids)
+        lost = [item for item in kept.items if item.id not in shown]
         if not lost:
-            return _newest_first(rows, window)
+            return page
         # What may no longer be shown leaves the feed; the page is asked for anew, else it would be short, or empty.
         with redis.best_effort("take posts out of a feed"):
-            feed.remove([viewer_id], [item for item in kept.items if item.id in lost])
-    rows, _lost = _judged(viewer_id, [item.id for item in _from_sql(viewer_id, window, kept).page])
-    return _newest_first(rows, window)
+            feed.remove([viewer_id], lost)
+    return _judged(viewer_id, _from_sql(viewer_id, window, kept).page, window)
 
 
 def _slice(viewer_id: int, window: Window) -> Slice | None:
+    """What the feed has of the page; None when Redis does not answer."""
+    found: Slice | None = None
     with redis.best_effort("read a feed"):
-        return feed.read(
+        found = feed.read(
             viewer_id, count=window.count, before=window.before, after=window.after, ascending=window.ascending
         )
-    return None
+    return found
 
 
 def _from_sql(viewer_id: int, window: Window, kept: Slice | None) -> Found:
-    """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or right above the page."""
+    """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or above the page."""
     if kept is None or not _fits(kept, window):
         return find_home_page(viewer_id, window)
     mark = None
@@ -72,13 +77,12 @@ def _fits(kept: Slice, window: Window) -> bool:
     return bool(kept.items) or window.before == kept.lowest.id
 
 
-def _judged(viewer_id: int, status_ids: Sequence[int]) -> tuple[list[Row], set[int]]:
-    """The posts that are shown, in their order, and the ids of those that are not (or are no more)."""
-    rows = load_rows(status_ids)
-    relations = load_relations(viewer_id, {account for row in rows for account in involved_ids(row)})
-    shown = [row for row in rows if home_verdict(row, relations).delivered]
-    return shown, set(status_ids).difference(row.id for row in shown)
+def _judged(viewer_id: int, items: Iterable[FeedItem], window: Window) -> Page:
+    page = select([item.id for item in items], viewer_id, _is_shown)
+    if window.ascending:
+        page.rows.reverse()
+    return page
 
 
-def _newest_first(rows: list[Row], window: Window) -> list[Row]:
-    return rows[::-1] if window.ascending else rows
+def _is_shown(row: Row, relations: Relations) -> bool:
+    return home_verdict(row, relations).delivered

@@ -17,3 +17,11 @@ def note_presence(*account_ids: int) -> None:
     with redis.best_effort("remember who is present"):
         for account_id in account_ids:
             feed.mark_present(account_id)
+
+
+def note_arrival(account_id: int) -> None:
+    """Mark the user as active if that has not been done in the last twelve hours."""
+    with redis.best_effort("see who is present"):
+        if feed.is_present(account_id):
+            return
+    note_presence(account_id)

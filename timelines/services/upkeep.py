@@ -51,7 +51,8 @@ def merge_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def forget_feeds(events: Sequence[RelationEvent]) -> None:
-    """Forget the feeds that an ended follow, a block or a mute touches, on both sides, and what streams remember of them.
+    """Forget the feeds that an ended follow, a block or a mute touches, on both sides, and what streams remember of
+    them.
 
     They are built again, without or with the posts in question, when somebody looks. Raises RedisError.
     """

@@ -1,16 +1,14 @@
 """Knows who is listening right now, so that nothing is made for nobody.
 
-Redis is asked itself (PUBSUB NUMSUB): its answer is exact, needs no keeping and survives a FLUSHALL. It holds for the server
-that was asked, which is why the role `streams` is one server (or one primary) and not a sharded cluster.
+Redis is asked itself (PUBSUB NUMSUB): its answer is exact, needs no keeping and survives a FLUSHALL. It holds for the
+server that was asked, which is why the role `streams` is one server (or one primary) and not a sharded cluster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-
 from typing import Final
 
-from social.kernel.batches import in_batches
 from social.kernel import redis, streams
 from social.kernel.batches import in_batches
 

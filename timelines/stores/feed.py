@@ -1,15 +1,15 @@
 """Knows how a home feed is kept in Redis: a sorted set of post ids that may vanish at any time.
 
-A feed is a cache with one promise: **above its lowest item nothing is missing**. The lowest item may be the floor, a mark
-that says there is nothing older at all. Whoever reads below the lowest item asks SQL.
+A feed is a cache with one promise: **above its lowest item nothing is missing**. The lowest item may be the floor, a
+mark that says there is nothing older at all. Whoever reads below the lowest item asks SQL.
 
 Items are 16 bytes, the post's id and (for a boost) its original's, both big-endian, all with score 0: Redis then orders
 them byte by byte, which is by id, exactly. (A score is a double and could not tell neighbouring ids apart.)
 
-Building and writing at once: a builder first announces itself (`begin`), then reads SQL, then stores (`finish`). What fan-out
-adds in between goes into the builder's side set too and is merged, so a post that was committed after the builder looked is
-not lost. `drop` ends the announcement: what such a builder has read is out of date, and its `finish` does nothing. The
-same happens after a FLUSHALL.
+Building and writing at once: a builder first announces itself (`begin`), then reads SQL, then stores (`finish`). What
+fan-out adds in between goes into the builder's side set too and is merged, so a post that was committed after the
+builder looked is not lost. `drop` ends the announcement: what such a builder has read is out of date, and its
+`finish` does nothing. The same happens after a FLUSHALL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from social.kernel import redis
 
@@ -63,8 +63,9 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 class Slice:
     """What a feed has of a page, in the order asked for.
 
-    `covered`: nothing is missing from `items`, SQL need not be asked. `lowest` is the feed's lowest item, FeedItem(0) for
-    the floor, None when there is no feed. `present`: the reader's presence has been noted in the last twelve hours.
+    `covered`: nothing is missing from `items`, SQL need not be asked. `lowest` is the feed's lowest item, FeedItem(0)
+    for the floor, None when there is no feed. `present`: the reader's presence has been noted in the last twelve
+    hours.
     """
 
     items: list[FeedItem]
@@ -143,7 +144,8 @@ end
 """,
 )
 
-# ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items, floor.
+# ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items,
+# floor.
 _FINISH: Final = redis.Script(
     "feeds",
     """
@@ -202,16 +204,18 @@ def read(
     if len(answer) == 1:
         return Slice([], False, None, bool(answer[0]))
     items, lowest = _unpacked(answer[2]), FeedItem(*_PAIR.unpack(answer[1]))
-    if ascending:
-        covered = (after or 0) >= lowest.id
-    else:
-        covered = len(items) >= count or (after or 0) >= lowest.id
+    covered = (after or 0) >= lowest.id or (not ascending and len(items) >= count)
     return Slice(items, covered, lowest, bool(answer[0]))
+
+
+def is_present(account_id: int) -> bool:
+    """Whether `mark_present` was called in the last twelve hours. Raises RedisError."""
+    return bool(redis.client("feeds").exists(_presence_key(account_id)))
 
 
 def lowest(account_id: int) -> FeedItem | None:
     """The lowest item, FeedItem(0) for the floor; None when there is no feed. Raises RedisError."""
-    found = redis.client("feeds").zrange(feed_key(account_id), 0, 0)
+    found = cast("list[bytes]", redis.client("feeds").zrange(feed_key(account_id), 0, 0))
     return FeedItem(*_PAIR.unpack(found[0])) if found else None
 
 
@@ -263,8 +267,8 @@ def finish(
 ) -> bool:
     """Store what a builder has read; with `below` append it under the feed's lowest item as the builder knew it.
 
-    `complete`: there is nothing older than `items`. False when it was not stored: another builder was first, the feed has
-    changed at its lower end, was dropped, or the mark has run out after a minute. Raises RedisError.
+    `complete`: there is nothing older than `items`. False when it was not stored: another builder was first, the feed
+    has changed at its lower end, was dropped, or the mark has run out after a minute. Raises RedisError.
     """
     known = b"" if below is None else below.packed()
     ttl = int(ACTIVE.total_seconds())

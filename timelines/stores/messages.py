@@ -1,7 +1,8 @@
-"""Knows how an event travels from the process that announces it to those that stream it: a JSON header line, then the payload.
+"""Knows how an event travels from the process that announces it to those that stream it: a JSON header line, then the
+payload.
 
-The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever announces it. The header
-is for our own processes: the event's name, whom it is for, and what a filter must know about a post.
+The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever announces it.
+The header is for our own processes: the event's name, whom it is for, and what a filter must know about a post.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ KILL = "kill"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decides whether a viewer of a public stream gets a post: its author and whom it mentions, its language, media."""
+    """What decides whether a viewer of a public stream gets a post."""
 
     author_id: int
     mentioned: frozenset[int] = frozenset()

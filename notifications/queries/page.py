@@ -1,0 +1,29 @@
+"""Reads what a page of notifications shows, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from accounts.models import Account
+from accounts.queries.accounts import load_accounts
+from accounts.queries.emojis import EmojiLookup
+from notifications.models import Notification
+from statuses.queries.page import Page, hydrate
+
+
+@dataclass(frozen=True)
+class NotificationPage:
+    """Rows with their senders and the posts the recipient may read."""
+
+    rows: Sequence[Notification]
+    accounts: Mapping[int, Account]
+    emojis: EmojiLookup
+    statuses: Page
+
+
+def load_page(rows: Sequence[Notification], viewer_id: int) -> NotificationPage:
+    """Everything the entities of these rows need: at most eight queries, whatever their number."""
+    accounts = load_accounts(row.from_account_id for row in rows)
+    statuses = hydrate(dict.fromkeys(row.status_id for row in rows if row.status_id is not None), viewer_id)
+    return NotificationPage(rows, accounts, EmojiLookup.for_accounts(accounts.values()), statuses)

@@ -1,0 +1,14 @@
+"""Knows how notifications become entities: one way for REST and streaming."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from notifications.queries.page import NotificationPage
+from notifications.serializers.notification import represent
+from statuses.serializers.presenting import present_by_id
+
+
+def present(page: NotificationPage) -> list[dict[str, Any]]:
+    """The entities of a page, in its order."""
+    return represent(page.rows, accounts=page.accounts, emojis=page.emojis, statuses=present_by_id(page.statuses))

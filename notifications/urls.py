@@ -1,0 +1,11 @@
+"""The doors of the bell."""
+
+from notifications.viewsets.notifications import NotificationsViewSet
+from social.api.routing import endpoint
+
+urlpatterns = [
+    endpoint("api/v1/notifications", NotificationsViewSet, {"get": "list"}),
+    endpoint("api/v1/notifications/clear", NotificationsViewSet, {"post": "clear"}),
+    endpoint("api/v1/notifications/<pk>", NotificationsViewSet, {"get": "retrieve"}),
+    endpoint("api/v1/notifications/<pk>/dismiss", NotificationsViewSet, {"post": "dismiss"}),
+]

@@ -1,0 +1,46 @@
+"""What the tests of the pages start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from social.kernel import redis
+from tests.factories.accounts import make_user
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def person(db: None) -> User:
+    return make_user("ada")
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def counted(settings: Any) -> Iterator[None]:
+    """Rate limits as in real life, with nothing used up before and after."""
+    settings.RATE_LIMITS = True
+    redis.client("cache").flushdb()
+    yield
+    redis.client("cache").flushdb()
+
+
+@pytest.fixture
+def sign_in(client: Client) -> Callable[..., Any]:
+    """Send the sign-in form."""
+
+    def send(login: str, password: str = PASSWORD, url: str = "/auth/sign_in", **headers: str) -> Any:
+        return client.post(url, {"login": login, "password": password}, headers=headers)
+
+    return send

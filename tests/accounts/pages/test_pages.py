@@ -1,0 +1,149 @@
+"""What all pages keep: their headers, their language, no script; and the pages of somebody who is signed in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import AccessToken, Grant, User
+from accounts.pages.scope_words import permissions
+from accounts.services.applications import register_application
+from accounts.services.tokens import issue_code, issue_token
+from social.api import scopes as tree
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).resolve().parents[3] / "social"
+OPEN = ["/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/auth/password/reset/sent", "/auth/confirm",
+        "/auth/disabled", "/auth/confirm/wrong", "/auth/password/reset/abc-def", "/oauth/authorize",
+        "/oauth/authorize/native?code=abc"]  # fmt: skip
+OWN = [
+    "/",
+    "/oauth/authorized_applications",
+    "/auth/sessions",
+    "/auth/password",
+    "/auth/second_factor",
+    "/auth/sign_out",
+]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+@pytest.mark.parametrize(("path", "signed_in"), [(path, False) for path in OPEN] + [(path, True) for path in OWN])
+def test_every_page_is_whole_and_guarded(
+    browser: Client, client: Client, path: str, signed_in: bool, language: str
+) -> None:
+    page = (browser if signed_in else client).get(
+        path, {"lang": language} if "?" not in path else None, headers={"Accept-Language": language}
+    )
+    assert page.status_code in (200, 401)
+    text = page.content.decode()
+    assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in text
+    assert text.count("<h1") == 1
+    assert "social.localhost" in text
+    assert not re.search(r"<script|\son\w+=|\sstyle=|javascript:|<iframe|<link[^>]+https?:", text)
+    for field in re.findall(r'<(?:input|textarea)[^>]*?id="([^"]+)"', text):
+        assert f'for="{field}"' in text, f"{field} has no label"
+    policy = page["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert "script-src" not in policy
+    assert page["Cache-Control"] == "private, no-store"
+    assert page["X-Frame-Options"] == "DENY"
+    assert page["X-Content-Type-Options"] == "nosniff"
+
+
+def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> None:
+    sources = [*(ROOT / "templates").rglob("*.html"), ROOT / "static" / "social.css", ROOT / "static" / "icon.svg"]
+    assert len(sources) > 30
+    for source in sources:
+        text = source.read_text()
+        assert not re.search(r"<script|\son(click|load|error)=|@import|url\(\s*['\"]?(https?:)?//|\sstyle=\"", text), (
+            source
+        )
+        if source.suffix == ".css":
+            physical = (
+                r"(?:margin|padding|border)-(?:left|right)|(?<![-\w])(?:left|right)\s*:|text-align:\s*(?:left|right)"
+            )
+            assert not re.search(physical, text), "logical properties only: pages are read from right to left too"
+
+
+def test_the_front_page_says_what_this_is(client: Client) -> None:
+    text = client.get("/").content.decode()
+    assert "social.localhost" in text
+    assert 'href="/auth/sign_in"' in text
+    assert 'href="/auth/sign_up"' in text
+    assert client.post("/").status_code == 405
+
+
+def test_pages_are_in_the_persons_own_language_unless_another_is_asked_for(browser: Client, person: User) -> None:
+    User.objects.filter(pk=person.pk).update(locale="ar")
+    assert 'dir="rtl"' in browser.get("/").content.decode()
+    assert 'dir="ltr"' in browser.get("/?lang=en").content.decode()
+
+
+@pytest.mark.parametrize(
+    "path", ["/oauth/authorized_applications", "/auth/sessions", "/auth/password", "/auth/second_factor"]
+)
+def test_what_is_for_the_signed_in_leads_to_the_sign_in_page_and_back(client: Client, path: str) -> None:
+    response = client.get(path)
+    assert response.status_code == 302
+    assert response["Location"].startswith(f"/auth/sign_in?next={path.replace('/', '%2F')}") or response[
+        "Location"
+    ].startswith(f"/auth/sign_in?next={path}")
+
+
+def test_a_person_sees_and_takes_back_what_applications_may_do(browser: Client, person: User) -> None:
+    mine, other = (
+        register_application(name=name, redirect_uris="x://y", scopes="read write") for name in ("Elk", "Ivory")
+    )
+    for scopes in (["read"], ["read", "write"]):
+        issue_token(application=mine, user=person, scopes=scopes)
+    issue_token(application=other, user=person, scopes=["read"])
+    theirs = issue_token(application=mine, user=make_user(), scopes=["read"])
+    issue_code(application=mine, user=person, redirect_uri="x://y", scopes=["read"])
+    page = browser.get("/oauth/authorized_applications").content.decode()
+    assert page.count("Elk</bdi>") == 1
+    assert "read write" in page
+    done = browser.post(f"/oauth/authorized_applications/{mine.pk}")
+    assert done["Location"] == "/oauth/authorized_applications"
+    assert "Elk" not in browser.get("/oauth/authorized_applications").content.decode()
+    assert list(AccessToken.objects.filter(application=mine)) == [theirs]
+    assert not Grant.objects.exists()
+    assert browser.delete(f"/oauth/authorized_applications/{other.pk}").status_code == 302
+    assert browser.post("/oauth/authorized_applications/999999").status_code == 404
+    assert "No application uses your account" in browser.get("/oauth/authorized_applications").content.decode()
+
+
+def test_applications_listed_cost_the_same_whatever_their_number(
+    browser: Client, person: User, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(12):
+        application = register_application(name=f"App {number}", redirect_uris="x://y")
+        issue_token(application=application, user=person, scopes=["read"])
+    with django_assert_max_num_queries(5):
+        browser.get("/oauth/authorized_applications")
+
+
+def test_every_scope_has_its_words_and_a_child_adds_nothing_to_its_parent() -> None:
+    for scope in tree.SCOPES:
+        (line,) = permissions([scope])
+        assert str(line.words)
+        assert line.names == scope
+    assert [line.names for line in permissions(["read:lists", "push", "read", "write:media"])] == [
+        "read",
+        "write:media",
+        "push",
+    ]
+
+
+def test_the_name_of_an_application_is_only_text(browser: Client) -> None:
+    application = register_application(name='<b onclick="x">&amp;', redirect_uris="x://y", scopes="read")
+    asked = {"client_id": application.client_id, "redirect_uri": "x://y", "response_type": "code"}
+    text = browser.get("/oauth/authorize", asked).content.decode()
+    assert "<b onclick" not in text
+    assert "&lt;b onclick" in text

@@ -1,0 +1,187 @@
+"""Signing up by the page, confirming an address, a forgotten password (contract, behaviours sections 4 and 6)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.test import Client
+
+from accounts.events import ConfirmationRequested
+from accounts.models import AccessToken, User
+from accounts.services.confirmations import confirmation_url, request_confirmation
+from accounts.services.tokens import issue_token
+from social.kernel.errors import RateLimited
+from tests.factories.accounts import make_application, make_user
+
+pytestmark = pytest.mark.django_db
+FORM = {"username": "Grace", "email": "Grace@example.com", "password": "correct horse", "agreement": "on"}
+
+
+def test_a_person_signs_up_and_is_where_they_wanted_to_be(client: Client) -> None:
+    response = client.post("/auth/sign_up?next=/oauth/authorized_applications", FORM)
+    assert (response.status_code, response["Location"]) == (302, "/oauth/authorized_applications")
+    user = User.objects.get(account__username="Grace")
+    assert user.check_password("correct horse")
+    assert user.sign_up_ip == "127.0.0.1"
+    assert EmailAddress.objects.get(user=user).verified
+    assert "@Grace@social.localhost" in client.get("/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"username": "ada"}, "Username: Has already been taken"),
+        ({"username": "ADA"}, "Username: Has already been taken"),
+        ({"username": "no spaces"}, "Username: Must contain only letters, numbers and underscores"),
+        ({"username": "admin"}, "Username: Is reserved"),
+        ({"username": ""}, "Username: "),
+        ({"email": "ada@example.com"}, "E-mail address: Has already been taken"),
+        ({"email": "nonsense"}, "E-mail address: "),
+        ({"password": "short"}, "Password: Is too short (minimum is 8 characters)"),
+        ({"password": "x" * 73}, "Password: Is too long (maximum is 72 characters)"),
+        ({"agreement": ""}, "I agree to the rules of this server: "),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field_and_at_the_top(client: Client, change: dict[str, str], message: str) -> None:
+    make_user("ada")
+    page = client.post("/auth/sign_up", {**FORM, **change})
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert message in text
+    assert 'role="alert"' in text
+    name = next(iter(change))
+    assert re.search(rf'name="{name}"[^>]*aria-invalid="true"', text)
+    assert f'aria-describedby="id_{name}' in text
+    assert f'id="id_{name}_error"' in text
+    assert User.objects.count() == 1
+
+
+def test_closed_registrations_show_a_page_and_take_nobody(client: Client, settings: Any) -> None:
+    settings.REGISTRATIONS = "closed"
+    assert "does not take new people" in client.get("/auth/sign_up").content.decode()
+    client.post("/auth/sign_up", FORM)
+    assert not User.objects.exists()
+    assert "Create an account" not in client.get("/").content.decode()
+
+
+def test_where_staff_approve_the_reason_is_asked_for(client: Client, settings: Any) -> None:
+    settings.REGISTRATIONS = "approval"
+    assert client.post("/auth/sign_up", FORM).status_code == 200
+    client.post("/auth/sign_up", {**FORM, "reason": "I like it here"})
+    user = User.objects.get()
+    assert not user.approved
+    assert user.sign_up_reason == "I like it here"
+    assert "A person looks at every request" in client.get("/").content.decode()
+
+
+def test_where_addresses_are_confirmed_nobody_is_signed_in_before(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
+    said: list[Any] = []
+    monkeypatch.setattr("accounts.services.signing_up.publish", lambda *events: said.extend(events))
+    monkeypatch.setattr("accounts.services.confirmations.publish", lambda *events: said.extend(events))
+    assert client.post("/auth/sign_up", FORM)["Location"] == "/auth/confirm"
+    assert b"@Grace@" not in client.get("/").content
+    assert [type(event) for event in said].count(ConfirmationRequested) == 1, "one mail, not two"
+
+
+def test_the_link_in_the_mail_confirms_once_and_the_tokens_work_at_once(
+    client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    user = make_user("ada", confirmed=False)
+    token = issue_token(application=make_application("profile"), user=user, scopes=["profile"])
+    headers = {"Authorization": f"Bearer {token.token}"}
+    assert client.get("/oauth/userinfo", headers=headers).status_code == 403
+    link = confirmation_url(EmailAddress.objects.get(user=user))
+    assert link.startswith("http://social.localhost/auth/confirm/")
+    with django_capture_on_commit_callbacks(execute=True):
+        done = client.get(link.removeprefix("http://social.localhost"), headers={"Host": "evil.example"})
+    assert (done.status_code, done["Location"]) == (302, "/auth/sign_in")
+    assert EmailAddress.objects.get(user=user).verified
+    assert client.get("/oauth/userinfo", headers=headers).status_code == 200
+    assert "no longer works" in client.get(link.removeprefix("http://social.localhost")).content.decode()
+    assert "no longer works" in client.get("/auth/confirm/forged:key:here").content.decode()
+
+
+def test_the_confirmation_mail_can_be_asked_for_five_times(
+    client: Client, counted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr("accounts.services.confirmations.publish", lambda *events: said.extend(events))
+    user = make_user("ada", confirmed=False)
+    client.force_login(user)
+    for _time in range(5):
+        assert client.post("/auth/confirm/again")["Location"] == "/auth/confirm"
+    assert client.post("/auth/confirm/again").status_code == 429
+    with pytest.raises(RateLimited):
+        request_confirmation(user=user, address="10.0.0.1")
+    assert said == [ConfirmationRequested(user_id=user.pk)] * 5
+    assert client.get("/auth/confirm/again").status_code == 405
+
+
+def _reset_link(mail: Any) -> str:
+    found = re.search(r"http\S+/auth/password/reset/\S+", mail.body)
+    assert found is not None, mail.body
+    return found[0]
+
+
+def test_row_24_a_forgotten_password_is_replaced_and_everything_old_ends(client: Client, mailoutbox: list[Any]) -> None:
+    user = make_user("ada")
+    token = issue_token(application=make_application(), user=user, scopes=["read"])
+    old = Client()
+    old.force_login(user)
+    sent = client.post("/auth/password/reset", {"email": "ADA@example.com"}, headers={"Host": "evil.example"})
+    assert sent["Location"] == "/auth/password/reset/sent"
+    (mail,) = mailoutbox
+    assert mail.to == ["ada@example.com"]
+    assert "evil.example" not in mail.body + mail.subject, "links never come from the Host header"
+    link = _reset_link(mail)
+    assert link.startswith("http://social.localhost/")
+    form = client.get(link.removeprefix("http://social.localhost"), follow=True)
+    assert "Choose a new password" in form.content.decode()
+    url = form.redirect_chain[-1][0]
+    assert client.post(url, {"password1": "short"}).status_code == 200
+    assert client.post(url, {"password1": "another horse"})["Location"] == "/auth/password/reset/done"
+    user.refresh_from_db()
+    assert user.check_password("another horse")
+    assert not AccessToken.objects.filter(pk=token.pk).exists()
+    assert b"@ada@" not in old.get("/").content
+    again = Client().get(link.removeprefix("http://social.localhost"), follow=True)
+    assert "no longer works" in again.content.decode()
+
+
+def test_an_unknown_address_gets_the_same_answer_and_no_mail(client: Client, mailoutbox: list[Any]) -> None:
+    sent = client.post("/auth/password/reset", {"email": "nobody@example.com"})
+    assert sent["Location"] == "/auth/password/reset/sent"
+    assert mailoutbox == []
+
+
+def test_a_new_link_can_be_asked_for_five_times(client: Client, counted: None) -> None:
+    for _time in range(5):
+        assert client.post("/auth/password/reset", {"email": "a@example.com"}).status_code == 302
+    assert client.post("/auth/password/reset", {"email": "A@example.com "}).status_code == 429
+
+
+def test_sign_ups_by_the_page_are_counted(client: Client, counted: None) -> None:
+    for _time in range(5):
+        assert client.post("/auth/sign_up", {}).status_code == 200
+    assert client.post("/auth/sign_up", FORM).status_code == 429
+
+
+def test_row_24_changing_the_password_needs_the_old_one_and_ends_everything(
+    browser: Client, person: User, mailoutbox: list[Any]
+) -> None:
+    token = issue_token(application=make_application(), user=person, scopes=["read"])
+    wrong = browser.post("/auth/password", {"oldpassword": "wrong", "password1": "another horse"})
+    assert "This is not your current password." in wrong.content.decode()
+    done = browser.post("/auth/password", {"oldpassword": "correct horse", "password1": "another horse"})
+    assert done.status_code == 302
+    person.refresh_from_db()
+    assert person.check_password("another horse")
+    assert not AccessToken.objects.filter(pk=token.pk).exists()
+    assert b"@ada@" not in browser.get("/").content
+    assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]

@@ -1,0 +1,65 @@
+"""Addresses of applications as pure rules (contract, parameters section 1; security row 46)."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.policies.redirects import (
+    OUT_OF_BAND,
+    form_action_source,
+    is_redirect_uri,
+    split_redirect_uris,
+    with_answer,
+)
+
+SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*:)(?://[a-z0-9._-]+(?::[0-9]{1,5})?)?", re.ASCII)
+
+
+def test_lists_and_lines_are_read_alike_and_each_address_once() -> None:
+    assert split_redirect_uris("a://b\nc://d\r\n a://b ") == ("a://b", "c://d")
+    assert split_redirect_uris(["a://b", "c://d", "a://b"]) == ("a://b", "c://d")
+    assert split_redirect_uris(" \n ") == ()
+
+
+@pytest.mark.parametrize(
+    "uri", [OUT_OF_BAND, "x:y", "com.example.app:/path", "https://a.example:8443/p?q=1", "http://[::1]/"]
+)
+def test_what_an_application_may_be_called_back_at(uri: str) -> None:
+    assert is_redirect_uri(uri)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["", "x:", "://x", "a", "/a", "1x:y", "a b://c", "x://y#z", "x://y\n", "JavaScript:x", "data:x", "http:///x", "https://a:b/",
+     "https://a.example:99999/", "ü://x", "x://y\0"],
+)  # fmt: skip
+def test_what_it_may_not(uri: str) -> None:
+    assert not is_redirect_uri(uri)
+
+
+@given(st.text(max_size=60))
+def test_a_registered_address_can_never_add_a_directive_to_the_policy(rest: str) -> None:
+    for start in ("", "https://", "http://a.example", "x:", "com.example.app:/"):
+        uri = start + rest
+        if is_redirect_uri(uri):
+            source = form_action_source(uri)
+            assert source is None or SOURCE.fullmatch(source), (uri, source)
+
+
+@given(
+    st.text(max_size=40),
+    st.sampled_from(["x://y", "x:", "https://a.example/p?q=1", "https://a.example/?", "a://b?c=d&"]),
+)
+def test_the_answer_arrives_whole_and_the_address_is_kept(state: str, uri: str) -> None:
+    called = with_answer(uri, {"code": "abc", "state": state, "none": None})
+    assert called.startswith(uri)
+    assert "\n" not in called
+    query = parse_qs(urlsplit(called).query, keep_blank_values=True)
+    assert query["code"] == ["abc"]
+    assert query["state"] == [state]
+    assert "none" not in query

@@ -1,0 +1,156 @@
+"""What is answered when something is wrong (contract, behaviours section 3; clients.md, trap 16)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from django.core import exceptions as django_errors
+from django.http import Http404
+from django.test import Client
+from rest_framework import exceptions as drf_errors
+
+from social.kernel import errors
+from tests.api.conftest import Tokens
+from tests.api.sample import FailuresViewSet, database_gone, duplicate
+
+pytestmark = pytest.mark.usefixtures("door")
+
+
+def fail(exc: Exception, *, quietly: bool = False) -> Any:
+    FailuresViewSet.ERRORS["it"] = exc
+    return Client(raise_request_exception=not quietly).get("/api/v1/failures/it")
+
+
+@pytest.mark.parametrize(
+    ("exc", "status", "body"),
+    [
+        (errors.BadRequest.missing("x"), 400, {"error": "param is missing or the value is empty or invalid: x"}),
+        (errors.Unauthorized("The access token was revoked"), 401, {"error": "The access token was revoked"}),
+        (errors.Forbidden(), 403, {"error": "This action is not allowed"}),
+        (errors.NotFound(), 404, {"error": "Record not found"}),
+        (errors.Conflict(), 409, {"error": "Conflict during update, please try again"}),
+        (errors.Gone(), 410, {"error": "Gone"}),
+        (errors.Invalid("Text"), 422, {"error": "Text"}),
+        (errors.Invalid("x", unexpected_accounts=[]), 422, {"error": "x", "unexpected_accounts": []}),
+        (errors.RateLimited(limit=1, remaining=0, reset=0), 429, {"error": "Too many requests"}),
+        (errors.Unavailable(), 503, {"error": "Remote data could not be fetched"}),
+        (drf_errors.ValidationError({"name": ["is bad"]}), 422, {"error": "Validation failed: Name is bad"}),
+        (drf_errors.ParseError(), 400, {"error": "Bad Request"}),
+        (drf_errors.NotAuthenticated(), 401, {"error": "The access token is invalid"}),
+        (drf_errors.PermissionDenied(), 403, {"error": "This action is not allowed"}),
+        (drf_errors.NotFound(), 404, {"error": "Not Found"}),
+        (drf_errors.MethodNotAllowed("GET"), 404, {"error": "Not Found"}),
+        (drf_errors.Throttled(), 429, {"error": "Too many requests"}),
+        (Http404(), 404, {"error": "Record not found"}),
+        (django_errors.ObjectDoesNotExist(), 404, {"error": "Record not found"}),
+        (django_errors.PermissionDenied(), 403, {"error": "This action is not allowed"}),
+        (django_errors.ValidationError("Name is bad"), 422, {"error": "Validation failed: Name is bad"}),
+        (django_errors.SuspiciousOperation(), 400, {"error": "Bad Request"}),
+        (duplicate(), 422, {"error": "Duplicate record"}),
+    ],
+)
+def test_each_error_has_its_status_and_body(exc: Exception, status: int, body: dict[str, Any]) -> None:
+    response = fail(exc)
+    assert response.status_code == status
+    assert response.json() == body
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert response.headers["Cache-Control"] == "private, no-store"
+
+
+def test_a_database_that_does_not_answer_is_503(caplog: pytest.LogCaptureFixture) -> None:
+    response = fail(database_gone())
+    assert response.status_code == 503
+    text = "There was a temporary problem serving your request, please try again"
+    assert response.json() == {"error": text}
+    assert "did not answer" in caplog.text
+
+
+def test_what_nobody_foresaw_is_500_with_a_number_and_a_trace_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        response = fail(RuntimeError("a secret of the server"), quietly=True)
+    assert response.status_code == 500
+    assert response.json() == {"error": "Internal Server Error"}
+    records = [record for record in caplog.records if record.name == "social.api"]
+    assert records[0].request_id == response.headers["X-Request-Id"]  # type: ignore[attr-defined]
+    assert records[0].exc_info is not None
+
+
+def test_errors_nobody_foresaw_reach_error_trackers_and_tests() -> None:
+    with pytest.raises(RuntimeError, match="shown to the test"):
+        fail(RuntimeError("shown to the test"))
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"])
+@pytest.mark.parametrize("signed_in", [True, False])
+def test_an_unknown_path_under_api_is_404_in_json(door: Tokens, method: str, signed_in: bool) -> None:
+    headers = {"Authorization": f"Bearer {door.user_token() if signed_in else 'wrong'}", "Accept": "text/html"}
+    for path in ("/api/v1/nothing", "/api/v9", "/api/", "/api", "/api/v1/tags/1/nothing", "/api/v1//tags"):
+        response = Client().generic(method, path, headers=headers)
+        assert response.status_code == 404, path
+        assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+        if method != "HEAD":
+            assert response.json() == {"error": "Not Found"}
+
+
+MUST_404 = [
+    ("GET", "/api/v2/mutes"),
+    ("GET", "/api/v1/search"),
+    ("GET", "/api/v1/statuses/1/card"),
+    ("GET", "/api/v1/timelines/direct"),
+    ("DELETE", "/api/v1/notifications/destroy_multiple"),
+    ("POST", "/api/salmon/1"),
+    ("POST", "/api/push"),
+    ("GET", "/api/subscriptions/1"),
+    ("POST", "/api/subscriptions/1"),
+    ("GET", "/api/proofs"),
+    ("GET", "/api/v2_alpha/notifications"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), MUST_404)
+@pytest.mark.parametrize("urlconf", ["tests.api.urls", "social.urls"])
+def test_what_must_not_exist_is_404_with_and_without_a_token(
+    door: Tokens, settings: Any, urlconf: str, method: str, path: str
+) -> None:
+    """The must-404 rows of endpoints.tsv; SEED-006, SEED-007."""
+    settings.ROOT_URLCONF = urlconf
+    for headers in ({}, {"Authorization": f"Bearer {door.user_token()}"}, {"Authorization": "Bearer wrong"}):
+        response = Client().generic(method, path, headers=headers)
+        assert response.status_code == 404
+        assert "error" in response.json()
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "PROPFIND"])
+def test_a_method_that_does_not_exist_is_404_before_anything_is_asked(door: Tokens, method: str) -> None:
+    response = Client().generic(method, "/api/v1/doors/person")
+    assert (response.status_code, response.json()) == (404, {"error": "Not Found"})
+    assert Client().generic("PUT", "/api/v1/tags").status_code == 404, "two endpoints on one path"
+    assert door.asked == []
+
+
+def test_people_get_a_page_in_their_language() -> None:
+    response = Client().get("/nothing/here", headers={"Accept-Language": "ar"})
+    assert response.status_code == 404
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert '<html lang="ar" dir="rtl">' in response.content.decode()
+
+
+def test_a_page_that_breaks_tells_its_number_and_nothing_else() -> None:
+    response = Client(raise_request_exception=False).get("/pages/broken")
+    text = response.content.decode()
+    assert response.status_code == 500
+    assert response.headers["X-Request-Id"] in text
+    assert "a page broke" not in text
+
+
+def test_a_form_without_its_token_gets_a_page_that_helps() -> None:
+    response = Client(enforce_csrf_checks=True).post("/pages/form")
+    assert response.status_code == 403
+    assert "Go back, reload and try again" in response.content.decode()
+
+
+def test_the_api_needs_no_csrf_token(door: Tokens) -> None:
+    headers = {"Authorization": f"Bearer {door.user_token()}"}
+    assert Client(enforce_csrf_checks=True).post("/api/v1/doors/person", headers=headers).status_code == 200

@@ -1,0 +1,203 @@
+"""How single values may be spelled, and what a broken rule answers (contract, parameters section 0)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from social.api.fields import as_boolean, as_integer, as_list
+from social.kernel import errors
+from tests.api.sample import OptionDraft, TagDraft, TagInput
+
+pytestmark = pytest.mark.usefixtures("door")
+
+
+def read(**values: Any) -> TagDraft:
+    return TagInput.read_mapping({"name": "n", **values})
+
+
+def refused(**values: Any) -> str:
+    with pytest.raises(errors.Invalid) as caught:
+        read(**values)
+    return caught.value.message
+
+
+@pytest.mark.parametrize("value", ["false", "0", "f", "F", "FALSE", "off", "OFF", "False", False, 0])
+def test_what_is_false(value: Any) -> None:
+    assert read(sensitive=value).sensitive is False
+
+
+@pytest.mark.parametrize("value", ["true", "1", "on", "t", "True", "yes", "anything", True, 1, 2])
+def test_what_is_true(value: Any) -> None:
+    assert read(sensitive=value).sensitive is True
+
+
+def test_an_empty_boolean_is_unset() -> None:
+    assert as_boolean("", default=True) is True
+    assert as_boolean(None) is False
+    assert read(sensitive="").sensitive is False
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [("12", 12), (" 12 ", 12), ("-5", -5), ("+5", 5), ("12abc", 12), ("abc", 0), ("1.9", 1), (3.7, 3), (True, 1), ([], 0)],
+)  # fmt: skip
+def test_what_is_no_number_is_0(value: Any, number: int) -> None:
+    assert as_integer(value) == number
+    assert read(weight=value).weight == number
+
+
+def test_integers_fit_the_database() -> None:
+    assert as_integer("9" * 40) == 2**63 - 1
+    assert as_integer("-" + "9" * 40) == -(2**63 - 1)
+    assert as_integer(float("inf")) == 0
+    assert as_integer("", default=20) == 20
+
+
+def test_bounds_are_told() -> None:
+    assert refused(weight=101) == "Validation failed: Weight must be less than or equal to 100"
+    assert refused(weight=-101) == "Validation failed: Weight must be greater than or equal to -100"
+
+
+def test_ids_are_strings_or_numbers_and_anything_else_is_not_found() -> None:
+    assert read(parent_id="123").parent_id == 123
+    assert read(parent_id=123).parent_id == 123
+    assert read(parent_id=None).parent_id is None
+    assert read(parent_id="").parent_id is None
+    for wrong in ("abc", "1.5", "-1", str(2**63), [], {}, True, "١٢"):
+        with pytest.raises(errors.NotFound):
+            read(parent_id=wrong)
+
+
+@pytest.mark.parametrize(
+    ("value", "ids"),
+    [
+        (["1", 2, "1", "x"], (1, 2)),
+        ({"0": "5", "10": "7", "2": "6"}, (5, 6, 7)),
+        ("9", (9,)),
+        ([], ()),
+        ({"a": "1"}, ()),
+    ],
+)
+def test_lists_of_ids(value: Any, ids: tuple[int, ...]) -> None:
+    assert read(tag_ids=value).tag_ids == ids
+
+
+def test_too_long_a_list_is_told() -> None:
+    assert refused(tag_ids=list("123456")) == "Validation failed: Tag ids is too long (maximum is 5)"
+
+
+def test_a_single_value_for_a_list_is_dropped_unless_it_is_accepted() -> None:
+    assert read(words="one").words == ()
+    assert read(words=["one", 2, None, {}]).words == ("one", "2")
+    assert as_list("x") == []
+    assert as_list("x", scalar=True) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{"title": "a"}, {"title": "b", "weight": "3"}],
+        {"0": {"title": "a"}, "1": {"title": "b", "weight": 3}},
+        {"7": {"title": "b", "weight": 3}, "3": {"title": "a"}},
+    ],
+)
+def test_objects_in_lists_in_all_spellings(value: Any) -> None:
+    assert read(options=value).options == (OptionDraft("a"), OptionDraft("b", 3))
+
+
+def test_an_error_inside_a_list_is_told() -> None:
+    assert refused(options=[{"title": "too long"}]) == "Validation failed: Title is too long (maximum is 5 characters)"
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        ("2026-03-01T12:00:00Z", "2026-03-01T12:00:00+00:00"),
+        ("2026-03-01T12:00:00.250+02:00", "2026-03-01T10:00:00.250000+00:00"),
+        ("2026-03-01 12:00", "2026-03-01T12:00:00+00:00"),
+        ("2026-03-01", "2026-03-01T00:00:00+00:00"),
+        ("Sun, 01 Mar 2026 12:00:00 +0100", "2026-03-01T11:00:00+00:00"),
+        ("20260301T120000Z", "2026-03-01T12:00:00+00:00"),
+    ],
+)
+def test_dates_in_all_forms(value: str, moment: str) -> None:
+    assert read(due=value).due.isoformat() == moment
+
+
+@pytest.mark.parametrize("value", ["yesterday", "2026-13-01", 5, "0001-01-01T00:00:00+14:00"])
+def test_what_is_no_date_is_told(value: Any) -> None:
+    assert refused(due=value) == "Validation failed: Date is invalid"
+
+
+def test_texts_keep_what_was_sent() -> None:
+    assert read(name=" x ").name == " x "
+    assert TagInput.read_mapping({"name": 5}).name == "5"
+    assert read(kind="loud").kind == "loud"
+    assert read(kind="").kind == "plain"
+    assert refused(kind="silent") == "Validation failed: Kind is not included in the list"
+    assert refused(name="x" * 21) == "Validation failed: Name is too long (maximum is 20 characters)"
+    assert refused(focus="nan") == "Validation failed: Focus is invalid"
+    assert read(focus="0.5").focus == 0.5
+
+
+def test_what_was_not_sent_leaves_the_default() -> None:
+    assert TagInput.read_mapping({"name": "x"}) == TagDraft(name="x")
+
+
+def test_a_missing_required_parameter_is_400() -> None:
+    for body in ({}, {"name": ""}, {"name": None}):
+        response = Client().post("/api/v1/echo/draft", json.dumps(body), "application/json")
+        assert response.status_code == 400
+        assert response.json() == {"error": "param is missing or the value is empty or invalid: name"}
+
+
+def test_all_broken_rules_are_told_at_once() -> None:
+    response = Client().post("/api/v1/echo/draft", {"name": "x" * 30, "kind": "silent"})
+    assert response.status_code == 422
+    assert response.json() == {
+        "error": "Validation failed: Name is too long (maximum is 20 characters), Kind is not included in the list"
+    }
+
+
+def test_details_name_each_field_with_a_code() -> None:
+    response = Client().post("/api/v1/echo/detailed", {"name": "x" * 30, "kind": "silent"})
+    assert response.status_code == 422
+    assert response.json()["details"] == {
+        "name": [{"error": "ERR_TOO_LONG", "description": "is too long (maximum is 20 characters)"}],
+        "kind": [{"error": "ERR_INCLUSION", "description": "is not included in the list"}],
+    }
+
+
+def test_messages_follow_the_language_of_the_request() -> None:
+    """The fields are built once; their texts are translated each time."""
+    assert "lang" not in Client().post("/api/v1/echo/draft?lang=de", {"name": "x" * 30}).json()
+
+
+def test_files_come_as_parts_or_as_data_urls() -> None:
+    """D-06."""
+    data = "data:image/png;base64," + base64.b64encode(b"png bytes").decode()
+    expected = {"type": "image/png", "size": 9, "head": "png bytes"}
+    for answer in (
+        Client().post("/api/v1/echo/draft", {"name": "x", "picture": data}).json(),
+        Client().post("/api/v1/echo/draft", json.dumps({"name": "x", "picture": data}), "application/json").json(),
+        Client()
+        .post("/api/v1/echo/draft", {"name": "x", "picture": SimpleUploadedFile("upload", b"png bytes", "image/png")})
+        .json(),
+    ):
+        assert {key: answer["picture"][key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("value", ["https://example.com/a.png", "data:image/png", "data:image/png;base64,@", 5])
+def test_another_string_for_a_file_is_400(value: Any) -> None:
+    response = Client().post("/api/v1/echo/draft", json.dumps({"name": "x", "picture": value}), "application/json")
+    assert response.status_code == 400
+
+
+def test_reading_costs_no_new_serializer() -> None:
+    assert TagInput._shared() is TagInput._shared()

@@ -1,0 +1,182 @@
+"""How lists are paged (contract, behaviours section 2; clients.md, traps 9-12; security row 42)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.test import Client
+
+from accounts.models import Tag
+from tests.api.conftest import Tokens
+from tests.api.sample import FeedViewSet
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("door")]
+
+
+@pytest.fixture
+def ids() -> list[int]:
+    """Fifty tags, newest first."""
+    made = [Tag.objects.create(name=f"tag{number}", display_name=f"tag{number}").id for number in range(50)]
+    return sorted(made, reverse=True)
+
+
+def page(path: str, token: str | None = None) -> tuple[list[int], Any]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    response = Client().get(path, headers=headers)
+    assert response.status_code == 200, response.content
+    return [int(item["id"]) for item in response.json()], response
+
+
+def links(response: Any) -> dict[str, str]:
+    return {rel: url for url, rel in re.findall(r'<([^>]+)>; rel="([a-z]+)"', response.headers.get("Link", ""))}
+
+
+def local(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}"
+
+
+def test_the_first_page_has_the_newest_and_the_default_size(ids: list[int]) -> None:
+    assert page("/api/v1/tags")[0] == ids[:20]
+
+
+@pytest.mark.parametrize(
+    ("limit", "size"),
+    [("5", 5), ("-5", 5), ("40", 40), ("1000000000", 40), ("", 20), ("1", 1), ("5x", 5)],
+)
+def test_the_limit_is_absolute_and_capped(ids: list[int], limit: str, size: int) -> None:
+    assert page(f"/api/v1/tags?limit={limit}")[0] == ids[:size]
+
+
+@pytest.mark.parametrize("limit", ["0", "abc"])
+def test_a_limit_of_0_is_an_empty_page_without_links(ids: list[int], limit: str) -> None:
+    found, response = page(f"/api/v1/tags?limit={limit}")
+    assert found == []
+    assert "Link" not in response.headers
+
+
+def test_where_0_means_all_all_come_without_links(ids: list[int], door: Tokens) -> None:
+    found, response = page("/api/v1/tags/index?limit=0", door.user_token())
+    assert found == ids
+    assert "Link" not in response.headers
+
+
+def test_max_id_is_exclusive_and_goes_back_in_time(ids: list[int]) -> None:
+    assert page(f"/api/v1/tags?limit=3&max_id={ids[9]}")[0] == ids[10:13]
+
+
+def test_since_id_gives_the_newest_and_min_id_those_next_to_it(ids: list[int]) -> None:
+    """Trap 12."""
+    assert page(f"/api/v1/tags?limit=3&since_id={ids[20]}")[0] == ids[:3]
+    assert page(f"/api/v1/tags?limit=3&min_id={ids[20]}")[0] == ids[17:20]
+
+
+def test_min_id_wins_over_since_id_and_max_id_may_be_combined(ids: list[int]) -> None:
+    assert page(f"/api/v1/tags?limit=3&since_id={ids[2]}&min_id={ids[20]}")[0] == ids[17:20]
+    assert page(f"/api/v1/tags?limit=3&max_id={ids[5]}&since_id={ids[20]}")[0] == ids[6:9]
+    assert page(f"/api/v1/tags?limit=30&max_id={ids[5]}&min_id={ids[20]}")[0] == ids[6:20]
+
+
+def test_a_cursor_that_is_no_number_is_0_and_an_empty_one_absent(ids: list[int]) -> None:
+    assert page("/api/v1/tags?max_id=undefined")[0] == []
+    assert page("/api/v1/tags?max_id=")[0] == ids[:20]
+    assert page("/api/v1/tags?since_id=null")[0] == ids[:20]
+    assert page(f"/api/v1/tags?max_id={'9' * 30}")[0] == ids[:20]
+    assert page("/api/v1/tags?min_id[]=5")[0] == ids[:20]
+
+
+def test_links_are_absolute_quoted_and_next_comes_first(ids: list[int], settings: Any) -> None:
+    settings.BASE_URL = "https://social.example"
+    _found, response = page("/api/v1/tags?limit=3")
+    assert response.headers["Link"] == (
+        f'<https://social.example/api/v1/tags?limit=3&max_id={ids[2]}>; rel="next", '
+        f'<https://social.example/api/v1/tags?limit=3&min_id={ids[0]}>; rel="prev"'
+    )
+
+
+def test_links_keep_all_parameters_but_the_position_and_the_token(ids: list[int], door: Tokens) -> None:
+    token = door.user_token()
+    query = f"types[]=a&types%5B%5D=b&q=x+y%26z&max_id=9223372036854775807&empty=&limit=2&access_token={token}"
+    _found, response = page(f"/api/v1/tags?{query}")
+    kept = [("types[]", "a"), ("types[]", "b"), ("q", "x y&z"), ("empty", ""), ("limit", "2")]
+    for rel, position in (("next", ("max_id", str(ids[1]))), ("prev", ("min_id", str(ids[0])))):
+        assert parse_qsl(urlsplit(links(response)[rel]).query, keep_blank_values=True) == [*kept, position]
+
+
+def test_a_link_from_a_path_with_a_slash_is_the_plain_path(ids: list[int]) -> None:
+    assert urlsplit(links(page("/api/v1/tags/?limit=2")[1])["next"]).path == "/api/v1/tags"
+
+
+def test_timelines_lead_on_whenever_there_is_something(ids: list[int]) -> None:
+    found, response = page(f"/api/v1/tags?max_id={ids[47]}")
+    assert len(found) == 2
+    assert list(links(response)) == ["next", "prev"]
+    found, response = page(local(links(response)["next"]))
+    assert found == []
+    assert "Link" not in response.headers
+
+
+def test_other_lists_lead_on_only_from_a_full_page(ids: list[int], door: Tokens) -> None:
+    token = door.user_token()
+    full = page("/api/v1/tags/index?limit=25", token)[1]
+    assert list(links(full)) == ["next", "prev"]
+    last = page(f"/api/v1/tags/index?limit=25&max_id={ids[30]}", token)[1]
+    assert list(links(last)) == ["prev"]
+
+
+def test_lists_of_accounts_lead_back_by_since_id_and_know_no_min_id(ids: list[int], door: Tokens) -> None:
+    found, response = page(f"/api/v1/tags/index?limit=3&min_id={ids[20]}", door.user_token())
+    assert found == ids[:3]
+    assert dict(parse_qsl(urlsplit(links(response)["prev"]).query)) == {"limit": "3", "since_id": str(ids[0])}
+
+
+def test_prev_never_repeats_an_item(ids: list[int]) -> None:
+    """Trap 10."""
+    _found, response = page(f"/api/v1/tags?limit=5&max_id={ids[9]}")
+    assert page(local(links(response)["prev"]))[0] == ids[5:10]
+
+
+def test_a_page_costs_one_query(ids: list[int], django_assert_num_queries: Any) -> None:
+    for query in ("", f"?max_id={ids[3]}", f"?min_id={ids[30]}", f"?since_id={ids[3]}&max_id={ids[1]}"):
+        with django_assert_num_queries(1):
+            page(f"/api/v1/tags{query}")
+
+
+def test_feeds_are_paged_by_the_same_rules() -> None:
+    def feed(query: str = "") -> list[int]:
+        return [int(number) for number in Client().get(f"/api/v1/feed{query}").json()]
+
+    assert feed("?limit=3") == [100, 99, 98]
+    assert feed("?limit=3&max_id=50") == [49, 48, 47]
+    assert feed("?limit=3&since_id=50") == [100, 99, 98]
+    assert feed("?limit=3&min_id=50") == [53, 52, 51]
+    assert feed("?limit=0") == []
+    asked = FeedViewSet.asked[-1]
+    assert (asked.limit, asked.min_id, asked.ascending) == (3, 50, True), "limit=0 does not even ask"
+    response = Client().get("/api/v1/feed?limit=3&max_id=3")
+    assert response.json() == ["2", "1"]
+    assert "max_id=1>" in response.headers["Link"]
+
+
+def test_offsets_page_without_cursor(ids: list[int]) -> None:
+    assert page("/api/v1/tags/offsets?offset=5&limit=3")[0] == ids[5:8]
+    assert page("/api/v1/tags/offsets?offset=-5&limit=3")[0] == ids[:3]
+    assert page("/api/v1/tags/offsets?offset=500")[0] == []
+
+
+def test_offset_links_lead_to_the_neighbours(ids: list[int]) -> None:
+    def rels(query: str) -> dict[str, dict[str, str]]:
+        found = links(page(f"/api/v1/tags/offsets?{query}")[1])
+        return {rel: dict(parse_qsl(urlsplit(url).query)) for rel, url in found.items()}
+
+    assert rels("limit=10") == {"next": {"limit": "10", "offset": "10"}}
+    assert rels("limit=10&offset=10") == {"next": {"limit": "10", "offset": "20"}}, "prev only beyond one limit"
+    assert rels("limit=10&offset=20") == {
+        "next": {"limit": "10", "offset": "30"},
+        "prev": {"limit": "10", "offset": "10"},
+    }
+    assert rels("limit=20&offset=45") == {"prev": {"limit": "20", "offset": "25"}}
+    assert rels("offset=500") == {}

@@ -1,0 +1,215 @@
+"""How parameters may be spelled (contract, parameters section 0; clients.md, traps 1, 14, 15; security row 34)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from social.api import parameters
+from social.kernel import errors
+from tests.api.conftest import Tokens
+
+pytestmark = pytest.mark.usefixtures("door")
+ECHO = "/api/v1/echo/echo"
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+
+
+def echo(method: str, body: Any = b"", content_type: str = JSON, query: str = "") -> Any:
+    data = body if isinstance(body, bytes | str) else json.dumps(body)
+    response = Client().generic(method, ECHO + (f"?{query}" if query else ""), data, content_type)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+def test_every_method_reads_query_form_multipart_and_json(method: str) -> None:
+    """Trap 1: also GET and DELETE with a body."""
+    expected = {"a": "1", "b": {"c": ["x", "y"]}}
+    assert echo(method, query="a=1&b[c][]=x&b[c][]=y") == expected
+    assert echo(method, query="a=1&b%5Bc%5D%5B%5D=x&b%5Bc%5D%5B%5D=y") == expected
+    assert echo(method, "a=1&b[c][]=x&b[c][]=y", FORM) == expected
+    assert echo(method, {"a": "1", "b": {"c": ["x", "y"]}}) == expected
+    boundary = "----x"
+    parts = [("a", "1"), ("b[c][]", "x"), ("b[c][]", "y")]
+    body = "".join(
+        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in parts
+    )
+    assert echo(method, body + f"--{boundary}--\r\n", f"multipart/form-data; boundary={boundary}") == expected
+
+
+def test_query_and_body_are_merged_and_the_query_wins() -> None:
+    assert echo("POST", {"a": 1, "b": 2}, query="b=3&c=4") == {"a": 1, "b": "3", "c": "4"}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("id[]=1&id[]=2", {"id": ["1", "2"]}),
+        ("id[0]=1&id[1]=2", {"id": {"0": "1", "1": "2"}}),
+        ("poll[options][]=a&poll[options][]=b&poll[expires_in]=300", {"poll": {"options": ["a", "b"], "expires_in": "300"}}),
+        ("source[privacy]=private", {"source": {"privacy": "private"}}),
+        ("subscription[keys][auth]=x&data[alerts][mention]=true", {"subscription": {"keys": {"auth": "x"}}, "data": {"alerts": {"mention": "true"}}}),
+        ("fields_attributes[0][name]=n&fields_attributes[0][value]=v", {"fields_attributes": {"0": {"name": "n", "value": "v"}}}),
+        ("m[][id]=1&m[][text]=a&m[][id]=2", {"m": [{"id": "1", "text": "a"}, {"id": "2"}]}),
+        ("m[][id]=1&m[][id]=2&m[][text]=b", {"m": [{"id": "1"}, {"id": "2", "text": "b"}]}),
+        ("m[][k][a]=1&m[][k][b]=2&m[][k][a]=3", {"m": [{"k": {"a": "1", "b": "2"}}, {"k": {"a": "3"}}]}),
+        ("m[][l][]=1&m[][l][]=2", {"m": [{"l": ["1", "2"]}]}),
+        ("a=1&a=2", {"a": "2"}),
+        ("a=", {"a": ""}),
+        ("a", {"a": ""}),
+        ("a+b=c+d%20e", {"a b": "c d e"}),
+        ("a[b=1&]x=2&[c]=3", {"a[b": "1", "]x": "2", "[c]": "3"}),
+        ("n=%ff%fe", {"n": "\ufffd\ufffd"}),
+        ("n=a%00b", {"n": "ab"}),
+        ("n=%ED%A0%80", {"n": "\ufffd\ufffd\ufffd"}),
+    ],
+)  # fmt: skip
+def test_names_describe_structures(query: str, expected: dict[str, Any]) -> None:
+    assert echo("GET", query=query) == expected
+    assert echo("POST", query, FORM) == expected
+
+
+def test_raw_utf8_in_a_query_is_read_as_it_was_meant() -> None:
+    response = Client().get(ECHO, QUERY_STRING="q=\u65e5\u672c".encode().decode("latin-1"))
+    assert response.json() == {"q": "\u65e5\u672c"}
+
+
+def test_the_order_of_multipart_parts_groups_them_even_with_files_between() -> None:
+    boundary = "b"
+
+    def part(name: str, value: str, filename: str = "") -> str:
+        named = f'; filename="{filename}"' if filename else ""
+        return f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"{named}\r\n\r\n{value}\r\n'
+
+    body = (
+        part("m[][id]", "1")
+        + part("m[][text]", "one")
+        + part("m[][id]", "2")
+        + part("m[][file]", "contents", "f.txt")
+        + part("m[][id]", "3")
+        + part("m[][text]", "three")
+        + f"--{boundary}--\r\n"
+    )
+    answer = echo("PUT", body, f"multipart/form-data; boundary={boundary}")["m"]
+    assert [item["id"] for item in answer] == ["1", "2", "3"]
+    assert answer[1]["file"]["head"] == "contents"
+    assert [item.get("text") for item in answer] == ["one", None, "three"]
+
+
+def test_files_arrive_beside_the_other_values() -> None:
+    upload = SimpleUploadedFile("a.png", b"png bytes", "image/png")
+    answer = Client().post(ECHO, {"description": "d", "file": upload}).json()
+    assert answer["description"] == "d"
+    assert answer["file"] == {"file": "a.png", "type": "image/png", "size": 9, "head": "png bytes"}
+
+
+@pytest.mark.parametrize("body", [[1, 2], "text", 5, None, True])
+def test_json_of_another_shape_is_no_error(body: Any) -> None:
+    assert echo("POST", body) == ({"_json": body})
+
+
+@pytest.mark.parametrize("content_type", [JSON, "application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"])  # fmt: skip
+def test_json_is_recognised_however_its_type_is_written(content_type: str) -> None:
+    assert echo("POST", {"a": [1, {"b": None}]}, content_type) == {"a": [1, {"b": None}]}
+
+
+@pytest.mark.parametrize("body", ["{", "{'a': 1}", '{"a": NaN}', '{"a": "\\ud800"}', b"\xff\xfe"])
+def test_malformed_json_is_400(body: Any) -> None:
+    """Lone surrogates too: no text column and no answer can hold them."""
+    response = Client().post(ECHO, body, JSON)
+    assert response.status_code == 400
+    assert response.json() == {"error": "Bad Request"}
+
+
+def test_an_empty_body_is_no_parameters() -> None:
+    assert echo("POST", b"", JSON) == {}
+    assert echo("POST", b" ", JSON) == {}
+
+
+def test_a_body_without_a_known_type_is_ignored_and_without_any_read_as_a_form() -> None:
+    assert echo("POST", "a=1", "text/plain") == {}
+    response = Client().generic("POST", ECHO, "a=1", content_type="")
+    assert response.json() == {"a": "1"}
+
+
+def test_nul_characters_do_not_reach_the_database() -> None:
+    assert echo("POST", {"a": "x\0y", "b": ["\0"], "c\0": {"d": "\0z"}}) == {"a": "xy", "b": [""], "c": {"d": "z"}}
+
+
+def nested_json(depth: int) -> str:
+    return '{"a":' * depth + "1" + "}" * depth
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (nested_json(40), JSON),
+        ("[" * 100_000, JSON),
+        ("[" * 500 + "]" * 500, JSON),
+        (json.dumps({"a": list(range(20_000))}), JSON),
+        (json.dumps({str(number): 1 for number in range(20_000)}), JSON),
+        ("&".join(f"a{number}=1" for number in range(2100)), FORM),
+        ("a" + "[b]" * 40 + "=1", FORM),
+        ("a=1&a[b]=2", FORM),
+        ("a[]=1&a[b]=2", FORM),
+        ("a[b]=1&a[]=2", FORM),
+        ("a[][]=1", FORM),
+    ],
+)
+def test_bombs_are_400_and_cheap(body: str, content_type: str) -> None:
+    assert Client().post(ECHO, body, content_type).status_code == 400
+
+
+def test_what_is_just_allowed_is_read() -> None:
+    assert echo("POST", nested_json(31))["a"]
+    assert len(echo("POST", "&".join(f"a{number}=1" for number in range(1990)), FORM)) == 1990
+
+
+def test_a_body_of_more_than_a_mebibyte_is_413_unless_the_action_takes_more() -> None:
+    body = json.dumps({"a": "x" * 1_100_000})
+    response = Client().post(ECHO, body, JSON)
+    assert response.status_code == 413
+    assert response.json() == {"error": "Payload too large"}
+    assert Client().post("/api/v1/echo/big", body, JSON).status_code == 200
+    assert Client().post(ECHO, f"a={'x' * 1_100_000}", FORM).status_code == 413
+    upload = {"file": SimpleUploadedFile("a.bin", b"x" * 3_000_000)}
+    assert Client().post(ECHO, upload).status_code == 413
+    upload = {"file": SimpleUploadedFile("a.bin", b"x" * 3_000_000)}
+    assert Client().post("/api/v1/echo/big", upload).json()["file"]["size"] == 3_000_000
+
+
+def test_a_lie_about_the_length_does_not_help() -> None:
+    """A body sent in chunks has no length; it is read as far as the limit."""
+    for body, status in ((b'{"a": 1}', 200), (json.dumps({"a": "x" * 1_100_000}).encode(), 413)):
+        response = Client().generic(
+            "POST", ECHO, body, JSON, CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked"
+        )
+        assert response.status_code == status, response.content
+    assert response.json() == {"error": "Payload too large"}
+
+
+def test_broken_multipart_is_400() -> None:
+    for body, content_type in ((b"nonsense", "multipart/form-data; boundary=b"), (b"x", "multipart/form-data")):
+        assert Client().generic("POST", ECHO, body, content_type).status_code in (200, 400)
+    assert Client().generic("POST", ECHO, b"x", "multipart/form-data").status_code == 400
+
+
+@given(st.lists(st.tuples(st.text("ab[]01", max_size=12), st.text(max_size=3)), max_size=8))
+def test_no_combination_of_names_breaks_the_reader(pairs: list[tuple[str, str]]) -> None:
+    try:
+        nested = parameters.nest(pairs)
+    except errors.BadRequest:
+        return
+    assert all(isinstance(key, str) for key in nested)
+
+
+def test_unknown_parameters_are_ignored(door: Tokens) -> None:
+    answer = Client().post("/api/v1/echo/draft", {"name": "x", "unheard": "of", "a[b]": "c"}).json()
+    assert answer["name"] == "x"

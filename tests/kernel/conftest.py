@@ -1,0 +1,63 @@
+"""What the kernel's tests share: the reactions of a test, a table for their effects, and a caught wake-up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from social.kernel import redis, wakes
+from social.kernel.subscriptions import Event, Subscription, on, registry
+from tests.kernel import news
+
+
+@pytest.fixture
+def listen() -> Iterator[Callable[..., Subscription[Any]]]:
+    """As `on`, until the end of the test."""
+    made: list[Subscription[Any]] = []
+
+    def subscribe(event: type[Event], reaction: Any, **terms: Any) -> Subscription[Any]:
+        subscription = on(event, reaction, **terms)
+        made.append(subscription)
+        return subscription
+
+    yield subscribe
+    for subscription in made:
+        registry.remove(subscription)
+
+
+@pytest.fixture
+def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The database, with transactions that really commit. Unlike `django_db(transaction=True)` it leaves all the other
+    tables as they are instead of emptying them: a test cleans up after itself."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture
+def effects(committed: None) -> Iterator[None]:
+    """A table for what reactions did; and the outbox is empty before and after."""
+    news.reset()
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS test_effect")
+        cursor.execute("CREATE TABLE test_effect (id bigserial PRIMARY KEY, key text, number int, who text)")
+        cursor.execute("TRUNCATE social_outbox")
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS test_effect")
+        cursor.execute("TRUNCATE social_outbox")
+
+
+@pytest.fixture
+def woken() -> Iterator[list[str]]:
+    """The queues for which a wake-up was sent, instead of sending it; Redis remembers none at the beginning."""
+    queues: list[str] = []
+    for role in redis.TIMEOUTS:
+        redis.circuit(role).close()
+    wakes.circuit.close()
+    for key in redis.client("cache").scan_iter(match=redis.key("cache", "wake", "*")):
+        redis.client("cache").delete(key)
+    with wakes.waker.replaced(queues.append):
+        yield queues

@@ -1,0 +1,186 @@
+"""People are told what concerns them, once, and not what they do not want (SEED-004, 071-073, 144, 145)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.events import AccountFollowed
+from accounts.models import Follow, User
+from notifications.models import Notification
+from notifications.services.telling import tell_followed
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+class Person:
+    def __init__(self, name: str) -> None:
+        self.user: User = make_user(name)
+        self.api = Api(make_token(self.user))
+        self.id = self.user.account_id
+
+    def post(self, text: str, **more: Any) -> dict[str, Any]:
+        answer = self.api.post("/api/v1/statuses", {"status": text} | more)
+        assert answer.status_code == 200, answer.content
+        body: dict[str, Any] = answer.json()
+        return body
+
+    def do(self, path: str, data: Any = None) -> Any:
+        answer = self.api.post(f"/api/v1/{path}", data)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    def told(self, **query: Any) -> list[dict[str, Any]]:
+        work()
+        answer = self.api.get("/api/v1/notifications", query)
+        assert answer.status_code == 200, answer.content
+        body: list[dict[str, Any]] = answer.json()
+        return body
+
+    def types(self, **query: Any) -> list[str]:
+        return [item["type"] for item in self.told(**query)]
+
+
+@pytest.fixture
+def alice() -> Person:
+    return Person("alice")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+def test_each_interaction_tells_once(alice: Person, bob: Person) -> None:
+    post = alice.post("hello")
+    bob.do(f"accounts/{alice.id}/follow")
+    bob.do(f"statuses/{post['id']}/favourite")
+    bob.do(f"statuses/{post['id']}/favourite")
+    bob.do(f"statuses/{post['id']}/reblog")
+    bob.post("hi @alice")
+    told = alice.told()
+    assert [item["type"] for item in told] == ["mention", "reblog", "favourite", "follow"]
+    assert {item["account"]["acct"] for item in told} == {"bob"}
+    assert told[2]["status"]["id"] == post["id"]
+    assert told[1]["status"]["id"] == post["id"]
+    assert "status" not in told[3]
+    assert all(isinstance(item["id"], str) and item["group_key"] for item in told)
+    assert bob.types() == []
+
+
+def test_a_reaction_that_runs_twice_tells_once(alice: Person, bob: Person) -> None:
+    bob.do(f"accounts/{alice.id}/follow")
+    assert alice.types() == ["follow"]
+    follow = Follow.objects.get()
+    tell_followed([AccountFollowed(account_id=bob.id, target_id=alice.id, follow_id=follow.id)])
+    assert alice.types() == ["follow"]
+
+
+def test_taking_it_back_takes_the_notification_back(alice: Person, bob: Person) -> None:
+    post = alice.post("hello")
+    for act in ("favourite", "reblog"):
+        bob.do(f"statuses/{post['id']}/{act}")
+    bob.do(f"accounts/{alice.id}/follow")
+    assert len(alice.told()) == 3
+    for act in ("unfavourite", "unreblog"):
+        bob.do(f"statuses/{post['id']}/{act}")
+    bob.do(f"accounts/{alice.id}/unfollow")
+    assert alice.told() == []
+
+
+def test_a_deleted_post_takes_its_notifications_along(alice: Person, bob: Person) -> None:
+    post = bob.post("hi @alice")
+    assert alice.types() == ["mention"]
+    bob.api.delete(f"/api/v1/statuses/{post['id']}")
+    assert alice.told() == []
+    assert not Notification.objects.exists()
+
+
+def test_a_mute_with_notifications_silences_and_without_does_not(alice: Person, bob: Person) -> None:
+    bob.post("one @alice")
+    alice.do(f"accounts/{bob.id}/mute")
+    bob.post("two @alice")
+    assert alice.told() == []
+    alice.do(f"accounts/{bob.id}/mute", {"notifications": False})
+    bob.post("three @alice")
+    assert alice.types() == ["mention"]
+
+
+def test_a_block_removes_old_notifications_both_ways_and_stops_new_ones(alice: Person, bob: Person) -> None:
+    bob.post("one @alice")
+    alice.post("two @bob")
+    work()
+    alice.do(f"accounts/{bob.id}/block")
+    bob.post("three @alice")
+    assert alice.told() == []
+    assert bob.told() == []
+
+
+def test_a_locked_account_is_told_of_requests(alice: Person, bob: Person) -> None:
+    alice.api.patch("/api/v1/accounts/update_credentials", {"locked": True})
+    bob.do(f"accounts/{alice.id}/follow")
+    assert alice.types() == ["follow_request"]
+
+
+def test_types_accounts_and_single_ones_can_be_asked_for(alice: Person, bob: Person) -> None:
+    carol = Person("carol")
+    bob.do(f"accounts/{alice.id}/follow")
+    carol.post("hi @alice")
+    assert alice.types(**{"types[]": "follow"}) == ["follow"]
+    assert alice.types(**{"exclude_types[]": "follow"}) == ["mention"]
+    assert [item["account"]["acct"] for item in alice.told(account_id=str(carol.id))] == ["carol"]
+    assert alice.told(account_id="nonsense") == []
+    one = alice.told()[0]
+    assert alice.api.get(f"/api/v1/notifications/{one['id']}").json() == one
+    assert alice.do(f"notifications/{one['id']}/dismiss") == {}
+    for gone in (f"notifications/{one['id']}/dismiss", "notifications/abc/dismiss"):
+        assert alice.api.post(f"/api/v1/{gone}").status_code == 404
+    assert alice.api.get(f"/api/v1/notifications/{one['id']}").status_code == 404
+    assert alice.do("notifications/clear") == {}
+    assert alice.told() == []
+
+
+def test_nobody_reads_or_dismisses_somebody_elses(alice: Person, bob: Person) -> None:
+    bob.do(f"accounts/{alice.id}/follow")
+    one = alice.told()[0]
+    assert bob.api.get(f"/api/v1/notifications/{one['id']}").status_code == 404
+    assert bob.api.post(f"/api/v1/notifications/{one['id']}/dismiss").status_code == 404
+    assert len(alice.told()) == 1
+
+
+def test_pages_lead_to_each_notification_once(alice: Person, bob: Person) -> None:
+    for number in range(5):
+        bob.post(f"{number} @alice")
+    work()
+    seen, path = [], "/api/v1/notifications?limit=2&types[]=mention"
+    while path:
+        answer = alice.api.get(path)
+        seen += [item["id"] for item in answer.json()]
+        link = answer.headers.get("Link", "")
+        path = link.split(">")[0].removeprefix("<").replace("https://social.localhost", "") if link else ""
+        path = path.replace("http://social.localhost", "")
+    assert len(seen) == len(set(seen)) == 5
+
+
+def test_a_page_costs_the_same_number_of_queries_whatever_its_size(alice: Person, bob: Person) -> None:
+    def queries(limit: int) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as caught:
+            answer = alice.api.get("/api/v1/notifications", {"limit": limit, "types[]": "mention"})
+        assert len(answer.json()) == limit
+        return len(caught)
+
+    for number in range(20):
+        other = Person(f"other{number}")
+        other.post(f"{number} @alice")
+        other.do(f"accounts/{alice.id}/follow")
+    work()
+    alice.told(limit=20)
+    assert queries(2) == queries(20) <= 8

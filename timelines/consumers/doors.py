@@ -1,0 +1,73 @@
+"""Knows how a streaming client shows its token, and what a refused one is told (contract, behaviours section 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from social.api.identities import Identity, find_in_database
+from social.kernel.errors import KernelError
+from timelines.consumers.threads import in_thread
+from timelines.policies.streams import INVALID_TOKEN, MISSING_TOKEN, StreamError
+from timelines.services.presence import note_arrival
+
+PREFIX: Final = "/api/v1/streaming"
+_FALSE: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "OFF"})
+
+
+@dataclass(frozen=True, slots=True)
+class Knock:
+    """What an ASGI scope says about a client that wants to listen. `path` is what follows `/api/v1/streaming`."""
+
+    path: str
+    query: Mapping[str, str]
+    token: str
+    protocol: str | None
+
+    @classmethod
+    def of(cls, scope: Mapping[str, Any]) -> Knock:
+        """The token is taken from the header Authorization, else the query, else the header Sec-WebSocket-Protocol."""
+        raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
+        query = {name: values[-1] for name, values in raw.items()}
+        protocols: Iterable[str] = scope.get("subprotocols") or ()
+        protocol = next(iter(protocols), None)
+        header = _header(scope, b"authorization")
+        kind, _space, bearer = header.partition(" ")
+        token = bearer.strip() if kind.lower() == "bearer" else ""
+        if not header:
+            token = query.get("access_token") or protocol or ""
+        return cls(scope["path"].removeprefix(PREFIX).strip("/"), query, token, protocol)
+
+    def flag(self, name: str) -> bool:
+        """A boolean of the query, in any of the clients' spellings."""
+        return self.query.get(name, "") not in _FALSE
+
+    async def identify(self) -> Identity:
+        """Who knocks. Raises StreamError (401) without a token, or with one that opens no API of a user."""
+        if not self.token:
+            raise StreamError(401, MISSING_TOKEN)
+        identity = await in_thread(_find, self.token)
+        if identity is None or identity.account_id is None:
+            raise StreamError(401, INVALID_TOKEN)
+        await in_thread(note_arrival, identity.account_id)
+        return identity
+
+
+def _find(token: str) -> Identity | None:
+    try:
+        identity = find_in_database(token)
+    except KernelError:
+        return None
+    if identity is None or identity.user_id is None:
+        return None
+    shut_out = identity.disabled or identity.suspended or identity.moved or identity.needs_second_factor
+    return None if shut_out or not (identity.confirmed and identity.approved) else identity
+
+
+def _header(scope: Mapping[str, Any], name: bytes) -> str:
+    for key, value in scope.get("headers", ()):
+        if key.lower() == name:
+            return str(value.decode("latin-1"))
+    return ""

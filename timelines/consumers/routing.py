@@ -1,0 +1,50 @@
+"""Knows which consumer serves what: the streaming process answers nothing but `/api/v1/streaming` and what is below."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from timelines.consumers.doors import PREFIX
+from timelines.consumers.server_sent import ServerSentConsumer
+from timelines.consumers.switchboard import Switchboard
+from timelines.consumers.websocket import StreamingConsumer
+
+_NOT_FOUND: Final = b'{"error":"Not Found"}'
+
+
+class StreamingApplication:
+    """The ASGI application of the streaming process. Works with and without the lifespan protocol."""
+
+    def __init__(self) -> None:
+        self.switchboard = Switchboard()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one connection, or the process's own beginning and end."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        path: str = scope["path"]
+        known = path == PREFIX or path.startswith(f"{PREFIX}/")
+        if scope["type"] == "websocket":
+            if known:
+                await StreamingConsumer(self.switchboard)(scope, receive, send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1000})
+        elif known:
+            await ServerSentConsumer(self.switchboard)(scope, receive, send)
+        else:
+            headers = [(b"content-type", b"application/json; charset=utf-8"), (b"access-control-allow-origin", b"*")]
+            await send({"type": "http.response.start", "status": 404, "headers": headers})
+            await send({"type": "http.response.body", "body": _NOT_FOUND})
+
+    async def _live(self, receive: Any, send: Any) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                self.switchboard.start()
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                await self.switchboard.stop()
+                await send({"type": "lifespan.shutdown.complete"})
+                return

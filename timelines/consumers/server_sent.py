@@ -1,0 +1,118 @@
+"""The event streams (SSE) of the streaming API: one stream per request, named by the path."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+from channels.consumer import AsyncConsumer
+from channels.exceptions import StopConsumer
+
+from timelines.consumers.connection import Connection
+from timelines.consumers.doors import Knock
+from timelines.consumers.switchboard import Switchboard
+from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
+from timelines.stores.messages import Message
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS: Final = 15.0
+_GREETING: Final = b":)\n"
+_HEARTBEAT: Final = b":thump\n"
+_CORS: Final = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-headers", b"Authorization, Cache-Control, Last-Event-ID, X-Requested-With"),
+    (b"access-control-allow-methods", b"GET, OPTIONS"),
+]
+_JSON: Final = (b"content-type", b"application/json; charset=utf-8")
+_NO_STORE: Final = (b"cache-control", b"private, no-store")
+
+
+class ServerSentConsumer(AsyncConsumer):
+    """One request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
+
+    def __init__(self, switchboard: Switchboard) -> None:
+        self.switchboard = switchboard
+        self.connection: Connection | None = None
+        self.tasks: list[asyncio.Task[None]] = []
+        self._writing = asyncio.Lock()
+
+    async def dispatch(self, message: Mapping[str, Any]) -> None:
+        """Call the handler."""
+        if message["type"] == "http.disconnect":
+            raise StopConsumer
+        if not message.get("more_body") and not self.tasks:
+            await self.http_request()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the request; whatever happens, nothing of it stays behind."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            for task in self.tasks:
+                task.cancel()
+            if self.connection is not None:
+                self.connection.leave()
+
+    async def http_request(self) -> None:
+        """Answer, or begin the stream and go on listening for the client's end."""
+        knock = Knock.of(self.scope)
+        if self.scope["method"] == "OPTIONS":
+            await self._answer(204, b"", [])
+        elif self.scope["method"] not in ("GET", "HEAD"):
+            await self._answer(404, orjson.dumps({"error": "Not Found"}), [_JSON])
+        elif knock.path == "health":
+            self.switchboard.start()
+            await self._answer(200, b"OK", [(b"content-type", b"text/plain; charset=utf-8"), _NO_STORE])
+        else:
+            await self._stream(knock)
+
+    async def _stream(self, knock: Knock) -> None:
+        try:
+            name = stream_of_path(knock.path, only_media=knock.flag("only_media"))
+            connection = Connection(self.switchboard, await knock.identify(), self._write, self._close)
+            self.connection = connection
+            if not await connection.open():
+                raise StreamError(401, INVALID_TOKEN)
+            await connection.subscribe(name, knock.query.get("tag"))
+        except StreamError as error:
+            await self._answer(error.status, orjson.dumps({"error": error.text}), [_JSON, _NO_STORE])
+            return
+        headers = [(b"content-type", b"text/event-stream"), _NO_STORE, (b"x-accel-buffering", b"no"), *_CORS]
+        await self.send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._body(_GREETING)
+        self.tasks = [asyncio.create_task(self._run(connection)), asyncio.create_task(self._thump())]
+
+    async def _run(self, connection: Connection) -> None:
+        try:
+            await connection.run()
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            logger.debug("A stream ended", exc_info=True)
+
+    async def _thump(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await self._body(_HEARTBEAT)
+
+    async def _write(self, _stream: Stream, message: Message) -> None:
+        await self._body(message.server_sent_text().encode())
+
+    async def _close(self, _too_slow: bool) -> None:
+        async with self._writing:
+            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _body(self, data: bytes) -> None:
+        async with self._writing:
+            await self.send({"type": "http.response.body", "body": data, "more_body": True})
+
+    async def _answer(self, status: int, body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+        length = (b"content-length", str(len(body)).encode())
+        await self.send({"type": "http.response.start", "status": status, "headers": [*headers, length, *_CORS]})
+        body = b"" if self.scope["method"] == "HEAD" else body
+        await self.send({"type": "http.response.body", "body": body, "more_body": False})
+        raise StopConsumer

@@ -1,0 +1,137 @@
+"""The WebSocket of the streaming API: any number of streams over one socket."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+from channels.consumer import AsyncConsumer
+from channels.exceptions import StopConsumer
+
+from timelines.consumers.connection import Connection
+from timelines.consumers.doors import Knock
+from timelines.consumers.switchboard import Switchboard
+from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
+from timelines.stores.messages import Message
+
+logger = logging.getLogger(__name__)
+
+# RFC 6455 section 7.4.1, and 1013 of the IANA registry.
+UNSUPPORTED_DATA: Final = 1003
+POLICY_VIOLATION: Final = 1008
+TRY_AGAIN_LATER: Final = 1013
+
+
+class StreamingConsumer(AsyncConsumer):
+    """One socket. The server that runs it sends the pings; see `social.asgi`."""
+
+    def __init__(self, switchboard: Switchboard) -> None:
+        self.switchboard = switchboard
+        self.connection: Connection | None = None
+        self.writer: asyncio.Task[None] | None = None
+
+    async def dispatch(self, message: Mapping[str, Any]) -> None:
+        """Call the handler; Channels would first look for database connections, which this thread never has."""
+        handlers = {
+            "websocket.connect": self.websocket_connect,
+            "websocket.receive": self.websocket_receive,
+            "websocket.disconnect": self.websocket_disconnect,
+        }
+        await handlers[message["type"]](message)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve the socket; whatever happens, nothing of it stays behind."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
+
+    async def websocket_connect(self, _message: Mapping[str, Any]) -> None:
+        """Check the token, accept (echoing the protocol, in which some clients send it), begin the first stream."""
+        knock = Knock.of(self.scope)
+        try:
+            connection = Connection(self.switchboard, await knock.identify(), self._write, self._close)
+            self.connection = connection
+            if not await connection.open():
+                raise StreamError(401, INVALID_TOKEN)
+        except StreamError as error:
+            await self._refuse(error)
+            raise StopConsumer from None
+        await self.send({"type": "websocket.accept", "subprotocol": knock.protocol})
+        self.writer = asyncio.create_task(self._run(connection))
+        try:
+            name = knock.query.get("stream") or (stream_of_path(knock.path) if knock.path else None)
+            if name is not None:
+                await connection.subscribe(name, knock.query.get("tag"))
+        except StreamError as error:
+            await self._complain(error)
+
+    async def websocket_receive(self, message: Mapping[str, Any]) -> None:
+        """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": ..}`; anything binary ends the socket."""
+        text = message.get("text")
+        if text is None:
+            await self.send({"type": "websocket.close", "code": UNSUPPORTED_DATA})
+            raise StopConsumer
+        connection = self.connection
+        if connection is None:
+            return
+        try:
+            wish = orjson.loads(text)
+        except ValueError:
+            return
+        if not isinstance(wish, dict) or not isinstance(wish.get("stream"), str):
+            return
+        tag = wish.get("tag")
+        tag = tag if isinstance(tag, str) else None
+        try:
+            if wish.get("type") == "subscribe":
+                await connection.subscribe(wish["stream"], tag)
+            elif wish.get("type") == "unsubscribe":
+                connection.unsubscribe(wish["stream"], tag)
+        except StreamError as error:
+            await self._complain(error)
+
+    async def websocket_disconnect(self, _message: Mapping[str, Any]) -> None:
+        """The client has gone."""
+        raise StopConsumer
+
+    async def _run(self, connection: Connection) -> None:
+        try:
+            await connection.run()
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            # Mostly a client that has gone without a word; its disconnect follows.
+            logger.debug("A stream ended", exc_info=True)
+
+    async def _write(self, stream: Stream, message: Message) -> None:
+        await self.send({"type": "websocket.send", "text": message.websocket_text(stream.label)})
+
+    async def _close(self, too_slow: bool) -> None:
+        await self.send({"type": "websocket.close", "code": TRY_AGAIN_LATER if too_slow else POLICY_VIOLATION})
+
+    async def _complain(self, error: StreamError) -> None:
+        text = orjson.dumps({"error": error.text, "status": error.status}).decode()
+        await self.send({"type": "websocket.send", "text": text})
+
+    async def _refuse(self, error: StreamError) -> None:
+        if "websocket.http.response" not in (self.scope.get("extensions") or {}):
+            await self.send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+        headers = [
+            (b"content-type", b"application/json; charset=utf-8"),
+            (b"x-error-message", error.text.encode()),
+            (b"connection", b"close"),
+        ]
+        await self.send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
+        body = orjson.dumps({"error": error.text})
+        await self.send({"type": "websocket.http.response.body", "body": body})
+
+    def _leave(self) -> None:
+        if self.writer is not None:
+            self.writer.cancel()
+        if self.connection is not None:
+            self.connection.leave()
