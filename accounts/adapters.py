@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +15,8 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from accounts.pages.layout import is_local_path
@@ -24,6 +27,9 @@ from accounts.services.signing_up import sign_up
 from social.api import gate, limits
 from social.api.addresses import client_ip, rate_key
 from social.kernel import crypto, links
+from social.kernel.errors import Unavailable
+
+logger = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -31,11 +37,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
-        "email_password_mismatch": _("The name or the password is not right."),
-        "too_many_login_attempts": _("You have tried this too often. Please wait a while, then try again."),
-        "incorrect_code": _("This code is not right, or no longer."),
-        "incorrect_password": _("This password is not right."),
-        "enter_current_password": _("This is not your current password."),
+        "email_password_mismatch": gettext_lazy("The name or the password is not right."),
+        "too_many_login_attempts": gettext_lazy("You have tried this too often. Please wait a while, then try again."),
+        "incorrect_code": gettext_lazy("This code is not right, or no longer."),
+        "incorrect_password": gettext_lazy("This password is not right."),
+        "enter_current_password": gettext_lazy("This is not your current password."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -82,6 +88,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         uid, _dash, token = key.partition("-")
         return links.web_url(reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token}))
 
+    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
+        """Send the link to the address on record: what was typed may only look like it."""
+        super().send_password_reset_mail(user, user.email, context)
+
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count the attempt, whether it succeeds or not (contract, behaviours section 4). Raises RateLimited."""
         email = str(credentials.get("email") or "").lower()
@@ -108,17 +118,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Subjects stand as they are."""
         return str(subject)
 
-    def render_mail(
-        self,
-        template_prefix: str,
-        email: str | list[str],
-        context: dict[str, Any],
-        headers: dict[str, str] | None = None,
-    ) -> EmailMessage:
-        """A mail of allauth's that names this server by its domain."""
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail that names this server by its domain. Raises Unavailable when the mail server refuses it."""
         site = SimpleNamespace(name=settings.LOCAL_DOMAIN, domain=settings.WEB_DOMAIN)
-        mail: EmailMessage = super().render_mail(template_prefix, email, {**context, "current_site": site}, headers)
-        return mail
+        mail: EmailMessage = self.render_mail(template_prefix, email, {"email": email, "current_site": site, **context})
+        try:
+            mail.send()
+        except OSError as error:  # every error of smtplib and of the sockets under it
+            logger.error("the mail server did not take a mail: %s", error)
+            raise Unavailable(_("The mail could not be sent. Please try again later.")) from error
+
+    def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
+        """Tell somebody that the safety of their account has changed; what was done stays done without the mail."""
+        with suppress(Unavailable):
+            super().send_notification_mail(*args, **kwargs)
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -126,8 +139,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": _("This code is not right, or no longer."),
-        "unverified_email": _("Please confirm your e-mail address first."),
+        "incorrect_code": gettext_lazy("This code is not right, or no longer."),
+        "unverified_email": gettext_lazy("Please confirm your e-mail address first."),
     }
 
     def encrypt(self, text: str) -> str:

@@ -1,6 +1,15 @@
 """Wires the kernel and the reception into Django."""
 
+from __future__ import annotations
+
 from django.apps import AppConfig
+
+
+def _wake_worker(queue: str) -> None:
+    # Celery takes a third of a second to import: paid by the first change, not by every command.
+    from social.tasks import send_drain
+
+    send_drain(queue)
 
 
 class SocialConfig(AppConfig):
@@ -9,3 +18,9 @@ class SocialConfig(AppConfig):
     name = "social"
     label = "social"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Tell the outbox how a worker is woken."""
+        from social.kernel.wakes import waker
+
+        waker.plug(_wake_worker)

@@ -63,9 +63,11 @@ CELERY: Final[dict[str, Any]] = {
         "unacked_restore_throttle": 1,
         "socket_keepalive": True,
     },
-    "task_queues": [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in QUEUES],
+    # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
+    # FLUSHALL nobody could send anything until every worker has been restarted.
+    "task_queues": [Queue(name, Exchange("", type="direct"), routing_key=name) for name in QUEUES],
     "task_default_queue": "default",
-    "task_default_exchange": "default",
+    "task_default_exchange": "",
     "task_default_routing_key": "default",
     "task_create_missing_queues": False,
     "task_ignore_result": True,

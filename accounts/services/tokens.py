@@ -165,8 +165,11 @@ def refresh_identities(*, user_id: int) -> None:
 
     Call it in the transaction of the change, or after it; it acts after the commit.
     """
-    checksums = list(AccessToken.objects.filter(user_id=user_id).values_list("token_checksum", flat=True))
-    transaction.on_commit(partial(forget_tokens, checksums), robust=True)
+
+    def forget() -> None:
+        forget_tokens(list(AccessToken.objects.filter(user_id=user_id).values_list("token_checksum", flat=True)))
+
+    transaction.on_commit(forget, robust=True)
 
 
 def close_streams(*, user: User) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from django.core.files.uploadedfile import InMemoryUploadedFile, UploadedFile
 from django.utils.translation import gettext_lazy as _
@@ -281,10 +281,16 @@ class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, 
         if not comma:
             raise errors.BadRequest
         mime, *marks = head.split(";")
-        try:
-            content = base64.b64decode(encoded, validate=False) if "base64" in marks else unquote_to_bytes(encoded)
-        except (binascii.Error, ValueError):
-            raise errors.BadRequest from None
+        content = _decoded(encoded) if "base64" in marks else unquote_to_bytes(encoded)
         return InMemoryUploadedFile(
             io.BytesIO(content), self.field_name, "upload", mime.strip().lower() or "text/plain", len(content), None
         )
+
+
+def _decoded(encoded: str) -> bytes:
+    """Base64 with or without padding and line breaks; BadRequest for anything else."""
+    plain = "".join(unquote(encoded).split()) if "%" in encoded else "".join(encoded.split())
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise errors.BadRequest from None

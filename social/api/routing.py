@@ -119,7 +119,7 @@ class ApiRouter(URLResolver):
 
     def resolve(self, path: str) -> ResolverMatch:
         """The view of a path. Raises Resolver404 so that the patterns after this one get their turn."""
-        path = str(path).removeprefix("/")
+        path = str(path)
         segments = path.split("/")
         if segments[-1] == "" and len(segments) > 1:
             segments.pop()

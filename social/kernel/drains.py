@@ -143,12 +143,16 @@ class Batch:
             raise
 
     def _groups(self) -> Iterator[list[Row]]:
-        """The rows in groups of one subscription each, every lane in order; abandoned rows last, and alone."""
+        """The rows in groups of one subscription each, every lane in order.
+
+        Abandoned rows come last and alone, those with the fewest attempts first: one that kills its process is then the
+        last of all.
+        """
         lanes: dict[str | int, deque[Row]] = {}
         for row in self.rows.values():
             lanes.setdefault(row.lane, deque()).append(row)
         while lanes:
-            first = min((lane[0] for lane in lanes.values()), key=lambda row: (row.abandoned, row.id))
+            first = min((lane[0] for lane in lanes.values()), key=lambda row: (row.abandoned, row.abandoned and row.attempts, row.id))
             group: list[Row] = []
             for name in [first.lane] if first.abandoned else list(lanes):
                 lane = lanes[name]

@@ -27,7 +27,7 @@ from redis.retry import Retry
 
 from social.kernel.circuits import Circuit
 
-__all__ = ["RedisError", "Role", "Script", "async_client", "best_effort", "circuit", "client", "key", "url"]
+__all__ = ["RedisError", "Role", "Script", "async_client", "best_effort", "circuit", "client", "key", "subscriber", "url"]
 
 logger = logging.getLogger(__name__)
 Role = Literal["cache", "broker", "streams", "feeds"]
@@ -135,6 +135,12 @@ def async_client(role: Role) -> redis.asyncio.Redis:
         retry = _GuardedAsync(_circuits[role])
         clients[address] = redis.asyncio.Redis.from_url(address[1], retry=retry, **_options(role))
     return clients[address]
+
+
+def subscriber(role: Role) -> redis.asyncio.connection.AbstractConnection:
+    """A connection outside any pool, not yet connected, for SUBSCRIBE: whoever takes it reads it and disconnects it."""
+    options = {**_options(role), "retry": AsyncRetry(NoBackoff(), 0)}
+    return redis.asyncio.ConnectionPool.from_url(url(role), **options).make_connection()
 
 
 def key(role: Role, *parts: object) -> str:

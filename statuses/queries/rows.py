@@ -1,7 +1,8 @@
 """Reads of posts what decides who sees them and what changes too often to be kept: one statement for a whole page.
 
-The statement is a function of the database (migration 0002), which keeps its plan; moments come as milliseconds, because
-reading a date of forty rows costs more than the rows. The rest of a post, its body, is in `statuses.queries.sources`, and read only when no encoded copy is at hand.
+The statement is a function of the database (migration 0002), which keeps its plan; moments come as milliseconds,
+because reading the dates of forty rows costs more than the rows. The rest of a post, its body, is in
+`statuses.queries.sources`, and read only when no encoded copy is at hand.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from social.kernel import fragments
 from social.kernel.errors import NotFound
 from social.kernel.fragments import Wanted
 from statuses.models import Status
-from statuses.queries.page import Page, account_piece, fill, hydrate, select, status_piece
+from statuses.queries.page import Page, fill, hydrate, select
 from statuses.queries.rows import Row
 from statuses.serializers import status as statuses
 
@@ -36,64 +36,68 @@ class _Counted(NamedTuple):
 
 
 class PageSerializer(EntitySerializer):
-    """The entities "Status" of a Page, encoded. `fresh` is what was encoded now and may be kept."""
+    """The entities "Status" of a filled Page, encoded. `fresh` is what was encoded now and may be kept."""
 
     def to_representation(self, instance: Page) -> dict[int, orjson.Fragment]:
         """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
-        self.pieces = dict(instance.found.pieces)
+        self.page = instance
         self.fresh: dict[Wanted, bytes] = {}
-        self.authors: dict[int, bytes] = {}
-        for row in instance.rows:
-            self._encode_missing(row.proper, instance)
-            self._encode_missing(row, instance)
-        return {row.id: orjson.Fragment(self._entity(row, instance)) for row in instance.rows if self._is_complete(row)}
+        self.bodies = self._encoded_bodies()
+        self.authors = self._encoded_authors()
+        return {row.id: orjson.Fragment(self._entity(row)) for row in instance.rows if self._is_complete(row)}
 
-    def _encode_missing(self, row: Row, page: Page) -> None:
-        wanted = status_piece(row)
-        source = page.sources.get(row.id)
-        if source is not None and wanted.key not in self.pieces:
-            content = orjson.dumps(source.status.content)
-            rest = orjson.dumps(statuses.body(source, page.emojis))
-            self.pieces[wanted.key] = self.fresh[wanted] = b"%0*d" % (_LENGTH, len(content)) + content + rest
-        wanted = account_piece(row)
-        account = page.accounts.get(row.account_id)
-        if account is not None and wanted.key not in self.pieces:
-            self.pieces[wanted.key] = orjson.dumps(accounts.body(account, page.emojis))
-            if account.moved_to_id is None:
-                # One that moved shows another account, its counters included: that is not kept.
-                self.fresh[wanted] = self.pieces[wanted.key]
+    def _encoded_bodies(self) -> dict[int, tuple[bytes, bytes]]:
+        """Content and rest of each post."""
+        page, bodies = self.page, {}
+        for number, wanted in page.status_pieces.items():
+            piece = page.found.pieces.get(wanted.key)
+            if piece is None and (source := page.sources.get(number)) is not None:
+                content = orjson.dumps(source.content)
+                rest = orjson.dumps(statuses.body(source, page.emojis))
+                self.fresh[wanted] = piece = b"%0*d" % (_LENGTH, len(content)) + content + rest
+            if piece is not None:
+                length = _LENGTH + int(piece[:_LENGTH])
+                bodies[number] = piece[_LENGTH:length], piece[length:]
+        return bodies
+
+    def _encoded_authors(self) -> dict[int, bytes]:
+        """The authors with their counters."""
+        page, authors = self.page, {}
+        rows = {part.account_id: part for row in page.rows for part in (row, row.original) if part is not None}
+        for number, row in rows.items():
+            wanted = page.account_pieces[number]
+            piece = page.found.pieces.get(wanted.key)
+            if piece is None and (account := page.accounts.get(number)) is not None:
+                piece = orjson.dumps(accounts.body(account, page.emojis))
+                if account.moved_to_id is None:
+                    # One that moved shows another account, its counters included: that is not kept.
+                    self.fresh[wanted] = piece
+            if piece is not None:
+                counters = accounts.counters(cast(Account, _Counted(row)))
+                authors[number] = _joined(piece, orjson.dumps(counters)[1:-1])
+        return authors
 
     def _is_complete(self, row: Row) -> bool:
-        needed = (status_piece(row.proper), account_piece(row.proper), account_piece(row))
-        return all(wanted.key in self.pieces for wanted in needed)
-
-    def _entity(self, row: Row, page: Page) -> bytes:
         proper = row.proper
-        piece = self.pieces[status_piece(proper).key]
-        length = int(piece[:_LENGTH])
-        content = piece[_LENGTH : _LENGTH + length]
+        return proper.id in self.bodies and proper.account_id in self.authors and row.account_id in self.authors
+
+    def _entity(self, row: Row) -> bytes:
+        proper = row.proper
+        content, rest = self.bodies[proper.id]
         entity = _joined(
-            piece[_LENGTH + length :],
+            rest,
             b'"content":' + content,
-            b'"account":' + self._author(proper),
-            orjson.dumps(statuses.overlay(proper, page))[1:-1],
+            b'"account":' + self.authors[proper.account_id],
+            orjson.dumps(statuses.overlay(proper, self.page))[1:-1],
         )
         if row is proper:
             return entity
         return _joined(
-            orjson.dumps(statuses.reblog_body(row, page)),
+            orjson.dumps(statuses.reblog_body(row, self.page)),
             b'"content":' + content,
-            b'"account":' + self._author(row),
+            b'"account":' + self.authors[row.account_id],
             b'"reblog":' + entity,
         )
-
-    def _author(self, row: Row) -> bytes:
-        encoded = self.authors.get(row.account_id)
-        if encoded is None:
-            counters = accounts.counters(cast(Account, _Counted(row)))
-            encoded = _joined(self.pieces[account_piece(row).key], orjson.dumps(counters)[1:-1])
-            self.authors[row.account_id] = encoded
-        return encoded
 
 
 def _joined(encoded: bytes, *members: bytes) -> bytes:

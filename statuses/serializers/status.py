@@ -15,7 +15,7 @@ from social.kernel import clock, links
 from statuses.models import Visibility
 from statuses.queries.page import Page
 from statuses.queries.rows import Row
-from statuses.queries.sources import Source
+from statuses.queries.sources import MentionRow, Source
 from statuses.serializers.media import media_entity
 
 # Clients know four visibilities; a post addressed to some people only looks private to them.
@@ -25,21 +25,19 @@ _PINNABLE: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 def body(source: Source, emojis: EmojiLookup) -> dict[str, Any]:
     """What everybody sees alike of a post that is no boost, without its `content`."""
-    status = source.status
-    account = status.account
     return {
-        "id": str(status.id),
-        "created_at": clock.iso(status.created_at),
-        "spoiler_text": status.spoiler_text,
-        "visibility": _SHOWN_VISIBILITY.get(status.visibility, status.visibility),
-        "language": status.language,
-        "uri": status.uri or links.status_uri(account.username, status.id),
-        "url": links.status_url(account.username, status.id) if status.local else status.url or status.uri,
-        "edited_at": clock.iso_or_none(status.edited_at),
+        "id": str(source.id),
+        "created_at": clock.iso(source.created_at),
+        "spoiler_text": source.spoiler_text,
+        "visibility": _SHOWN_VISIBILITY.get(source.visibility, source.visibility),
+        "language": source.language,
+        "uri": source.uri or links.status_uri(source.username, source.id),
+        "url": links.status_url(source.username, source.id) if source.local else source.url or source.uri,
+        "edited_at": clock.iso_or_none(source.edited_at),
         "media_attachments": [media_entity(media) for media in source.media],
-        "mentions": [_mention(row) for row in source.mentions],
-        "tags": [{"name": row["name"], "url": links.tag_url(row["name"])} for row in source.tags],
-        "emojis": emoji_entities(emojis.find(account.domain, *source.texts)),
+        "mentions": [_mention_entity(mention) for mention in source.mentions],
+        "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
+        "emojis": emoji_entities(emojis.find(source.domain, *source.texts)),
         "tagged_collections": [],
         "quote": None,
         "card": None,
@@ -47,12 +45,12 @@ def body(source: Source, emojis: EmojiLookup) -> dict[str, Any]:
     }
 
 
-def _mention(row: dict[str, Any]) -> dict[str, Any]:
-    username, domain = row["username"], row["domain"]
+def _mention_entity(mention: MentionRow) -> dict[str, Any]:
+    username, domain = mention.username, mention.domain
     return {
-        "id": str(row["id"]),
+        "id": str(mention.id),
         "username": username,
-        "url": links.profile_url(username) if domain is None else row["url"] or row["uri"],
+        "url": links.profile_url(username) if domain is None else mention.url or mention.uri,
         "acct": username if domain is None else f"{username}@{unicode_domain(domain)}",
     }
 

@@ -261,7 +261,7 @@ class FailuresViewSet(ApiViewSet):
 
     def raise_it(self, request: ApiRequest, name: str) -> Any:
         """An error by name."""
-        raise self.ERRORS[name]
+        raise self.ERRORS.get(name) or errors.NotFound
 
     def drf(self, request: ApiRequest) -> Response:
         """DRF's own response class."""

@@ -148,7 +148,7 @@ def test_a_page_that_breaks_tells_its_number_and_nothing_else() -> None:
 def test_a_form_without_its_token_gets_a_page_that_helps() -> None:
     response = Client(enforce_csrf_checks=True).post("/pages/form")
     assert response.status_code == 403
-    assert "Go back, reload and try again" in response.content.decode()
+    assert "Go back, reload, and try again" in response.content.decode()
 
 
 def test_the_api_needs_no_csrf_token(door: Tokens) -> None:

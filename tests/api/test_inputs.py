@@ -45,8 +45,19 @@ def test_an_empty_boolean_is_unset() -> None:
 
 @pytest.mark.parametrize(
     ("value", "number"),
-    [("12", 12), (" 12 ", 12), ("-5", -5), ("+5", 5), ("12abc", 12), ("abc", 0), ("1.9", 1), (3.7, 3), (True, 1), ([], 0)],
-)  # fmt: skip
+    [
+        ("12", 12),
+        (" 12 ", 12),
+        ("-5", -5),
+        ("+5", 5),
+        ("12abc", 12),
+        ("abc", 0),
+        ("1.9", 1),
+        (3.7, 3),
+        (True, 1),
+        ([], 0),
+    ],
+)
 def test_what_is_no_number_is_0(value: Any, number: int) -> None:
     assert as_integer(value) == number
     assert read(weight=value).weight == number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
@@ -53,10 +54,13 @@ def test_query_and_body_are_merged_and_the_query_wins() -> None:
     [
         ("id[]=1&id[]=2", {"id": ["1", "2"]}),
         ("id[0]=1&id[1]=2", {"id": {"0": "1", "1": "2"}}),
-        ("poll[options][]=a&poll[options][]=b&poll[expires_in]=300", {"poll": {"options": ["a", "b"], "expires_in": "300"}}),
+        ("poll[options][]=a&poll[options][]=b&poll[e]=300", {"poll": {"options": ["a", "b"], "e": "300"}}),
         ("source[privacy]=private", {"source": {"privacy": "private"}}),
-        ("subscription[keys][auth]=x&data[alerts][mention]=true", {"subscription": {"keys": {"auth": "x"}}, "data": {"alerts": {"mention": "true"}}}),
-        ("fields_attributes[0][name]=n&fields_attributes[0][value]=v", {"fields_attributes": {"0": {"name": "n", "value": "v"}}}),
+        (
+            "keys[k][auth]=x&data[alerts][mention]=true",
+            {"keys": {"k": {"auth": "x"}}, "data": {"alerts": {"mention": "true"}}},
+        ),
+        ("fields[0][name]=n&fields[0][value]=v", {"fields": {"0": {"name": "n", "value": "v"}}}),
         ("m[][id]=1&m[][text]=a&m[][id]=2", {"m": [{"id": "1", "text": "a"}, {"id": "2"}]}),
         ("m[][id]=1&m[][id]=2&m[][text]=b", {"m": [{"id": "1"}, {"id": "2", "text": "b"}]}),
         ("m[][k][a]=1&m[][k][b]=2&m[][k][a]=3", {"m": [{"k": {"a": "1", "b": "2"}}, {"k": {"a": "3"}}]}),
@@ -70,7 +74,7 @@ def test_query_and_body_are_merged_and_the_query_wins() -> None:
         ("n=a%00b", {"n": "ab"}),
         ("n=%ED%A0%80", {"n": "\ufffd\ufffd\ufffd"}),
     ],
-)  # fmt: skip
+)
 def test_names_describe_structures(query: str, expected: dict[str, Any]) -> None:
     assert echo("GET", query=query) == expected
     assert echo("POST", query, FORM) == expected
@@ -112,10 +116,12 @@ def test_files_arrive_beside_the_other_values() -> None:
 
 @pytest.mark.parametrize("body", [[1, 2], "text", 5, None, True])
 def test_json_of_another_shape_is_no_error(body: Any) -> None:
-    assert echo("POST", body) == ({"_json": body})
+    assert echo("POST", json.dumps(body)) == {"_json": body}
 
 
-@pytest.mark.parametrize("content_type", [JSON, "application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "content_type", [JSON, "application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"]
+)
 def test_json_is_recognised_however_its_type_is_written(content_type: str) -> None:
     assert echo("POST", {"a": [1, {"b": None}]}, content_type) == {"a": [1, {"b": None}]}
 
@@ -185,14 +191,28 @@ def test_a_body_of_more_than_a_mebibyte_is_413_unless_the_action_takes_more() ->
     assert Client().post("/api/v1/echo/big", upload).json()["file"]["size"] == 3_000_000
 
 
-def test_a_lie_about_the_length_does_not_help() -> None:
-    """A body sent in chunks has no length; it is read as far as the limit."""
-    for body, status in ((b'{"a": 1}', 200), (json.dumps({"a": "x" * 1_100_000}).encode(), 413)):
-        response = Client().generic(
-            "POST", ECHO, body, JSON, CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING="chunked"
-        )
-        assert response.status_code == status, response.content
-    assert response.json() == {"error": "Payload too large"}
+def in_chunks(body: bytes, content_type: str) -> Any:
+    """A body of unknown length, as a WSGI server that decodes chunks hands it over."""
+    environ = {
+        "wsgi.input": io.BytesIO(body),
+        "CONTENT_TYPE": content_type,
+        "CONTENT_LENGTH": "",
+        "HTTP_TRANSFER_ENCODING": "chunked",
+    }
+    return Client().generic("POST", ECHO, **environ)
+
+
+def test_a_body_sent_in_chunks_is_read_as_far_as_the_limit() -> None:
+    assert in_chunks(b'{"a": 1}', JSON).json() == {"a": 1}
+    assert in_chunks(b"a=1", FORM).json() == {"a": "1"}
+    part = b'--b\r\nContent-Disposition: form-data; name="f"; filename="n"\r\n\r\n%s\r\n--b--\r\n'
+    assert in_chunks(part % b"small", "multipart/form-data; boundary=b").json()["f"]["size"] == 5
+    for body, content_type in (
+        (b'"%s"' % (b"x" * 1_100_000), JSON),
+        (b"a=%s" % (b"x" * 1_100_000), FORM),
+        (part % (b"x" * 1_100_000), "multipart/form-data; boundary=b"),
+    ):
+        assert in_chunks(body, content_type).status_code == 413
 
 
 def test_broken_multipart_is_400() -> None:

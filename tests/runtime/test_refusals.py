@@ -147,9 +147,10 @@ def test_a_database_that_does_not_answer_and_its_password_is_not_told(data_dir: 
 
 
 def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
-    done = run(data_dir, REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
-    assert done.returncode == 1
-    assert "manage.py run: Redis for cache at redis://127.0.0.1" in done.stderr
+    done = run(data_dir, DATABASE_URL="postgres://x/x", REDIS_URL=f"redis://:geheim@127.0.0.1:{free_port()}/0")
+    line = refusal(done)
+    assert "Redis for cache at redis://:***@127.0.0.1" in line
+    assert "REDIS_CACHE_URL" in line
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from accounts.models import Account, User
+from social.kernel.events import Event, on
+from social.kernel.subscriptions import registry
+from statuses.events import (
+    StatusDeleted,
+    StatusFavourited,
+    StatusPublished,
+    StatusReblogged,
+    StatusUnfavourited,
+)
 from tests.factories import accounts
+from tests.factories.accounts import make_application, make_token, make_user
+from tests.support.client import Api
 
 accounts._rsa()
+
+EVENTS = (StatusPublished, StatusDeleted, StatusReblogged, StatusFavourited, StatusUnfavourited)
+
+
+def hear_nothing(events: Sequence[Event]) -> None:
+    """Never called: its subscription lets no event through."""
+    raise AssertionError(events)
+
+
+@pytest.fixture
+def announced() -> Iterator[list[Event]]:
+    """Every event of this floor, as it was announced."""
+    heard: list[Event] = []
+
+    def listen(event: Event) -> bool:
+        heard.append(event)
+        return False
+
+    subscriptions: list[Any] = [on(event, hear_nothing, when=listen) for event in EVENTS]
+    yield heard
+    for subscription in subscriptions:
+        registry.remove(subscription)
+
+
+@pytest.fixture
+def media_root(settings: Any, tmp_path: Path) -> Path:
+    """An empty media folder of the test's own."""
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    """The main person."""
+    return make_user("alice").account
+
+
+@pytest.fixture
+def bob(db: None) -> Account:
+    """Somebody else."""
+    return make_user("bob").account
+
+
+@pytest.fixture
+def carol(db: None) -> Account:
+    """A third one."""
+    return make_user("carol").account
+
+
+def api_of(account: Account, scopes: str = "read write follow push") -> Api:
+    """A client of the account."""
+    return Api(make_token(User.objects.get(account=account), scopes))
+
+
+class Tokens:
+    """The callers of the battery: one main person, one unrelated, one application."""
+
+    def __init__(self) -> None:
+        self.user = make_user("main")
+        self.other = make_user("other")
+        self.account, self.stranger = self.user.account, self.other.account
+
+    def user_token(self, *scopes: str) -> str:
+        """A token of the main user; every scope when none is given."""
+        return make_token(self.user, " ".join(scopes) or "read write follow push")
+
+    def other_user_token(self, *scopes: str) -> str:
+        """A token of somebody unrelated."""
+        return make_token(self.other, " ".join(scopes) or "read write follow push")
+
+    def app_token(self, *scopes: str) -> str:
+        """An application's own token."""
+        names = " ".join(scopes) or "read write"
+        return make_token(None, names, make_application(names))
+
+
+@pytest.fixture
+def door(db: None) -> Tokens:
+    """For the battery."""
+    return Tokens()

@@ -31,7 +31,7 @@ _JSON: Final = (b"content-type", b"application/json; charset=utf-8")
 _NO_STORE: Final = (b"cache-control", b"private, no-store")
 
 
-class ServerSentConsumer(AsyncConsumer):
+class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
     """One request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
 
     def __init__(self, switchboard: Switchboard) -> None:

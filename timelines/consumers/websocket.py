@@ -25,7 +25,7 @@ POLICY_VIOLATION: Final = 1008
 TRY_AGAIN_LATER: Final = 1013
 
 
-class StreamingConsumer(AsyncConsumer):
+class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     """One socket. The server that runs it sends the pings; see `social.asgi`."""
 
     def __init__(self, switchboard: Switchboard) -> None:

@@ -165,12 +165,13 @@ HOME_SETS: Final = """
 """The viewer's sets, as the beginning of a WITH: whose posts come into question, and who must have no part in them."""
 
 
-def _readable(post: str, author_follows: str) -> str:
+def _readable(post: str, follows_author: str, addressed: str) -> str:
     """Visibility of a post (alias) of another author, who does not block the viewer and is not suspended."""
     return f"""(
       {post}.visibility IN ({_ANYBODY})
-      OR ({post}.visibility = '{_PRIVATE}' AND {author_follows})
-      OR EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s)
+      OR ({post}.visibility = '{_PRIVATE}' AND {follows_author})
+      OR ({addressed} AND EXISTS (
+        SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s))
     )"""  # noqa: S608
 
 
@@ -181,10 +182,10 @@ HOME_CONDITION: Final = f"""
     AND EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = o.account_id AND a.suspended_at IS NULL)
     AND (o.account_id = %(viewer)s OR (
       o.account_id NOT IN (SELECT id FROM blockers)
-      AND {_readable("o", "o.account_id IN (SELECT id FROM followed)")}))))
+      AND {_readable("o", "o.account_id IN (SELECT id FROM followed)", "TRUE")}))))
   AND (s.account_id = %(viewer)s OR (
     -- Of a boost nobody is addressed, so it is read as its visibility says.
-    {_readable("s", "TRUE").replace("m.status_id = s.id", "m.status_id = s.id AND s.reblog_of_id IS NULL")}
+    {_readable("s", "TRUE", "s.reblog_of_id IS NULL")}
     AND (s.in_reply_to_id IS NOT NULL OR (s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
     AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
          OR s.language = ANY(source.languages))

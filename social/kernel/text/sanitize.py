@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html as entities
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
@@ -23,7 +24,7 @@ from social.kernel.text.plain import plain_of
 MAX_BYTES: Final = 100 * 1024
 """Most HTML that is taken, and returned, in bytes of UTF-8 (security row 32)."""
 
-MAX_TAGS: Final = 5_000
+MAX_TAGS: Final = 3_000
 """Most tags that are taken, and returned: with the depth, this bounds the time that 100 KB can cost."""
 
 MAX_DEPTH: Final = 50
@@ -139,6 +140,7 @@ class _Rewriter:
     def __init__(self) -> None:
         self.out: list[str] = []
         self.stack: list[_Open] = []
+        self.open: Counter[str] = Counter()
         self.skipped: dict[str, int] = {}
         self.in_refused_link = False
         self.after_text = False
@@ -149,7 +151,7 @@ class _Rewriter:
         if self.out and self.out[-1].startswith("<pre"):
             # The parser drops a line end there, once each time it reads.
             text = text.lstrip("\n")
-        elif self.out and self.out[-1].startswith("<br") and not self.is_open("pre"):
+        elif self.out and self.out[-1].startswith("<br") and not self.open["pre"]:
             # Some servers write both; clients would show two lines (client trap 48).
             text = text.lstrip("\n")
         if not text:
@@ -176,7 +178,7 @@ class _Rewriter:
             self.divided = True
 
     def open_block(self, name: str, tag: Tag) -> None:
-        if name == "p" and self.is_open("heading"):
+        if name == "p" and self.open["heading"]:
             self.skip(name)
             self.divided = True
             return
@@ -204,7 +206,7 @@ class _Rewriter:
             # What is hidden in a link (its scheme, the end of a long address) is shown where there is no link.
             self.skip(name)
             return
-        if name in ("rt", "rp") and self.is_open("ruby"):
+        if name in ("rt", "rp") and self.open["ruby"]:
             while self.stack[-1].name in ("p", "li", "rt", "rp"):
                 self.close_to(len(self.stack) - 1)
         self.push(name, f"<{name}{_attributes(name, tag)}>", f"</{name}>")
@@ -215,6 +217,7 @@ class _Rewriter:
             return
         self.out.append(start)
         self.stack.append(_Open(name, end))
+        self.open[name] += 1
         if name in _BLOCKS:
             self.divided = self.after_text = False
 
@@ -236,6 +239,8 @@ class _Rewriter:
             self.close_innermost(name)
 
     def close_innermost(self, name: str) -> None:
+        if not self.open[name]:
+            return
         for depth in range(len(self.stack) - 1, -1, -1):
             opened = self.stack[depth].name
             if opened == name:
@@ -247,12 +252,10 @@ class _Rewriter:
     def close_to(self, depth: int) -> None:
         while len(self.stack) > depth:
             name, end = self.stack.pop()
+            self.open[name] -= 1
             self.out.append(end)
             if name in _BLOCKS:
                 self.divided = self.after_text = False
-
-    def is_open(self, name: str) -> bool:
-        return any(opened.name == name for opened in self.stack)
 
 
 def _rewrite(html: str) -> str:
@@ -314,18 +317,21 @@ def _escape(text: str) -> str:
 
 def _as_text(html: str) -> str:
     """The text of some HTML in paragraphs, escaped, as much of it as the limits hold."""
-    room = MAX_BYTES - len("<p></p>")
+    room, tags = MAX_BYTES - len("<p></p>"), MAX_TAGS - 2
     written: list[str] = []
     text = _CONTROL.sub("", clean_input(plain_of(_beginning(html))))
     for paragraph in _BLANK_LINES.split(text):
         between = "</p><p>"
         for line in filter(None, paragraph.split("\n")):
             before, between = between if written else "", "<br>"
-            room -= len(before)
             escaped = _escape(line)
-            if _size(escaped) > room or len(written) > MAX_TAGS - 4:
+            room -= len(before)
+            tags -= before.count("<")
+            if tags < 0 or room < 0:
+                return f"<p>{''.join(written)}</p>"
+            if _size(escaped) > room:
                 # No character takes more than six bytes once escaped.
-                return f"<p>{''.join(written)}{before}{_escape(line[: max(0, room) // 6])}</p>"
+                return f"<p>{''.join(written)}{before}{_escape(line[: room // 6])}</p>"
             written += (before, escaped)
             room -= _size(escaped)
     return f"<p>{''.join(written)}</p>" if written else ""

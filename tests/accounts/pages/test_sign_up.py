@@ -11,7 +11,7 @@ from django.test import Client
 
 from accounts.events import ConfirmationRequested
 from accounts.models import AccessToken, User
-from accounts.services.confirmations import confirmation_url, request_confirmation
+from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
 from accounts.services.tokens import issue_token
 from social.kernel.errors import RateLimited
 from tests.factories.accounts import make_application, make_user
@@ -185,3 +185,23 @@ def test_row_24_changing_the_password_needs_the_old_one_and_ends_everything(
     assert not AccessToken.objects.filter(pk=token.pk).exists()
     assert b"@ada@" not in browser.get("/").content
     assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]
+
+
+def test_the_confirmation_mail_goes_to_those_who_still_need_it(client: Client, mailoutbox: list[Any]) -> None:
+    waiting, done = make_user("ada", confirmed=False), make_user("bob")
+    send_confirmation_mails([ConfirmationRequested(user_id=user.pk) for user in (waiting, done, waiting)])
+    (mail,) = mailoutbox
+    assert mail.to == ["ada@example.com"]
+    assert mail.subject == "Confirm your address for social.localhost"
+    assert "@ada@social.localhost" in mail.body
+    link = re.search(r"http://social.localhost(/auth/confirm/\S+)", mail.body)
+    assert link is not None
+    client.get(link[1])
+    assert EmailAddress.objects.get(user=waiting).verified
+
+
+def test_a_dead_mail_server_leaves_the_mail_to_the_outbox(settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    with pytest.raises(OSError):
+        send_confirmation_mails([ConfirmationRequested(user_id=make_user(confirmed=False).pk)])

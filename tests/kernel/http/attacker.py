@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import socket
@@ -234,9 +235,15 @@ async def _gzip(writer: asyncio.StreamWriter, request: Seen, argument: str) -> b
     return await _respond(writer, gzip.compress(DOCUMENT), "Content-Encoding: gzip")
 
 
+@functools.cache
+def bomb() -> bytes:
+    """64 kB that unpack to 64 MB."""
+    return gzip.compress(bytes(64 << 20))
+
+
 @_attack
 async def _bomb(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
-    return await _respond(writer, gzip.compress(bytes(64 << 20)), "Content-Encoding: gzip")
+    return await _respond(writer, bomb(), "Content-Encoding: gzip")
 
 
 @_attack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address, ip_network
 from urllib.parse import quote, urlsplit
@@ -28,7 +29,8 @@ from social.kernel.http.client import (
     policy_from_settings,
 )
 from social.kernel.http.content import is_acceptable, media_type
-from tests.kernel.http.attacker import DOCUMENT, Attacker
+from social.kernel.http.resolver import system_lookup
+from tests.kernel.http.attacker import DOCUMENT, Attacker, bomb
 
 PROFILE = 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
 
@@ -133,6 +135,17 @@ def test_an_oversized_answer_is_cut_off_early(client: GuardedClient, attacker: A
     with pytest.raises(TooLarge if path != "/many_headers" else FetchError):
         client.send(Request(attacker.url(path)))
     assert time.monotonic() - started < 2
+
+
+def test_a_bomb_is_not_unpacked_further_than_the_limit(client: GuardedClient, attacker: Attacker) -> None:
+    bomb()
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge):
+            client.send(Request(attacker.url("/bomb")))
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_limit_is_the_last_size_that_is_accepted(client: GuardedClient, attacker: Attacker) -> None:
@@ -353,6 +366,11 @@ def test_the_operator_can_make_an_exception_for_a_network(settings: Settings) ->
     settings.ALLOWED_PRIVATE_ADDRESSES = (ip_network("10.8.0.0/16"),)
     permits = policy_from_settings().permits
     assert [permits(ip_address(text)) for text in ("10.8.1.1", "10.9.1.1", "127.0.0.1")] == [True, False, False]
+
+
+def test_names_under_localhost_are_this_machine_without_asking_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", None)
+    assert system_lookup("localhost", 80) == system_lookup("one.localhost", 80) == ("127.0.0.1", "::1")
 
 
 async def test_coroutines_fetch_on_their_own_loop(attacker: Attacker, trial: Settings) -> None:

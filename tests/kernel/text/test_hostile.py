@@ -11,13 +11,17 @@ import pytest
 from social.kernel.text.length import counted_length, graphemes
 from social.kernel.text.names import normalise_domain, normalise_hashtag
 from social.kernel.text.plain import plain
-from social.kernel.text.sanitize import MAX_BYTES, sanitize
+from social.kernel.text.sanitize import MAX_BYTES, MAX_TAGS, sanitize
 from social.kernel.text.scan import scan
 from social.kernel.text.to_html import to_html
 from tests.kernel.text.support import assert_harmless, takes_at_most
 
 KB_100 = 100_000
 MB = 1_000_000
+
+
+def most_tags(piece: str) -> str:
+    return piece * ((MAX_TAGS - 60) // piece.count("<"))
 
 
 def filled(piece: str, length: int = KB_100) -> str:
@@ -106,17 +110,20 @@ SOUPS = {
     "one attribute of 1 MB": '<p class="' + filled("mention ", MB) + '">x</p>',
     "one picture of 1 MB": '<img src="data:' + filled("x", MB) + '">x',
     "bold": filled("<b>"),
-    "bold of many kinds": "".join(f"<b x={number}>" for number in range(4_900)),
-    "bold over paragraphs": "<b>" * 60 + filled("<p>x", 19_000),
-    "spans over paragraphs": "<span>" * 49 + filled("<p>x", 19_000),
-    "nested quotes": filled("<blockquote>", 58_000),
-    "nested lists": filled("<ul><li>", 19_000),
-    "nested ruby": filled("<ruby><rt>", 24_000),
-    "nested tables": filled("<table><tr><td>", 24_000),
-    "headings": filled("<h1>", 19_000),
-    "headings and paragraphs": filled("<h1><p>", 17_000),
-    "links": filled("<a href=http://a.bc>x</a>"),
-    "open links": filled("<a href=http://a.bc>"),
+    "bold of many kinds": "".join(f"<b x={number}>" for number in range(MAX_TAGS)),
+    "bold over paragraphs": "<b>" * 60 + most_tags("<p>x"),
+    "spans over paragraphs": "<span>" * 49 + most_tags("<p>x"),
+    "nested quotes": most_tags("<blockquote>"),
+    "nested lists": most_tags("<ul><li>"),
+    "nested ruby": most_tags("<ruby><rt>"),
+    "nested tables": most_tags("<table><tr><td>"),
+    "headings": most_tags("<h1>"),
+    "headings and paragraphs": most_tags("<h1><p>"),
+    "links": most_tags("<a href=http://a.bc>x</a>"),
+    "open links": most_tags("<a href=http://a.bc>"),
+    "too many links": filled("<a href=http://a.bc>"),
+    "too many quotes": filled("<blockquote>"),
+    "too many lists": filled("<ul><li>"),
     "many attributes": "<a " + " ".join(f"a{number}" for number in range(15_000)) + ">x",
     "many classes": '<p class="' + filled("h-x ") + '">x',
     "open tags": filled("<a "),

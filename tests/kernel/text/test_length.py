@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 
@@ -43,7 +45,7 @@ def test_a_character_is_what_people_see_as_one(text: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("post", POSTS, ids=[post["language"] for post in POSTS])
-def test_posts_of_every_script_are_counted(post: dict) -> None:
+def test_posts_of_every_script_are_counted(post: dict[str, Any]) -> None:
     assert counted_length(post["text"]) == post["length"]
 
 

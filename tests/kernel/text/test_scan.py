@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ def found(text: str, kind: Kind) -> list[str]:
 
 
 @pytest.mark.parametrize("post", POSTS, ids=[post["language"] for post in POSTS])
-def test_every_script_has_its_links_mentions_hashtags_and_emoji_found(post: dict) -> None:
+def test_every_script_has_its_links_mentions_hashtags_and_emoji_found(post: dict[str, Any]) -> None:
     tokens = scan(post["text"])
     assert "".join(token.raw for token in tokens) == post["text"]
     assert [[token.kind, token.raw, token.name, token.domain] for token in tokens if token.kind != "text"] == post[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -139,7 +140,7 @@ def test_addresses_from_elsewhere_cannot_leave_their_attribute() -> None:
 
 
 @pytest.mark.parametrize("post", POSTS, ids=[post["language"] for post in POSTS])
-def test_the_sanitiser_of_another_server_finds_nothing_to_take_away(post: dict) -> None:
+def test_the_sanitiser_of_another_server_finds_nothing_to_take_away(post: dict[str, Any]) -> None:
     rendered = html(post["text"])
     read = assert_harmless(sanitize(rendered))
     assert "".join(read.data) == "".join(assert_harmless(rendered).data)

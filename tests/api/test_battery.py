@@ -1,0 +1,190 @@
+"""The battery itself: it passes on endpoints that keep their promises, and catches those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+
+from accounts.models import Tag
+from social.api.access import Access, optional_user
+from social.api.serializers import QueriesForbidden
+from tests.api.conftest import Tokens
+from tests.api.sample import TagSerializer, TagsViewSet
+from tests.support import battery as promises
+from tests.support import doors, entities
+from tests.support.battery import Row, Scene, battery, every_door, find_endpoint, without_row
+from tests.support.schema import ID, S, exactly
+
+_numbers = count()
+
+
+@pytest.fixture(autouse=True)
+def _sample_entity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(entities.ENTITIES, "SampleTag", exactly({"id": ID, "name": S}))
+
+
+def some_tags(door: Any, size: int) -> Scene:
+    Tag.objects.all().delete()
+    made = [Tag.objects.create(name=f"t{next(_numbers)}", display_name="t") for _ in range(size)]
+    secret = Tag.objects.create(name=f"secret{next(_numbers)}", display_name="s")
+    Tag.objects.filter(id=secret.id).exists()
+    return Scene(ids={"id": made[0].id}, foreign={"id": secret.id}, params={})
+
+
+def only_tags(door: Any, size: int) -> Scene:
+    scene = some_tags(door, size)
+    Tag.objects.filter(name__startswith="secret").delete()
+    return scene
+
+
+def a_new_tag(door: Any, size: int) -> Scene:
+    return Scene(params={"name": f"n{next(_numbers)}"})
+
+
+LIST = Row("GET api/v1/tags", only_tags, entity="SampleTag", many=True, pages="min_id")
+ROWS = [
+    LIST,
+    Row("GET api/v1/tags/index", only_tags, entity="SampleTag", many=True, pages="since_id"),
+    Row("GET api/v1/tags/offsets", only_tags, entity="SampleTag", many=True, pages="offset"),
+    Row("GET api/v1/tags/<id>", some_tags, entity="SampleTag", flat=True),
+    Row("DELETE api/v1/tags/<id>", some_tags),
+]
+test_promises_of_the_sample = battery(ROWS)
+test_doors_of_the_sample = every_door("tests.api.sample_urls")
+
+
+def broken(promise: Callable[[Row, Any], None], row: Row, door: Tokens) -> str:
+    with pytest.raises(AssertionError) as caught:
+        promise(row, door)
+    return str(caught.value)
+
+
+@pytest.mark.django_db
+def test_an_endpoint_that_asks_more_for_more_rows_is_caught(door: Tokens) -> None:
+    row = Row("GET api/v1/tags/unflat", only_tags, many=True)
+    assert "3 queries for 2 rows, 21 for 20" in broken(promises.is_flat, row, door)
+
+
+@pytest.mark.django_db
+def test_a_serializer_that_asks_is_caught(door: Tokens, settings: Any) -> None:
+    settings.SERIALIZER_QUERIES_FORBIDDEN = True
+    with pytest.raises(QueriesForbidden):
+        promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags, many=True), door)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("entity", "complaint"),
+    [
+        ({"id": 5, "name": "x"}, "5 is not of type 'string'"),
+        ({"id": "5"}, "'name' is a required property"),
+        ({"id": "5", "name": None}, "None is not of type 'string'"),
+        ({"id": "5", "name": "x", "more": 1}, "'more' was unexpected"),
+    ],
+)
+def test_a_body_that_is_not_the_entity_is_caught(
+    door: Tokens, monkeypatch: pytest.MonkeyPatch, entity: dict[str, Any], complaint: str
+) -> None:
+    monkeypatch.setattr(TagSerializer, "to_representation", lambda self, tag: entity)
+    assert complaint in broken(promises.answers_with_its_entity, LIST, door)
+
+
+@pytest.mark.django_db
+def test_a_list_that_skips_or_repeats_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    from social.api import pagination
+
+    link = pagination.link
+
+    def one_off(request: Any, **position: int) -> str:
+        return link(request, **{name: value + 1 for name, value in position.items()})
+
+    monkeypatch.setattr(pagination, "link", one_off)
+    broken(promises.shows_each_item_once, LIST, door)
+
+
+@pytest.mark.django_db
+def test_a_list_without_links_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    from social.api.pagination import Page
+
+    monkeypatch.setattr(Page, "headers", property(lambda self: {}))
+    broken(promises.shows_each_item_once, LIST, door)
+
+
+@pytest.mark.django_db
+def test_a_door_that_stands_open_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Access, "check", lambda self, identity, token_sent: None)
+    row = Row("GET api/v1/tags/<id>", some_tags)
+    for promise in (
+        doors.a_stranger_is_refused,
+        doors.a_wrong_token_is_refused,
+        doors.a_narrow_token_is_refused,
+        doors.an_application_is_refused,
+    ):
+        broken(promise, row, door)
+
+
+@pytest.mark.django_db
+def test_somebody_elses_thing_in_the_open_is_caught(door: Tokens) -> None:
+    def leaking(door: Any, size: int) -> Scene:
+        scene = some_tags(door, size)
+        return replace(scene, foreign={"id": scene.ids["id"]})
+
+    broken(promises.what_is_foreign_is_not_found, Row("GET api/v1/tags/<id>", leaking), door)
+
+
+@pytest.mark.django_db
+def test_an_id_that_is_found_though_it_is_none_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TagsViewSet, "retrieve", lambda self, request, id: {"id": "1", "name": "x"})
+    broken(promises.an_unknown_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), door)
+    monkeypatch.setattr("social.api.viewsets.is_id", lambda name: False)
+    broken(promises.what_is_no_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), door)
+
+
+def test_endpoints_nobody_speaks_of_are_named() -> None:
+    missing = without_row(ROWS)
+    assert "GET api/v1/feed" in missing
+    assert "GET api/v1/tags" not in missing
+    assert find_endpoint("GET api/v1/tags").access("get") == optional_user("read:statuses")
+    with pytest.raises(AssertionError, match="not routed"):
+        find_endpoint("GET api/v1/nothing")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"id": 5},
+        {"account_id": 5},
+        {"account_id": "abc"},
+        {"id": str(2**63)},
+        {"media_ids": ["1", 2]},
+        {"media_ids": "1"},
+        [{"deep": {"status_id": 1.5}}],
+        {"id": "5", "id_int": 5},
+        {"id": "12345678901", "number": 12345678901},
+    ],
+)
+def test_ids_that_are_no_strings_are_caught(body: Any) -> None:
+    """SEED-041, SEED-042, SEED-043."""
+    with pytest.raises(AssertionError):
+        entities.check_ids(body)
+
+
+def test_ids_that_are_strings_pass() -> None:
+    entities.check_ids(
+        {"id": "1", "in_reply_to_id": None, "role": {"id": "-99"}, "status_ids": ["5"], "client_id": "x"}
+    )
+
+
+def test_every_schema_is_a_schema() -> None:
+    from jsonschema import Draft202012Validator
+
+    from tests.support.instance_entities import INSTANCE_ENTITIES
+
+    for name, schema in (entities.ENTITIES | INSTANCE_ENTITIES).items():
+        Draft202012Validator.check_schema(schema)
+        with pytest.raises(AssertionError):
+            entities.check(name, "no entity")

@@ -1,0 +1,272 @@
+"""How answers look on the wire: type, caches, other sites, languages, ids and logs (contract, behaviours section 1)."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+from django.utils import translation
+
+from social.api import addresses
+from social.api.renderers import render
+from tests.api.conftest import Tokens
+
+PUBLIC = "/api/v1/doors/public"
+
+
+@pytest.mark.usefixtures("door")
+@pytest.mark.parametrize("accept", ["*/*", "text/html", "application/activity+json", "image/png;q=1", "nonsense"])
+@pytest.mark.parametrize("suffix", ["", ".json", "/"])
+def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> None:
+    """Trap 15: no redirect either."""
+    response = Client().get(PUBLIC + suffix, headers={"Accept": accept})
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert Client().post(PUBLIC + suffix, headers={"Accept": accept}).status_code == 200
+
+
+def test_what_a_token_may_see_is_kept_by_nobody(door: Tokens, get: Any) -> None:
+    assert get(PUBLIC, token=door.user_token()).headers["Cache-Control"] == "private, no-store"
+    assert get(PUBLIC, token="wrong").headers["Cache-Control"] == "private, no-store"
+    assert get(PUBLIC, access_token=door.user_token()).headers["Cache-Control"] == "private, no-store"
+    assert get("/api/v1/doors/optional", token=door.user_token()).headers["Vary"] == "Authorization"
+
+
+def test_what_everybody_may_see_is_kept_for_a_moment(door: Tokens, get: Any) -> None:
+    response = get(PUBLIC)
+    assert response.headers["Cache-Control"] == "public, max-age=15"
+    assert response.headers["Vary"] == "Authorization"
+    assert get("/api/v1/doors/documented").headers["Cache-Control"] == "public, max-age=300"
+    assert get("/api/v1/failures/created").headers["Cache-Control"] == "public, max-age=5"
+
+
+def test_errors_and_answers_to_writes_are_kept_by_nobody(door: Tokens, get: Any) -> None:
+    for response in (get("/api/v1/doors/person"), get("/api/v1/nothing"), Client().post(PUBLIC)):
+        assert response.headers["Cache-Control"] == "private, no-store"
+
+
+def test_other_sites_may_read_answers_and_their_headers(door: Tokens, get: Any) -> None:
+    """Trap 8."""
+    exposed = {
+        "Link",
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+        "X-Request-Id",
+        "Mastodon-Async-Refresh",
+    }
+    for path in (PUBLIC, "/api/v1/doors/person", "/api/v1/nothing"):
+        response = Client().get(path, headers={"Origin": "https://elk.zone"})
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert set(response.headers["Access-Control-Expose-Headers"].split(", ")) == exposed
+        assert "Access-Control-Allow-Credentials" not in response.headers
+        assert "origin" not in response.headers.get("Vary", "").lower(), "the same answer for every site"
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/doors/person", "/api/v1/nothing", "/oauth/token", "/oauth/revoke", "/.well-known/nodeinfo"]
+)
+def test_preflights_are_answered_without_asking_who_it_is(door: Tokens, path: str) -> None:
+    response = Client().options(
+        path,
+        headers={
+            "Origin": "https://elk.zone",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization, idempotency-key",
+        },
+    )
+    assert response.status_code == 204
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, PATCH, DELETE, OPTIONS"
+    allowed = response.headers["Access-Control-Allow-Headers"].lower().split(", ")
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
+    assert door.asked == []
+
+
+def test_pages_are_not_for_other_sites() -> None:
+    response = Client().get("/pages/form", headers={"Origin": "https://elk.zone"})
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_head_and_options_need_no_code_of_their_own(door: Tokens) -> None:
+    assert Client().head(PUBLIC).status_code == 200
+    assert Client().head(PUBLIC).content == b""
+    assert Client().head("/api/v1/doors/person").status_code == 401
+    response = Client().options("/api/v1/tags/1")
+    assert (response.status_code, response.headers["Allow"]) == (204, "DELETE, GET, HEAD, OPTIONS")
+
+
+def test_drfs_own_response_class_works_too(door: Tokens, get: Any) -> None:
+    response = get("/api/v1/failures/drf")
+    assert (response.status_code, response.json()) == (202, {"ok": True})
+    assert response.headers["Content-Type"] == "application/json; charset=utf-8"
+
+
+def test_statuses_and_headers_of_the_action_are_kept(door: Tokens, get: Any) -> None:
+    response = get("/api/v1/failures/created")
+    assert (response.status_code, response.headers["Deprecation"]) == (201, "@1")
+
+
+@pytest.mark.parametrize("sent", ["abcdef-12345", "0" * 64])
+def test_a_harmless_request_id_is_taken_over(door: Tokens, get: Any, sent: str) -> None:
+    assert Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"] == sent
+
+
+@pytest.mark.parametrize("sent", ["", "short", "x" * 65, "with space 12345", 'quote"12345', "ключ-123456"])
+def test_any_other_request_id_is_replaced(door: Tokens, sent: str) -> None:
+    minted = Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"]
+    assert minted != sent
+    assert len(minted) == 16
+
+
+def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`?lang=`, then the user's own, then Accept-Language, then the server's."""
+    seen = []
+    from social.kernel import errors
+
+    class Told(errors.NotFound):
+        def __init__(self) -> None:
+            seen.append(translation.get_language())
+            super().__init__()
+
+    monkeypatch.setattr(errors, "NotFound", Told)
+    german = door.user_token(locale="de")
+
+    def language(query: str = "", token: str | None = german, accept: str = "ar, en;q=0.5") -> str:
+        headers = {"Accept-Language": accept} | ({"Authorization": f"Bearer {token}"} if token else {})
+        Client().get(f"/api/v1/tags/none{query}", headers=headers)
+        return str(seen[-1])
+
+    assert language() == "de"
+    assert language("?lang=ar") == "ar"
+    assert language("?lang=xx") == "de"
+    assert language(token=door.user_token()) == "ar"
+    assert language(token=door.user_token(locale="tlh")) == "ar"
+    assert language(token=door.user_token(), accept="fr;q=0.9, de-AT;q=0.8") == "de"
+    assert language(token=door.user_token(), accept="") == django_settings.LANGUAGE_CODE
+    assert translation.get_language() == django_settings.LANGUAGE_CODE, "the thread keeps nothing"
+
+
+def test_the_access_log_names_the_request_and_no_secret(
+    door: Tokens, get: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Security row 48."""
+    token = door.user_token()
+    secret_path = "/accounts/password/reset/key/3-" + "c" * 40
+    with caplog.at_level(logging.INFO, "social.access"):
+        response = get("/api/v1/doors/person", token=token)
+        get("/api/v1/doors/person", access_token=token)
+        Client().post(f"/oauth/token?code={token}", {"access_token": token}, headers={"Cookie": f"session={token}"})
+        get(secret_path)
+    lines = [record for record in caplog.records if record.name == "social.access"]
+    assert len(lines) == 4
+    first = lines[0].__dict__
+    assert {name: first[name] for name in ("method", "path", "status", "address", "request_id")} == {
+        "method": "GET",
+        "path": "/api/v1/doors/person",
+        "status": 200,
+        "address": "127.0.0.1",
+        "request_id": response.headers["X-Request-Id"],
+    }
+    everything = json.dumps([str(record.__dict__) for record in caplog.records])
+    assert token not in everything
+    assert "c" * 40 not in everything
+
+
+def test_in_json_the_access_log_is_one_object_a_line(
+    door: Tokens, get: Any, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from social.api import access_log
+
+    settings.LOGGING = {"format": "json", "level": "info"}
+    monkeypatch.setattr(access_log.logger, "handlers", [])
+    monkeypatch.setattr(access_log.logger, "propagate", True)
+    access_log.logger.setLevel(logging.INFO)
+    try:
+        get(PUBLIC)
+    finally:
+        access_log.logger.setLevel(logging.NOTSET)
+    line = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
+    assert (line["event"], line["path"], line["status"], line["level"]) == ("request", PUBLIC, 200, "info")
+
+
+@pytest.mark.parametrize(
+    ("remote", "forwarded", "trusted", "expected"),
+    [
+        ("203.0.113.5", "198.51.100.1", (), "203.0.113.5"),
+        ("10.0.0.1", "198.51.100.1", ("10.0.0.0/8",), "198.51.100.1"),
+        ("10.0.0.1", "1.2.3.4, 198.51.100.1, 10.0.0.9", ("10.0.0.0/8",), "198.51.100.1"),
+        ("10.0.0.1", "1.2.3.4, nonsense, 10.0.0.9", ("10.0.0.0/8",), "10.0.0.9"),
+        ("203.0.113.5", "198.51.100.1", ("10.0.0.0/8",), "203.0.113.5"),
+        ("", "198.51.100.1", ("10.0.0.0/8",), "198.51.100.1"),
+        ("", "198.51.100.1", (), "0.0.0.0"),
+        ("::1", "[2001:db8::1]:443", ("::1/128",), "2001:db8::1"),
+        ("::ffff:10.0.0.1", "198.51.100.1:5000", ("10.0.0.0/8",), "198.51.100.1"),
+        ("10.0.0.1", "", ("10.0.0.0/8",), "10.0.0.1"),
+    ],
+)
+def test_only_our_own_proxies_are_believed(
+    settings: Any, remote: str, forwarded: str, trusted: tuple[str, ...], expected: str
+) -> None:
+    """Security row 25."""
+    settings.TRUSTED_PROXIES = tuple(ipaddress.ip_network(item) for item in trusted)
+    assert addresses.find({"REMOTE_ADDR": remote, "HTTP_X_FORWARDED_FOR": forwarded}) == expected
+
+
+def test_an_address_is_counted_as_itself_or_as_its_64() -> None:
+    assert addresses.rate_key("203.0.113.5") == "203.0.113.5"
+    assert addresses.rate_key("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::/64"
+    assert addresses.rate_key("::ffff:203.0.113.5") == "203.0.113.5"
+
+
+def test_actions_see_the_address_and_an_anonymous_caller(door: Tokens, get: Any) -> None:
+    assert get(PUBLIC).json() == {"user": None, "address": "127.0.0.1", "authenticated": False}
+    assert get(PUBLIC, token=door.app_token()).json()["authenticated"] is False
+    assert get(PUBLIC, token=door.user_token()).json()["authenticated"] is True
+
+
+def test_the_scheme_is_that_of_a_trusted_proxy(settings: Any) -> None:
+    from django.test import RequestFactory
+
+    from social.api.middleware import RequestMiddleware
+
+    seen = []
+    middleware = RequestMiddleware(lambda request: (seen.append(request.scheme), Client().get("/pages/form"))[1])  # type: ignore[return-value]
+    request = RequestFactory().get("/pages/form", headers={"X-Forwarded-Proto": "https"})
+    middleware(request)
+    settings.TRUSTED_PROXIES = (ipaddress.ip_network("127.0.0.0/8"),)
+    middleware(RequestFactory().get("/pages/form", headers={"X-Forwarded-Proto": "https"}))
+    assert seen == ["http", "https"]
+
+
+def test_the_api_leaves_sessions_alone_and_pages_have_them(
+    door: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    from django.contrib.sessions.middleware import SessionMiddleware
+
+    process = SessionMiddleware.process_request
+    monkeypatch.setattr(
+        SessionMiddleware,
+        "process_request",
+        lambda self, request: (opened.append(request.path), process(self, request))[1],
+    )
+    get(PUBLIC)
+    get("/pages/form")
+    assert opened == ["/pages/form"]
+
+
+def test_lazy_texts_and_plain_collections_can_be_written() -> None:
+    from django.utils.translation import gettext_lazy
+
+    assert (
+        render({"a": gettext_lazy("English"), "b": (1, 2), "c": {"y", "x"}})
+        == b'{"a":"English","b":[1,2],"c":["x","y"]}'
+    )
+    with pytest.raises(TypeError):
+        render({"a": object()})

@@ -1,0 +1,34 @@
+"""Which scope opens what (contract, behaviours section 5)."""
+
+from __future__ import annotations
+
+from social.api import scopes
+
+
+def test_the_tree_is_the_contracts() -> None:
+    assert len(scopes.CHILDREN["read"]) == 12
+    assert len(scopes.CHILDREN["write"]) == 14
+    assert len(scopes.CHILDREN["follow"]) == 6
+    assert len(scopes.CHILDREN["admin:read"]) == len(scopes.CHILDREN["admin:write"]) == 7
+    assert scopes.SCOPES[:2] == ("read", "read:accounts")
+    assert len(scopes.SCOPES) == len(set(scopes.SCOPES)) == 8 + 12 + 14 + 14
+
+
+def test_openers_are_the_scope_and_its_parents() -> None:
+    assert scopes.openers("write:blocks") == {"write:blocks", "write", "follow"}
+    assert scopes.openers("read:statuses") == {"read:statuses", "read"}
+    assert scopes.openers("admin:read:reports") == {"admin:read:reports", "admin:read"}
+    for alone in ("crypto", "profile", "push", "read", "admin:write"):
+        assert scopes.openers(alone) == {alone}
+
+
+def test_scopes_are_read_from_spaces_and_plus_signs() -> None:
+    assert scopes.parse("read  write:statuses+push read") == ("read", "write:statuses", "push")
+    assert scopes.parse("") == ()
+    assert scopes.unknown(["read", "read:everything"]) == ["read:everything"]
+
+
+def test_an_authorisation_may_be_narrower_than_its_application() -> None:
+    assert scopes.covers(["read", "follow"], ["read:statuses", "write:mutes"])
+    assert not scopes.covers(["read:statuses"], ["read"])
+    assert not scopes.covers(["read", "write"], ["crypto"])

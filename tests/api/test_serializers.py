@@ -1,0 +1,45 @@
+"""Entities are shown without asking the database (DESIGN, "The rooms")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Tag
+from social.api.serializers import QueriesForbidden, no_queries
+from tests.api.sample import AskingSerializer, TagSerializer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tags() -> list[Tag]:
+    return [Tag.objects.create(name=name, display_name=name) for name in ("a", "b")]
+
+
+def test_one_and_many(tags: list[Tag]) -> None:
+    shown = [{"id": str(tag.id), "name": tag.name} for tag in tags]
+    assert TagSerializer(tags[0]).data == shown[0]
+    assert TagSerializer(tags, many=True).data == shown
+    assert TagSerializer([], many=True).data == []
+
+
+def test_the_context_arrives(tags: list[Tag]) -> None:
+    assert TagSerializer(tags, many=True, context={"viewer": 5}).context == {"viewer": 5}
+
+
+def test_a_serializer_that_asks_is_caught(tags: list[Tag], settings: Any) -> None:
+    settings.SERIALIZER_QUERIES_FORBIDDEN = True
+    with pytest.raises(QueriesForbidden, match="accounts_tag"):
+        _ = AskingSerializer(tags[0]).data
+    with pytest.raises(QueriesForbidden):
+        _ = TagSerializer(Tag.objects.all(), many=True).data
+    settings.SERIALIZER_QUERIES_FORBIDDEN = False
+    assert AskingSerializer(tags[0]).data["name"] == "a"
+
+
+def test_after_the_block_the_database_may_be_asked_again(tags: list[Tag]) -> None:
+    with pytest.raises(QueriesForbidden), no_queries():
+        Tag.objects.count()
+    assert Tag.objects.count() == 2

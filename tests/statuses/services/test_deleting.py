@@ -1,0 +1,115 @@
+"""Promises about deleting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, AccountStat
+from statuses.events import StatusDeleted
+from statuses.models import MediaAttachment, Status
+from statuses.queries.statuses import list_statuses
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import counts, make_media, make_reblog, make_remote_status, make_status
+
+pytestmark = pytest.mark.django_db
+
+
+def _posts(account: Account) -> int:
+    return AccountStat.objects.get(account=account).statuses_count
+
+
+def test_a_deleted_post_is_gone_for_everybody_and_announced_once(alice: Account, announced: list[Any]) -> None:
+    status = make_status(alice)
+    announced.clear()
+    delete_status(status=status)
+    delete_status(status=status)
+    assert announced == [StatusDeleted(status_id=status.id, account_id=alice.id, local=True)]
+    assert not list_statuses(alice.id).exists()
+    assert Status.objects.get(id=status.id).text == "hello"
+    assert _posts(alice) == 0
+
+
+def test_its_boosts_vanish_with_it(alice: Account, bob: Account, announced: list[Any]) -> None:
+    status = make_status(alice)
+    make_reblog(bob, status)
+    make_reblog(make_remote(), status)
+    announced.clear()
+    delete_status(status=status)
+    assert not Status.objects.filter(deleted_at=None).exists()
+    assert len(announced) == 1
+    assert _posts(bob) == 0
+
+
+def test_deleting_a_boost_leaves_the_post(alice: Account, bob: Account, announced: list[Any]) -> None:
+    status = make_status(alice)
+    reblog = make_reblog(bob, status)
+    announced.clear()
+    delete_status(status=reblog)
+    assert counts(status)[1] == 0
+    assert (_posts(alice), _posts(bob)) == (1, 0)
+    assert announced == [
+        StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)
+    ]
+    assert list(list_statuses(None)) == [status]
+
+
+def test_an_answer_is_no_longer_counted(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    answer = make_status(bob, reply_to=status)
+    quiet = make_status(bob, "x", reply_to=status, visibility="direct")
+    delete_status(status=quiet)
+    assert counts(status)[0] == 1
+    delete_status(status=answer)
+    assert counts(status)[0] == 0
+
+
+def test_direct_posts_were_never_counted(alice: Account) -> None:
+    make_status(alice)
+    delete_status(status=make_status(alice, visibility="direct"))
+    assert _posts(alice) == 1
+
+
+def test_its_files_wait_for_another_attempt(alice: Account, media_root: Path) -> None:
+    media = make_media(alice)
+    before = media.unattached_at
+    delete_status(status=make_status(alice, media=[media]))
+    media.refresh_from_db()
+    assert media.status_id is None
+    assert media.unattached_at > before
+    assert (media_root / media.file).exists()
+    assert make_status(alice, "again", media=[media])
+
+
+def test_with_delete_media_its_files_are_removed_after_the_commit(
+    alice: Account, media_root: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    media = make_media(alice)
+    status = make_status(alice, media=[media])
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_status(status=status, delete_media=True)
+        assert (media_root / media.file).exists()
+    assert not (media_root / media.file).exists()
+    assert not (media_root / media.preview).exists()
+    assert not MediaAttachment.objects.exists()
+
+
+def test_a_remote_post_is_deleted_alike(announced: list[Any]) -> None:
+    eve = make_remote()
+    status = make_remote_status(eve)
+    announced.clear()
+    delete_status(status=status)
+    assert announced == [StatusDeleted(status_id=status.id, account_id=eve.id, local=False)]
+
+
+def test_a_post_with_many_boosts_takes_as_many_queries_per_author_as_with_few(
+    alice: Account, django_assert_max_num_queries: Any
+) -> None:
+    status = make_status(alice)
+    for _number in range(20):
+        make_reblog(make_remote(), status)
+    with django_assert_max_num_queries(11 + 20):
+        delete_status(status=status)

@@ -1,0 +1,409 @@
+"""Promises about publishing: what a post becomes, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import translation
+
+from accounts.models import Account, AccountStat, Tag, User
+from social.kernel import clock
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.ids import moment_of
+from statuses.events import StatusPublished
+from statuses.models import IdempotencyKey, Mention, Status, StatusTag
+from statuses.ports import remote_accounts
+from statuses.services.composing import StatusDraft, UnexpectedMentions
+from statuses.services.idempotency import forget_old
+from statuses.services.publishing import publish_status
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import (
+    block,
+    counts,
+    follow,
+    make_media,
+    make_reblog,
+    make_remote_status,
+    make_status,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def _stat(account: Account) -> AccountStat:
+    return AccountStat.objects.get(account=account)
+
+
+def _mentioned(status: Status) -> list[str]:
+    return list(Mention.objects.filter(status=status).order_by("id").values_list("account__username", flat=True))
+
+
+def test_a_post_is_stored_with_its_html_and_announced(alice: Account, announced: list[Any]) -> None:
+    status = make_status(alice, "hello")
+    stored = Status.objects.get(id=status.id)
+    assert (stored.text, stored.content, stored.visibility, stored.local) == ("hello", "<p>hello</p>", "public", True)
+    assert (stored.thread_id, stored.thread_path, stored.uri) == (None, None, None)
+    assert announced == [StatusPublished(status_id=status.id, account_id=alice.id, local=True)]
+    assert abs(moment_of(status.id) - status.created_at) < timedelta(seconds=2)
+
+
+def test_a_post_is_counted_and_remembered_as_the_authors_last(alice: Account) -> None:
+    status = make_status(alice)
+    stat = _stat(alice)
+    assert (stat.statuses_count, stat.last_status_at) == (1, status.created_at)
+
+
+def test_direct_posts_are_not_counted(alice: Account) -> None:
+    make_status(alice, visibility="direct")
+    assert _stat(alice).statuses_count == 0
+
+
+def test_flags_of_the_announcement_say_what_there_is_to_do(alice: Account, bob: Account, announced: list[Any]) -> None:
+    first = make_status(alice, "@bob https://example.com/ #x")
+    make_status(bob, "yes", reply_to=first)
+    assert announced[0] == StatusPublished(
+        status_id=first.id, account_id=alice.id, local=True, mentions=True, link=True
+    )
+    assert announced[1].reply is True
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u2028"])
+def test_a_post_with_nothing_in_it_is_refused(alice: Account, text: str) -> None:
+    with pytest.raises(Invalid, match="Validation failed: Text can't be blank"):
+        make_status(alice, text)
+
+
+def test_a_picture_is_enough(alice: Account, media_root: Any) -> None:
+    status = make_status(alice, "", media=[make_media(alice)])
+    assert (status.text, status.content) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "spoiler"),
+    [("x" * 501, ""), ("x" * 250, "y" * 251), ("👨‍👩‍👧" * 501, ""), ("@a " * 168, "")],
+)
+def test_more_than_five_hundred_characters_are_refused(alice: Account, text: str, spoiler: str) -> None:
+    with pytest.raises(Invalid, match="Validation failed: Text character limit of 500 exceeded"):
+        make_status(alice, text, spoiler_text=spoiler)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 500, "👨‍👩‍👧" * 500, "https://example.com/" + "a" * 1000, "@bob@" + "a" * 200 + ".example " + "x" * 490],
+)
+def test_five_hundred_characters_as_people_count_them_are_taken(alice: Account, text: str) -> None:
+    assert make_status(alice, text).text
+
+
+def test_line_ends_and_outer_blanks_are_tidied(alice: Account) -> None:
+    status = make_status(alice, "  one\r\ntwo\0 \n")
+    assert status.text == "one\ntwo"
+    assert status.content == "<p>one<br />two</p>"
+
+
+def test_a_content_warning_makes_it_sensitive_and_alone_becomes_the_text(alice: Account) -> None:
+    warned = make_status(alice, "x", spoiler_text=" careful ", sensitive=False)
+    assert (warned.spoiler_text, warned.sensitive) == ("careful", True)
+    alone = make_status(alice, " ", spoiler_text="careful")
+    assert (alone.text, alone.spoiler_text, alone.sensitive) == ("careful", "", True)
+
+
+def test_what_is_not_said_follows_the_users_settings(alice: Account) -> None:
+    User.objects.filter(account=alice).update(
+        default_privacy="unlisted", default_sensitive=True, default_language="de"
+    )
+    status = make_status(alice)
+    assert (status.visibility, status.sensitive, status.language) == ("unlisted", True, "de")
+    said = make_status(alice, visibility="public", sensitive=False, language="fr")
+    assert (said.visibility, said.sensitive, said.language) == ("public", False, "fr")
+
+
+def test_locked_accounts_post_privately_by_default() -> None:
+    assert make_status(make_account(locked=True)).visibility == "private"
+
+
+def test_limited_accounts_never_post_publicly() -> None:
+    limited = make_account(limited_at=clock.now())
+    assert make_status(limited, visibility="public").visibility == "unlisted"
+    assert make_status(limited, visibility="private").visibility == "private"
+
+
+@pytest.mark.parametrize("visibility", ["limited", "Public", "everyone", "7"])
+def test_other_visibilities_are_refused(alice: Account, visibility: str) -> None:
+    with pytest.raises(Invalid, match="Validation failed: Visibility is not included in the list"):
+        make_status(alice, visibility=visibility)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("pt_br", "pt-BR"), ("EN", "en"), ("de-AT", "de"), ("xx", "de"), ("", "de"), ("klingon", "de")]
+)
+def test_an_unknown_language_falls_through_to_the_next(alice: Account, said: str, kept: str) -> None:
+    User.objects.filter(account=alice).update(default_language="de")
+    assert make_status(alice, language=said).language == kept
+
+
+def test_the_language_of_the_page_and_then_of_the_server_is_the_last_resort(alice: Account) -> None:
+    User.objects.filter(account=alice).update(default_language=None, locale=None)
+    with translation.override("ar"):
+        assert make_status(alice).language == "ar"
+    with translation.override(None):
+        assert make_status(alice).language == "en"
+
+
+def test_mentions_of_people_here_and_elsewhere_are_found_in_any_spelling(alice: Account, bob: Account) -> None:
+    make_remote("eve", "remote.example")
+    status = make_status(alice, "@BOB and @bob@social.localhost and @Eve@Remote.Example and @nobody")
+    assert _mentioned(status) == ["bob", "eve"]
+    assert status.text == "@bob and @bob and @eve@remote.example and @nobody"
+    assert status.content.count('class="u-url mention"') == 3
+
+
+def test_one_query_finds_all_mentioned_people(alice: Account, django_assert_num_queries: Any) -> None:
+    from statuses.services.composing import compose
+
+    for number in range(20):
+        make_account(f"friend{number}")
+    author = Account.objects.select_related("user").get(id=alice.id)
+    few, many = (" ".join(f"@friend{number}" for number in range(size)) for size in (2, 20))
+    with django_assert_num_queries(2):
+        compose(author=author, draft=StatusDraft(text=few))
+    with django_assert_num_queries(2):
+        assert len(compose(author=author, draft=StatusDraft(text=many)).mentions) == 20
+
+
+def test_mentions_of_blocked_and_suspended_people_stay_text(alice: Account, bob: Account) -> None:
+    block(alice, bob)
+    make_account("gone", suspended_at=clock.now())
+    status = make_status(alice, "@bob @gone")
+    assert _mentioned(status) == []
+    assert "<a" not in status.content
+
+
+def test_who_blocks_the_author_may_still_be_named(alice: Account, bob: Account) -> None:
+    block(bob, alice)
+    assert _mentioned(make_status(alice, "@bob")) == ["bob"]
+
+
+def test_unconfirmed_people_are_not_mentioned(alice: Account) -> None:
+    make_user("fresh", confirmed=False)
+    assert _mentioned(make_status(alice, "@fresh")) == []
+
+
+class _Finder:
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def find_by_address(self, addresses: Any) -> Any:
+        from django.db import transaction
+
+        self.asked.append(sorted(addresses))
+        # Tests run in a transaction of their own; the service must have opened no other.
+        self.savepoints = len(transaction.get_connection().savepoint_ids)
+        return {("eve", "far.example"): make_remote("eve", "far.example")}
+
+
+def test_unknown_people_elsewhere_are_asked_for_before_anything_is_written(alice: Account, bob: Account) -> None:
+    from django.db import transaction
+
+    finder = _Finder()
+    before = len(transaction.get_connection().savepoint_ids)
+    with remote_accounts.replaced(finder):
+        status = make_status(alice, "@eve@far.example @lost@far.example @bob @nobody")
+    assert finder.asked == [[("eve", "far.example"), ("lost", "far.example")]]
+    assert finder.savepoints == before
+    assert _mentioned(status) == ["eve", "bob"]
+
+
+def test_without_federation_unknown_people_elsewhere_stay_text(alice: Account) -> None:
+    with remote_accounts.replaced(None):
+        status = make_status(alice, "@eve@far.example")
+    assert _mentioned(status) == []
+    assert status.content == "<p>@eve@far.example</p>"
+
+
+def test_mentions_beyond_the_allowed_ones_refuse_the_post(alice: Account, bob: Account, carol: Account) -> None:
+    with pytest.raises(UnexpectedMentions) as refused:
+        make_status(alice, "@bob @carol", allowed_mentions=(carol.id,))
+    assert [account.id for account in refused.value.accounts] == [bob.id]
+    assert not Status.objects.exists()
+    assert make_status(alice, "@bob", allowed_mentions=(bob.id,))
+
+
+def test_hashtags_are_kept_once_in_their_order_by_their_normalised_name(alice: Account) -> None:
+    status = make_status(alice, "#Café #cats #CAFE #１２ #straße")
+    names = list(StatusTag.objects.filter(status=status).order_by("id").values_list("tag__name", flat=True))
+    assert names[:2] == ["cafe", "cats"]
+    assert "straße" in names
+    assert Tag.objects.get(name="cafe").display_name == "Café"
+    make_status(alice, "#CATS")
+    assert Tag.objects.filter(name="cats").count() == 1
+
+
+def test_an_answer_joins_the_thread(alice: Account, bob: Account) -> None:
+    root = make_status(alice)
+    answer = make_status(bob, "yes", reply_to=root)
+    deeper = make_status(alice, "no", reply_to=answer)
+    assert (answer.in_reply_to_id, answer.in_reply_to_account_id) == (root.id, alice.id)
+    assert (answer.thread_id, answer.thread_path) == (root.id, [root.id, answer.id])
+    assert (deeper.thread_id, deeper.thread_path) == (root.id, [root.id, answer.id, deeper.id])
+    assert counts(root) == (1, 0, 0)
+
+
+def test_a_thread_with_oneself_answers_whom_its_beginning_answered(alice: Account, bob: Account) -> None:
+    mine = make_status(alice)
+    answer = make_status(bob, "1/2", reply_to=mine)
+    assert make_status(bob, "2/2", reply_to=answer).in_reply_to_account_id == alice.id
+    assert make_status(alice, "2", reply_to=mine).in_reply_to_account_id == alice.id
+
+
+def test_an_answer_to_a_boost_answers_the_boosted_post(alice: Account, bob: Account) -> None:
+    post = make_status(alice)
+    assert make_status(bob, "yes", reply_to=make_reblog(bob, post)).in_reply_to_id == post.id
+
+
+def test_only_answers_everybody_may_read_are_counted(alice: Account, bob: Account) -> None:
+    post = make_status(alice)
+    make_status(bob, "psst", reply_to=post, visibility="direct")
+    follow(alice, bob)
+    make_status(bob, "hm", reply_to=post, visibility="private")
+    assert counts(post)[0] == 0
+
+
+def test_what_may_not_be_read_cannot_be_answered(alice: Account, bob: Account) -> None:
+    private = make_status(alice, visibility="private")
+    block(alice, bob)
+    public = make_status(alice)
+    for target in (private.id, public.id, 1, "abc", -1):
+        with pytest.raises(NotFound, match="The post you are trying to reply to does not appear to exist."):
+            publish_status(
+                author=Account.objects.select_related("user").get(id=bob.id),
+                draft=StatusDraft(text="x", in_reply_to_id=target),
+            )
+
+
+def test_files_are_attached_in_the_authors_order(alice: Account, media_root: Any) -> None:
+    media = [make_media(alice, description=str(number)) for number in range(4)]
+    status = make_status(alice, media=media[::-1])
+    assert [item.description for item in status.media.order_by("position")] == ["3", "2", "1", "0"]
+
+
+def test_foreign_attached_and_unknown_files_are_refused_alike(alice: Account, bob: Account, media_root: Any) -> None:
+    foreign, used = make_media(bob), make_media(alice)
+    make_status(alice, media=[used])
+    author = Account.objects.select_related("user").get(id=alice.id)
+    for wrong in (foreign.id, used.id, 1, "abc"):
+        with pytest.raises(Invalid, match=f"^Media {wrong} not found or already attached to another post$"):
+            publish_status(author=author, draft=StatusDraft(text="x", media_ids=(wrong,)))
+    foreign.refresh_from_db()
+    assert foreign.status_id is None
+    assert Status.objects.count() == 1
+
+
+def test_more_than_four_files_are_refused(alice: Account, media_root: Any) -> None:
+    media = [make_media(alice) for _number in range(5)]
+    with pytest.raises(Invalid, match="^Cannot attach more than 4 files$"):
+        make_status(alice, media=media)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"type": "video"}, "Cannot attach a video to a post that already contains images"),
+        ({"processing": "running"}, "Cannot attach files that have not finished processing. Try again in a moment!"),
+    ],
+)
+def test_files_that_cannot_hang_together_are_refused(
+    alice: Account, media_root: Any, values: dict[str, str], message: str
+) -> None:
+    media = [make_media(alice), make_media(alice)]
+    type(media[0]).objects.filter(id=media[1].id).update(**values)
+    with pytest.raises(Invalid, match=f"^{message}$"):
+        make_status(alice, media=media)
+
+
+def _publish_with_key(author: Account, key: str, text: str = "hello") -> Status:
+    author = Account.objects.select_related("user").get(id=author.id)
+    return publish_status(author=author, draft=StatusDraft(text=text), idempotency_key=key)
+
+
+def test_a_repeated_key_answers_with_the_first_post(alice: Account, bob: Account, announced: list[Any]) -> None:
+    first = _publish_with_key(alice, "k")
+    assert _publish_with_key(alice, "k", "something else").id == first.id
+    assert _publish_with_key(bob, "k").id != first.id
+    assert _publish_with_key(alice, "other").id != first.id
+    assert len(announced) == 3
+
+
+def test_keys_of_any_length_and_content_work(alice: Account) -> None:
+    for key in ("ключ", "x" * 5000, "' OR 1=1 --"):
+        assert _publish_with_key(alice, key).id == _publish_with_key(alice, key).id
+
+
+def test_a_key_is_forgotten_after_an_hour(alice: Account) -> None:
+    first = _publish_with_key(alice, "k")
+    IdempotencyKey.objects.update(created_at=clock.now() - timedelta(minutes=61))
+    second = _publish_with_key(alice, "k")
+    assert second.id != first.id
+    assert _publish_with_key(alice, "k").id == second.id
+    IdempotencyKey.objects.update(created_at=clock.now() - timedelta(minutes=61))
+    assert forget_old() == 1
+    assert not IdempotencyKey.objects.exists()
+
+
+def test_a_refused_post_leaves_its_key_free(alice: Account) -> None:
+    with pytest.raises(Invalid):
+        _publish_with_key(alice, "k", "")
+    assert _publish_with_key(alice, "k").text == "hello"
+
+
+def test_a_key_whose_post_was_deleted_brings_nothing_back(alice: Account) -> None:
+    first = _publish_with_key(alice, "k")
+    Status.objects.filter(id=first.id).update(deleted_at=clock.now())
+    with pytest.raises(NotFound):
+        _publish_with_key(alice, "k")
+
+
+def test_a_remote_post_gets_an_id_of_its_own_time(announced: list[Any]) -> None:
+    eve = make_remote("eve")
+    moment = clock.now() - timedelta(days=400)
+    status = make_remote_status(eve, created_at=moment)
+    assert abs(moment_of(status.id) - moment) < timedelta(milliseconds=2)
+    assert announced == [StatusPublished(status_id=status.id, account_id=eve.id, local=False)]
+    assert _stat(eve).last_status_at == moment
+
+
+def test_a_remote_post_from_the_future_is_dated_now() -> None:
+    status = make_remote_status(make_remote(), created_at=clock.now() + timedelta(days=400))
+    assert moment_of(status.id) < clock.now() + timedelta(minutes=1)
+
+
+def test_an_id_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from statuses.services import storing
+
+    first = make_remote_status(make_remote())
+    drawn = iter([first.id, first.id, first.id + 1])
+    monkeypatch.setattr(storing, "snowflake_at", lambda _moment: next(drawn))
+    assert make_remote_status(make_remote()).id == first.id + 1
+
+
+def test_a_known_uri_is_never_stored_twice() -> None:
+    from django.db import IntegrityError, transaction
+
+    eve = make_remote()
+    make_remote_status(eve, uri="https://remote.example/1")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make_remote_status(eve, uri="https://remote.example/1")
+
+
+def test_the_path_of_a_thread_has_an_end(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    from statuses.services import storing
+
+    monkeypatch.setattr(storing, "PATH_LIMIT", 3)
+    status = make_status(alice)
+    for _generation in range(5):
+        status = make_status(alice, reply_to=status)
+    assert status.thread_path is not None
+    assert len(status.thread_path) == 3
+    assert status.thread_path[-1] == status.id

@@ -1,0 +1,144 @@
+"""Promises about things done twice at the same moment: real threads, real transactions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from accounts.models import Account, AccountStat, Tag
+from statuses.models import Favourite, MediaAttachment, Status
+from statuses.services.composing import StatusDraft
+from statuses.services.deleting import delete_status
+from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status
+from statuses.services.publishing import publish_status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import counts, make_favourite, make_media, make_reblog, make_status
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
+    """What `action(0)`, `action(1)`... answered, all begun at the same moment; an exception is an answer."""
+    gate = threading.Barrier(number)
+    answers: list[Any] = [None] * number
+
+    def run(place: int) -> None:
+        try:
+            gate.wait(10)
+            answers[place] = action(place)
+        except Exception as error:
+            answers[place] = error
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(place,)) for place in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return answers
+
+
+def _author(account: Account) -> Account:
+    return Account.objects.select_related("user").get(id=account.id)
+
+
+def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
+    author = _author(make_account())
+    for attempt in range(3):
+        answers = at_once(
+            4,
+            lambda _place, key=f"k{attempt}": publish_status(
+                author=author, draft=StatusDraft(text="hello"), idempotency_key=key
+            ).id,
+        )
+        assert len(set(answers)) == 1, answers
+    assert Status.objects.count() == 3
+    assert AccountStat.objects.get(account=author).statuses_count == 3
+
+
+def test_a_key_whose_first_request_fails_goes_to_the_second() -> None:
+    author = _author(make_account())
+    media = make_media(author)
+    drafts = [StatusDraft(text="x", media_ids=(1,)), StatusDraft(text="y", media_ids=(media.id,))]
+    at_once(2, lambda place: publish_status(author=author, draft=drafts[place], idempotency_key="k"))
+    assert [status.text for status in Status.objects.all()] == ["y"]
+
+
+def test_one_file_hangs_on_one_post() -> None:
+    author = _author(make_account())
+    media = make_media(author)
+    answers = at_once(3, lambda _place: publish_status(author=author, draft=StatusDraft(media_ids=(media.id,))))
+    assert sum(isinstance(answer, Status) for answer in answers) == 1, answers
+    assert MediaAttachment.objects.get(id=media.id).status_id == Status.objects.get().id
+
+
+def test_a_new_hashtag_is_made_once() -> None:
+    authors = [_author(make_account()) for _number in range(4)]
+    texts = ["#one #two #three", "#three #two #one"]
+    answers = at_once(
+        4, lambda place: publish_status(author=authors[place], draft=StatusDraft(text=texts[place % 2]))
+    )
+    assert all(isinstance(answer, Status) for answer in answers), answers
+    assert Tag.objects.count() == 3
+
+
+def test_a_like_counts_once() -> None:
+    status = make_status(make_account())
+    fan = make_account()
+    answers = at_once(4, lambda _place: favourite_status(account=fan, status=status))
+    assert answers == [None] * 4
+    assert (Favourite.objects.count(), counts(status)[2]) == (1, 1)
+    at_once(4, lambda _place: unfavourite_status(account=fan, status_id=status.id))
+    assert (Favourite.objects.count(), counts(status)[2]) == (0, 0)
+
+
+def test_a_boost_is_made_once() -> None:
+    status = make_status(make_account())
+    fan = _author(make_account())
+    answers = at_once(4, lambda _place: reblog_status(account=fan, status=status).id)
+    assert len(set(answers)) == 1, answers
+    assert counts(status)[1] == 1
+
+
+def test_a_deletion_counts_once() -> None:
+    author = make_account()
+    status = make_status(author)
+    make_reblog(make_account(), status)
+    at_once(4, lambda _place: delete_status(status=status))
+    assert AccountStat.objects.get(account=author).statuses_count == 0
+
+
+def test_many_likes_of_many_posts_wait_for_nobody_for_ever() -> None:
+    authors = [make_account() for _number in range(3)]
+    posts = [make_status(author) for author in authors]
+    fans = [_author(make_account()) for _number in range(4)]
+
+    def act(place: int) -> None:
+        for post in posts if place % 2 else reversed(posts):
+            favourite_status(account=fans[place], status=post)
+            reblog_status(account=fans[place], status=post)
+            publish_status(author=fans[place], draft=StatusDraft(text="yes", in_reply_to_id=post.id))
+
+    assert at_once(4, act) == [None] * 4
+    assert [counts(post) for post in posts] == [(4, 4, 4)] * 3
+
+
+def test_an_answer_to_a_post_that_is_being_deleted_leaves_both_whole() -> None:
+    author, other = make_account(), _author(make_account())
+    status = make_status(author)
+    make_favourite(other, status)
+    answers = at_once(
+        2,
+        lambda place: (
+            delete_status(status=status)
+            if place
+            else publish_status(author=other, draft=StatusDraft(text="yes", in_reply_to_id=status.id))
+        ),
+    )
+    assert answers[1] is None
+    assert Status.objects.get(id=status.id).is_deleted

@@ -1,0 +1,76 @@
+"""What the tests of the floor of timelines share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from accounts.models import Account, User
+from social.kernel import redis
+from tests.factories.accounts import ALL_SCOPES, make_token, make_user
+from tests.support.client import Api
+from timelines.queries.access import forget_access
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    forget_access()
+    yield
+    redis.circuit("feeds").close()
+    redis.client("feeds").flushdb()
+
+
+@dataclass
+class Person:
+    """A local user with a client."""
+
+    user: User
+    api: Api
+    account: Account = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.account = self.user.account
+
+    @property
+    def id(self) -> int:
+        """The account's id."""
+        return self.account.id
+
+
+def person(username: str | None = None, scopes: str = ALL_SCOPES) -> Person:
+    """Somebody signed up, with a token."""
+    user = make_user(username)
+    return Person(user, Api(make_token(user, scopes)))
+
+
+@pytest.fixture
+def reader() -> Person:
+    return person()
+
+
+@pytest.fixture
+def author() -> Person:
+    return person()
+
+
+class TimelinesDoor:
+    """Tokens for the battery."""
+
+    def __init__(self) -> None:
+        self.main, self.other = make_user(), make_user()
+
+    def user_token(self, *scopes: str) -> str:
+        return make_token(self.main, " ".join(scopes) or ALL_SCOPES)
+
+    def other_user_token(self, *scopes: str) -> str:
+        return make_token(self.other, " ".join(scopes) or ALL_SCOPES)
+
+    def app_token(self, *scopes: str) -> str:
+        return make_token(None, " ".join(scopes) or ALL_SCOPES)
+
+
+@pytest.fixture
+def door() -> TimelinesDoor:
+    return TimelinesDoor()

@@ -1,0 +1,236 @@
+"""Promises of the home timeline: who sees which post there, row by row of the table (contract, behaviours section 11)."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import Account, Block, Follow, Mute
+from accounts.queries.relations import load_relations
+from social.kernel import clock
+from statuses.models import Mention, Status, Visibility
+from statuses.queries.rows import load_rows
+from tests.factories.accounts import make_account
+from timelines.policies.home import Verdict, home_verdict, involved_ids
+from timelines.queries.fan_out import load_readers
+from timelines.queries.home import Window, list_home_items
+
+pytestmark = pytest.mark.django_db
+
+
+def write(author: Account, *, mentions: tuple[Account, ...] = (), **values: Any) -> Status:
+    status = Status.objects.create(account=author, local=True, **values)
+    Mention.objects.bulk_create(Mention(status=status, account=account) for account in mentions)
+    return status
+
+
+def boost(account: Account, status: Status, **values: Any) -> Status:
+    return write(account, reblog_of=status, **values)
+
+
+def verdict(status: Status, viewer: Account) -> Verdict:
+    row = load_rows([status.id])[0]
+    return home_verdict(row, load_relations(viewer.id, involved_ids(row)))
+
+
+def by_sql(viewer: Account) -> set[int]:
+    return {item.id for item in list_home_items(viewer.id, Window(1000))}
+
+
+class World:
+    """A reader, somebody they follow, and others."""
+
+    def __init__(self) -> None:
+        self.reader, self.author, self.friend, self.stranger = (make_account() for _ in range(4))
+        self.follow = Follow.objects.create(account=self.reader, target=self.author)
+        Follow.objects.create(account=self.reader, target=self.friend)
+
+    def says(self, status: Status) -> Verdict:
+        found = verdict(status, self.reader)
+        assert found.delivered == (status.id in by_sql(self.reader)), found
+        return found
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_posts_of_people_one_follows_arrive(world: World) -> None:
+    for visibility in (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE):
+        assert world.says(write(world.author, visibility=visibility)) is Verdict.DELIVER
+    assert world.says(write(world.stranger)) is Verdict.NOT_FOLLOWED
+
+
+def test_own_posts_are_never_dropped(world: World) -> None:
+    Block.objects.create(account=world.reader, target=world.stranger)
+    own = world.reader
+    for status in (
+        write(own, visibility=Visibility.DIRECT),
+        write(own, in_reply_to_account=world.stranger),
+        write(own, mentions=(world.stranger,)),
+    ):
+        assert world.says(status) is Verdict.DELIVER
+
+
+def test_a_deleted_post_and_one_of_a_suspended_author_are_gone(world: World) -> None:
+    status = write(world.author)
+    assert world.says(write(world.author, deleted_at=clock.now())) is Verdict.UNREADABLE
+    Account.objects.filter(id=world.author.id).update(suspended_at=clock.now())
+    assert world.says(status) is Verdict.UNREADABLE
+
+
+def test_direct_posts_reach_followers_they_mention_and_nobody_else(world: World) -> None:
+    for visibility in (Visibility.DIRECT, Visibility.LIMITED):
+        assert world.says(write(world.author, visibility=visibility)) is Verdict.UNREADABLE
+        assert world.says(write(world.author, visibility=visibility, mentions=(world.reader,))) is Verdict.DELIVER
+        mentioned = write(world.stranger, visibility=visibility, mentions=(world.reader,))
+        assert world.says(mentioned) is Verdict.NOT_FOLLOWED
+
+
+def test_a_reply_to_something_unknown_is_dropped(world: World) -> None:
+    lost = write(world.author, in_reply_to_uri="https://elsewhere.example/1")
+    assert world.says(lost) is Verdict.BROKEN_REPLY
+    assert world.says(write(world.author, in_reply_to_account=world.friend)) is Verdict.BROKEN_REPLY
+
+
+def test_replies_arrive_when_one_follows_both_or_is_answered_oneself(world: World) -> None:
+    def answer(to: Account) -> Status:
+        return write(world.author, in_reply_to=write(to), in_reply_to_account=to)
+
+    assert world.says(answer(world.friend)) is Verdict.DELIVER
+    assert world.says(answer(world.author)) is Verdict.DELIVER
+    assert world.says(answer(world.reader)) is Verdict.DELIVER
+    assert world.says(answer(world.stranger)) is Verdict.REPLY_TO_STRANGER
+
+
+def test_a_follow_in_some_languages_lets_those_and_unmarked_posts_pass(world: World) -> None:
+    Follow.objects.filter(id=world.follow.id).update(languages=["de", "eo"])
+    assert world.says(write(world.author, language="de")) is Verdict.DELIVER
+    assert world.says(write(world.author, language=None)) is Verdict.DELIVER
+    assert world.says(write(world.author, language="en")) is Verdict.LANGUAGE
+    Follow.objects.filter(id=world.follow.id).update(languages=[])
+    assert world.says(write(world.author, language="en")) is Verdict.DELIVER
+
+
+@pytest.mark.parametrize("how", ["block", "mute"])
+def test_whom_one_blocks_or_mutes_has_no_part_in_the_timeline(world: World, how: str) -> None:
+    if how == "block":
+        Block.objects.create(account=world.reader, target=world.stranger)
+    else:
+        Mute.objects.create(account=world.reader, target=world.stranger)
+    by_stranger = write(world.stranger)
+    mentioning = write(world.friend, mentions=(world.stranger,))
+    assert world.says(boost(world.author, by_stranger)) is Verdict.HIDDEN
+    assert world.says(write(world.author, mentions=(world.stranger,))) is Verdict.HIDDEN
+    assert world.says(boost(world.author, mentioning)) is Verdict.HIDDEN
+    assert world.says(mentioning) is Verdict.HIDDEN
+
+
+def test_a_muted_author_is_hidden_until_the_mute_ends(world: World) -> None:
+    status = write(world.author)
+    mute = Mute.objects.create(account=world.reader, target=world.author, expires_at=clock.now() + timedelta(hours=1))
+    assert world.says(status) is Verdict.HIDDEN
+    Mute.objects.filter(id=mute.id).update(expires_at=clock.now() - timedelta(seconds=1))
+    assert world.says(status) is Verdict.DELIVER
+
+
+def test_who_blocks_the_reader_is_not_seen_boosted_either(world: World) -> None:
+    status = write(world.stranger)
+    Block.objects.create(account=world.stranger, target=world.reader)
+    assert world.says(boost(world.author, status)) is Verdict.BLOCKED_BY
+    own = write(world.author)
+    Block.objects.create(account=world.author, target=world.reader)
+    assert world.says(own) is Verdict.BLOCKED_BY
+
+
+def test_boosts_arrive_unless_they_are_hidden_for_this_author(world: World) -> None:
+    status = boost(world.author, write(world.stranger))
+    assert world.says(status) is Verdict.DELIVER
+    Follow.objects.filter(id=world.follow.id).update(show_reblogs=False)
+    assert world.says(status) is Verdict.REBLOGS_HIDDEN
+    assert world.says(write(world.author)) is Verdict.DELIVER
+
+
+def test_a_boost_of_a_private_post_is_for_those_who_may_read_it(world: World) -> None:
+    assert world.says(boost(world.author, write(world.author, visibility="private"), visibility="private")).delivered
+    foreign = boost(world.author, write(world.stranger, visibility="private"), visibility="private")
+    assert world.says(foreign) is Verdict.UNREADABLE
+
+
+WORLDS = st.integers(0, 2**32 - 1)
+
+
+def a_random_world(seed: int) -> list[Account]:
+    chance = random.Random(seed)
+    people = list(Account.objects.filter(username__startswith="someone").order_by("id"))
+    pairs = [(a, b) for a in people for b in people if a != b]
+    for one, other in chance.sample(pairs, 12):
+        Follow.objects.create(
+            account=one,
+            target=other,
+            show_reblogs=chance.random() < 0.7,
+            languages=chance.choice([None, None, [], ["de"], ["de", "en"]]),
+        )
+    for one, other in chance.sample(pairs, 3):
+        Block.objects.create(account=one, target=other)
+    for one, other in chance.sample(pairs, 3):
+        ends = chance.choice([None, clock.now() + timedelta(hours=1), clock.now() - timedelta(hours=1)])
+        Mute.objects.create(account=one, target=other, expires_at=ends)
+    if chance.random() < 0.2:
+        Account.objects.filter(id=chance.choice(people).id).update(suspended_at=clock.now())
+    posts: list[Status] = []
+    for _ in range(25):
+        author, kind = chance.choice(people), chance.random()
+        values: dict[str, Any] = {
+            "visibility": chance.choice([*Visibility, Visibility.PUBLIC, Visibility.PRIVATE]),
+            "language": chance.choice([None, "", "de", "en"]),
+            "deleted_at": clock.now() if chance.random() < 0.1 else None,
+        }
+        originals = [post for post in posts if post.reblog_of_id is None]
+        if kind < 0.3 and originals:
+            original = chance.choice(originals)
+            if not Status.objects.filter(account=author, reblog_of=original, deleted_at=None).exists():
+                posts.append(boost(author, original, **values))
+            continue
+        if kind < 0.6 and originals:
+            parent = chance.choice(originals)
+            values |= {"in_reply_to": parent, "in_reply_to_account": parent.account}
+        elif kind < 0.7:
+            values["in_reply_to_uri"] = "https://elsewhere.example/1"
+        elif kind < 0.75:
+            values["in_reply_to_account"] = chance.choice(people)
+        posts.append(write(author, mentions=tuple(chance.sample(people, chance.randint(0, 2))), **values))
+    return people
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=WORLDS)
+def test_the_rule_in_hand_the_rule_in_sql_and_the_fan_out_agree(seed: int) -> None:
+    Follow.objects.all().delete()
+    Block.objects.all().delete()
+    Mute.objects.all().delete()
+    Status.objects.all().delete()
+    Account.objects.update(suspended_at=None)
+    for number in range(Account.objects.filter(username__startswith="someone").count(), 5):
+        make_account(f"someone{number}")
+    people = a_random_world(seed)
+    rows = load_rows(Status.objects.values_list("id", flat=True))
+    everybody = {account.id for account in people}
+    readers = load_readers(everybody, people=everybody, followable=everybody)
+    for viewer in people:
+        relations = load_relations(viewer.id, everybody)
+        judged = {row.id for row in rows if home_verdict(row, relations).delivered}
+        assert by_sql(viewer) == judged
+        fanned_out = {
+            row.id
+            for row in rows
+            if viewer.id in readers.of(row.account_id)
+            and home_verdict(row, readers.relations(viewer.id, row.account_id)).delivered
+        }
+        assert fanned_out == judged

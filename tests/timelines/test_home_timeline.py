@@ -1,0 +1,353 @@
+"""Promises of GET /api/v1/timelines/home: complete, in order, each post once, whatever happens to Redis."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Mute, User
+from accounts.services.blocking import block_account, mute_account, unmute_account
+from accounts.services.following import FollowWish, follow_account, unfollow_account
+from social.kernel import clock, redis
+from statuses.models import Status
+from tests.factories import statuses as factory
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
+from tests.support.work import work
+from tests.timelines.conftest import Person, person
+from timelines.queries import home as home_queries
+from timelines.services import home as home_service
+from timelines.stores import feed
+
+pytestmark = pytest.mark.django_db
+HOME = "/api/v1/timelines/home"
+
+
+def follow(one: Person, other: Person) -> None:
+    follow_account(account=one.account, target=other.account, wish=FollowWish())
+    work()
+
+
+def ids(person: Person, **params: Any) -> list[int]:
+    response = person.api.get(HOME, params)
+    assert response.status_code == 200, response.content
+    return [int(status["id"]) for status in response.json()]
+
+
+def cached(person: Person) -> list[int]:
+    return [item.id for item in feed.read(person.id, count=2000).items]
+
+
+def posts(person: Person, number: int) -> list[int]:
+    return [make_status(person.account, f"post {i}").id for i in range(number)]
+
+
+def walk(person: Person, rel: str, url: str) -> list[int]:
+    """Every post on the way that the Link header shows."""
+    found: list[int] = []
+    for _ in range(100):
+        response = person.api.get(url)
+        page = [int(status["id"]) for status in response.json()]
+        found += page if rel == "next" else page[::-1]
+        link = re.search(rf'<([^>]+)>; rel="{rel}"', response.headers.get("Link", ""))
+        if not page or link is None:
+            return found
+        url = link[1].split("localhost", 1)[1]
+    raise AssertionError("the pages have no end")
+
+
+def test_posts_arrive_in_order_each_once_also_after_everything_in_redis_is_lost(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    assert ids(reader) == []
+    first = posts(author, 3)
+    work()
+    expected = first[::-1]
+    assert ids(reader) == expected
+    assert cached(reader) == expected, "served from the feed"
+    redis.client("feeds").flushall()
+    assert ids(reader) == expected
+    more = posts(author, 2)
+    work()
+    assert ids(reader) == [*more[::-1], *expected]
+    assert cached(reader) == [*more[::-1], *expected], "the feed was built again"
+
+
+def test_home_answers_completely_without_redis(reader: Person, author: Person, settings: Any) -> None:
+    follow(reader, author)
+    written = posts(author, 3)
+    settings.REDIS_URLS = {**settings.REDIS_URLS, "feeds": "redis://127.0.0.1:1/0"}
+    assert ids(reader) == written[::-1]
+
+
+def test_both_links_lead_on_whenever_the_page_is_not_empty(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    assert "Link" not in reader.api.get(HOME).headers
+    written = posts(author, 3)
+    work()
+    link = reader.api.get(HOME, {"limit": 40}).headers["Link"]
+    newest, oldest = written[-1], written[0]
+    assert re.fullmatch(
+        rf'<http://\S+{HOME}\?limit=40&max_id={oldest}>; rel="next", <http://\S+{HOME}\?limit=40&min_id={newest}>; rel="prev"',
+        link,
+    )
+
+
+@pytest.mark.parametrize("prepared", ["cold", "warm", "half"])
+def test_following_the_links_shows_every_post_once(reader: Person, author: Person, prepared: str) -> None:
+    follow(reader, author)
+    if prepared == "warm":
+        ids(reader)
+    written = posts(author, 130)
+    if prepared == "half":
+        ids(reader, limit=5)
+    work()
+    assert walk(reader, "next", f"{HOME}?limit=20") == written[::-1]
+    assert walk(reader, "prev", f"{HOME}?limit=20&min_id={written[0]}") == written[1:], "as Ivory walks (trap 12)"
+    redis.client("feeds").flushall()
+    assert walk(reader, "prev", f"{HOME}?limit=40&min_id=1") == written
+
+
+def test_min_id_since_id_and_max_id_choose_the_right_end(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    written = posts(author, 10)
+    work()
+    for _state in ("cold", "warm"):
+        assert ids(reader, min_id=written[0], limit=2) == [written[2], written[1]]  # SEED-123
+        assert ids(reader, since_id=written[0], limit=2) == [written[9], written[8]]
+        assert ids(reader, max_id=written[5], limit=2) == [written[4], written[3]]
+        assert ids(reader, max_id=written[5], min_id=written[1], limit=2) == [written[3], written[2]]
+        assert ids(reader, max_id=written[5], since_id=written[2]) == [written[4], written[3]]
+        assert ids(reader, limit=0) == []
+        assert ids(reader, max_id=10**30) == written[::-1]
+        ids(reader)
+
+
+def test_a_page_that_ends_below_the_feed_is_full_and_lengthens_it(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    written = posts(author, 60)
+    work()
+    mark = feed.begin(reader.id)
+    feed.finish(reader.id, mark, [feed.FeedItem(i) for i in written[-10:]], complete=False)
+    assert ids(reader, limit=30) == written[:29:-1]
+    assert cached(reader) == written[::-1]
+    assert feed.read(reader.id, count=2000).covered, "and now it reaches down to the first post"
+
+
+def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
+    reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow(reader, author)
+    written = posts(author, 2)
+    work()
+    redis.client("feeds").flushall()
+
+    def read_then_somebody_posts(*args: Any) -> home_queries.Found:
+        found = home_queries.find_home_page(*args)
+        written.append(make_status(author.account, "in between").id)
+        work()
+        return found
+
+    monkeypatch.setattr(home_service, "find_home_page", read_then_somebody_posts)
+    ids(reader)
+    assert cached(reader) == written[::-1]
+
+
+def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
+    reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow(reader, author)
+    posts(author, 2)
+    work()
+    redis.client("feeds").flushall()
+
+    def read_then_block(*args: Any) -> home_queries.Found:
+        found = home_queries.find_home_page(*args)
+        block_account(account=reader.account, target=author.account)
+        work()
+        return found
+
+    monkeypatch.setattr(home_service, "find_home_page", read_then_block)
+    assert ids(reader) == []
+    assert feed.lowest(reader.id) is None
+
+
+def test_a_block_or_mute_hides_at_once_before_the_feed_has_heard_of_it(reader: Person, author: Person) -> None:
+    friend = person()
+    follow(reader, author)
+    follow(reader, friend)
+    ids(reader)
+    hidden = posts(author, 25)
+    shown = posts(friend, 3)
+    hidden += posts(author, 2)
+    work()
+    assert ids(reader, limit=2) == hidden[:-3:-1]
+    mute_account(account=reader.account, target=author.account)
+    assert ids(reader, limit=3) == shown[::-1], "and the page is full all the same"
+    unmute_account(account=reader.account, target=author.account)
+    work()
+    assert ids(reader, limit=40) == sorted([*hidden, *shown], reverse=True)
+    block_account(account=author.account, target=reader.account)
+    assert ids(reader) == shown[::-1]
+
+
+def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    mute_account(account=reader.account, target=author.account, duration=60)
+    work()
+    written = posts(author, 2)
+    work()
+    assert ids(reader) == []
+    Mute.objects.update(expires_at=clock.now() - timedelta(seconds=1))
+    redis.client("feeds").flushall()
+    assert ids(reader) == written[::-1]
+
+
+def test_a_deleted_post_is_gone_at_once_and_stays_gone(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    ids(reader)
+    written = posts(author, 3)
+    work()
+    assert author.api.delete(f"/api/v1/statuses/{written[1]}").status_code == 200
+    assert ids(reader) == [written[2], written[0]]
+    work()
+    assert cached(reader) == [written[2], written[0]]
+    redis.client("feeds").flushall()
+    assert ids(reader) == [written[2], written[0]]
+
+
+def test_a_deleted_original_takes_its_boosts_along(reader: Person, author: Person) -> None:
+    booster = person()
+    follow(reader, booster)
+    ids(reader)
+    status = make_status(author.account)
+    boost = make_reblog(booster.account, status)
+    work()
+    assert ids(reader) == [boost.id]
+    assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
+    work()
+    assert ids(reader) == []
+    assert cached(reader) == []
+
+
+def test_an_undone_boost_leaves_the_timeline(reader: Person, author: Person) -> None:
+    booster = person()
+    follow(reader, booster)
+    ids(reader)
+    status = make_status(author.account)
+    make_reblog(booster.account, status)
+    work()
+    assert booster.api.post(f"/api/v1/statuses/{status.id}/unreblog").status_code == 200
+    work()
+    assert cached(reader) == []
+
+
+def test_a_boost_of_what_was_just_seen_is_not_shown_again(reader: Person, author: Person) -> None:
+    booster, second = person(), person()
+    for other in (author, booster, second):
+        follow(reader, other)
+    ids(reader)
+    status = make_status(author.account)
+    make_reblog(booster.account, status)
+    make_reblog(second.account, status)
+    work()
+    assert ids(reader) == [status.id]
+    redis.client("feeds").flushall()
+    assert ids(reader) == [status.id], "SQL follows the same rule"
+
+
+def test_a_follow_merges_recent_posts_and_an_unfollow_takes_them_out(reader: Person, author: Person) -> None:
+    mine = posts(reader, 1)
+    theirs = posts(author, 5)
+    work()
+    assert ids(reader) == mine
+    follow(reader, author)
+    assert cached(reader) == sorted([*mine, *theirs], reverse=True)
+    unfollow_account(account=reader.account, target=author.account)
+    assert ids(reader) == mine, "at once"
+    work()
+    assert ids(reader) == mine
+    assert cached(reader) == mine
+
+
+def test_following_somebody_with_more_than_200_posts_leaves_no_gap(reader: Person, author: Person) -> None:
+    mine = posts(reader, 1)
+    work()
+    ids(reader)
+    Status.objects.bulk_create(Status(account=author.account, local=True, text="x", content="x") for _ in range(230))
+    follow(reader, author)
+    assert feed.lowest(reader.id) is None, "the feed is built again rather than left with a hole"
+    assert len(walk(reader, "next", f"{HOME}?limit=40")) == 231
+    assert mine[0] in walk(reader, "next", f"{HOME}?limit=40")
+
+
+def test_feeds_are_not_written_for_people_who_have_been_away_a_week(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    ids(reader)
+    away = clock.now() - timedelta(days=9)
+    User.objects.filter(id=reader.user.id).update(active_at=away)
+    before = posts(author, 1)
+    work()
+    assert cached(reader) == []
+    redis.client("feeds").flushall()  # a week later the feed has run out
+    assert ids(reader) == before, "who comes back misses nothing"
+    assert User.objects.get(id=reader.user.id).active_at > clock.now() - timedelta(minutes=1)
+    after = posts(author, 1)
+    work()
+    assert cached(reader) == [*after, *before]
+
+
+def test_posts_from_other_servers_find_their_place_by_their_time(reader: Person) -> None:
+    remote = make_remote()
+    factory.follow(reader.account, remote)
+    ids(reader)
+    now = clock.now()
+    late = make_remote_status(remote, created_at=now)
+    early = make_remote_status(remote, created_at=now - timedelta(hours=1))
+    work()
+    assert ids(reader) == [late.id, early.id]
+    assert cached(reader) == [late.id, early.id]
+
+
+def test_a_home_timeline_is_not_for_strangers(reader: Person, author: Person) -> None:
+    posts(author, 2)
+    work()
+    assert ids(reader) == []
+
+
+def rich_post(reader: Person, author: Person, other: Person) -> None:
+    status = make_status(other.account, "#tag @nobody :smile: https://example.com", media=[make_media(other.account)])
+    make_favourite(reader.account, status)
+    make_reblog(author.account, status)
+    make_status(author.account, f"@{reader.account.username} hi", media=[make_media(author.account)])
+
+
+@pytest.mark.parametrize("state", ["feed", "feed, bodies lost", "everything lost"])
+def test_a_page_of_forty_costs_as_many_queries_as_one_of_two(state: str, settings: Any) -> None:
+    settings.SERIALIZER_QUERIES_FORBIDDEN = True
+    counted: dict[int, int] = {}
+    for size in (2, 40):
+        reader, author, other = person(), person(), person()
+        follow(reader, author)
+        for _ in range(size // 2):
+            rich_post(reader, author, other)
+        work()
+        ids(reader, limit=size)
+        if state != "feed":
+            redis.client("cache").flushdb()
+        if state == "everything lost":
+            redis.client("feeds").flushdb()
+            feed.mark_present(reader.id)
+        reader.api.get("/api/v1/apps/verify_credentials")  # the token is known
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert len(ids(reader, limit=size)) == size
+        counted[size] = len(queries)
+    assert counted[2] == counted[40]
+    assert counted[40] <= 8
+    print(state, counted)
