@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 MARK := $(shell { cat requirements/runtime.txt requirements/dev.txt; $(PYTHON) -V; } 2>&1 | cksum | cut -d' ' -f1)
 RUNTIME := $(VENV)/.runtime-$(MARK)
 DEV := $(VENV)/.dev-$(MARK)
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input \
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-input \
 	--only-binary :all: --require-hashes
 ARGS ?=
 
@@ -40,9 +40,9 @@ lock: .tools/bin/uv
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		--extra dev pyproject.toml -o requirements/dev.txt
 
+# Adds new sentences to the catalogues and compiles them; needs no GNU gettext.
 messages: $(DEV)
-	$(BIN)/python manage.py makemessages --all --ignore var --ignore .venv
-	$(BIN)/python manage.py compilemessages --ignore .venv
+	@$(BIN)/python -m tests.support.catalogs
 
 .tools/bin/uv:
 	@$(PYTHON) -m venv .tools

@@ -1,11 +1,10 @@
 """The doors of the floor of people; OAuth and the pages have their own list."""
 
-from social.api.routing import endpoint
-
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
+from social.api.routing import endpoint
 
-ACCOUNT = "api/v1/accounts/<pk>"
+ACCOUNT = "api/v1/accounts/<id>"
 urlpatterns = [
     endpoint("api/v1/accounts", AccountsViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/accounts/verify_credentials", AccountsViewSet, {"get": "verify_credentials"}),

@@ -6,6 +6,6 @@ from social.api.routing import endpoint
 urlpatterns = [
     endpoint("api/v1/notifications", NotificationsViewSet, {"get": "list"}),
     endpoint("api/v1/notifications/clear", NotificationsViewSet, {"post": "clear"}),
-    endpoint("api/v1/notifications/<pk>", NotificationsViewSet, {"get": "retrieve"}),
-    endpoint("api/v1/notifications/<pk>/dismiss", NotificationsViewSet, {"post": "dismiss"}),
+    endpoint("api/v1/notifications/<id>", NotificationsViewSet, {"get": "retrieve"}),
+    endpoint("api/v1/notifications/<id>/dismiss", NotificationsViewSet, {"post": "dismiss"}),
 ]

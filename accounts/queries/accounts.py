@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 import idna
 from allauth.account.models import EmailAddress
@@ -14,7 +13,6 @@ from django.utils.translation import gettext as _
 from accounts.models import Account
 from social.kernel import links
 from social.kernel.errors import NotFound
-from social.kernel.ids import parse_id
 
 
 def list_accounts() -> QuerySet[Account]:
@@ -36,10 +34,9 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
     return {account.id: account for account in found}
 
 
-def find_account(account_id: Any) -> Account:
+def find_account(account_id: int) -> Account:
     """The account with this id. Raises NotFound for anything else, also for people who are not confirmed yet."""
-    number = parse_id(account_id)
-    account = list_accounts().filter(id=number).first() if number is not None else None
+    account = list_accounts().filter(id=account_id).first()
     if account is None:
         raise NotFound
     return account

@@ -13,7 +13,7 @@ def find_user(user_id: int | None) -> User:
     """The user with everything their own account's entity needs. Raises NotFound."""
     user = (
         User.objects.select_related("account__stat", "account__moved_to", "account__user__role", "role")
-        .filter(id=user_id)
+        .filter(id=user_id or 0)
         .first()
     )
     if user is None:

@@ -60,5 +60,8 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
         following=following,
         requested=requested,
         muting=muting,
-        **{name: frozenset(ids) for name, ids in sets.items()},
+        followed_by=frozenset(sets["followed_by"]),
+        requested_by=frozenset(sets["requested_by"]),
+        blocking=frozenset(sets["blocking"]),
+        blocked_by=frozenset(sets["blocked_by"]),
     )

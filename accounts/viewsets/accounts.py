@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
 from rest_framework.request import Request
-from social.api.viewsets import ApiViewSet
 
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
@@ -37,6 +37,7 @@ from social.api.inputs import (
 from social.api.limits import family, limited
 from social.api.pagination import Limit, paginate_offset
 from social.api.responses import reply
+from social.api.viewsets import ApiViewSet
 from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 from social.kernel.text.scan import clean_input
@@ -159,23 +160,24 @@ class AccountsViewSet(ApiViewSet):
     def create(self, request: Request) -> HttpResponse:
         """Sign up; the answer is the new person's token with the scopes of the application."""
         form = SignUpInput.read(request)
-        application = Application.objects.get(id=request.auth.application_id)
+        application = Application.objects.get(id=self.identity.application_id)
         draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]
         made = sign_up(draft=draft, application=application)
-        token = issue_token(application=application, user=made, scopes=sorted(request.auth.scopes))
+        token = issue_token(application=application, user=made, scopes=sorted(self.identity.scopes))
         return reply(TokenSerializer(token).data)
 
     def list(self, request: Request) -> HttpResponse:
         """Several accounts by id, at most 40; unknown ones are left out."""
-        ids = {parse_id(item) for item in as_list(parameters(request).get("id"), scalar=True)} - {None}
+        asked = map(parse_id, as_list(parameters(request).get("id"), scalar=True))
+        ids = {number for number in asked if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
         found = list_accounts().filter(id__in=ids).order_by("id")
         return self._accounts(list(found))
 
-    def retrieve(self, request: Request, pk: str) -> HttpResponse:
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
         """One account; a suspended one is blank."""
-        return self._accounts([find_account(pk)], single=True)
+        return self._accounts([find_account(id)], single=True)
 
     def lookup(self, request: Request) -> HttpResponse:
         """The account with an address; no other server is asked."""
@@ -187,16 +189,16 @@ class AccountsViewSet(ApiViewSet):
         query = str(sent.get("q") or "").strip()
         if not query:
             return reply([])
-        found = search_accounts(query, viewer_id=request.auth.account_id, following=as_boolean(sent.get("following")))
+        found = search_accounts(query, viewer_id=self.account_id, following=as_boolean(sent.get("following")))
         return self._accounts(paginate_offset(request, found, limit=Limit(40, 80)).items)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
         """One's own account."""
-        return self._own(request.auth.user_id)
+        return self._own(self.identity.user_id)
 
     def update_credentials(self, request: Request) -> HttpResponse:
         """Change one's profile and settings."""
-        me = find_user(request.auth.user_id)
+        me = find_user(self.identity.user_id)
         update_profile(user=me, change=_profile_change(parameters(request)))
         return self._own(me.id)
 
@@ -208,65 +210,64 @@ class AccountsViewSet(ApiViewSet):
         known = load_accounts(ids)
         if not as_boolean(sent.get("with_suspended")):
             known = {number: account for number, account in known.items() if not account.suspended}
-        relations = load_relations(request.auth.account_id, known)
+        relations = load_relations(self.account_id, known)
         return reply([relationship_entity(number, relations) for number in ids if number in known])
 
-    def follow(self, request: Request, pk: str) -> HttpResponse:
+    def follow(self, request: Request, id: int) -> HttpResponse:
         """Follow, or change the options of a follow."""
-        target = find_account(pk)
+        target = find_account(id)
         wish = FollowInput.read(request)
-        follow_account(account=self._me(request), target=target, wish=wish)
-        return self._relationship(request, target, instant=True)
+        follow_account(account=self._me(), target=target, wish=wish)
+        return self._relationship(target, instant=True)
 
-    def unfollow(self, request: Request, pk: str) -> HttpResponse:
+    def unfollow(self, request: Request, id: int) -> HttpResponse:
         """End a follow, or withdraw the request."""
-        target = find_account(pk)
-        unfollow_account(account=self._me(request), target=target)
-        return self._relationship(request, target)
+        target = find_account(id)
+        unfollow_account(account=self._me(), target=target)
+        return self._relationship(target)
 
-    def block(self, request: Request, pk: str) -> HttpResponse:
+    def block(self, request: Request, id: int) -> HttpResponse:
         """Block."""
-        target = find_account(pk)
-        block_account(account=self._me(request), target=target)
-        return self._relationship(request, target)
+        target = find_account(id)
+        block_account(account=self._me(), target=target)
+        return self._relationship(target)
 
-    def unblock(self, request: Request, pk: str) -> HttpResponse:
+    def unblock(self, request: Request, id: int) -> HttpResponse:
         """End a block."""
-        target = find_account(pk)
-        unblock_account(account=self._me(request), target=target)
-        return self._relationship(request, target)
+        target = find_account(id)
+        unblock_account(account=self._me(), target=target)
+        return self._relationship(target)
 
-    def mute(self, request: Request, pk: str) -> HttpResponse:
+    def mute(self, request: Request, id: int) -> HttpResponse:
         """Mute, for a time or until unmuted."""
-        target = find_account(pk)
+        target = find_account(id)
         form = MuteInput.read(request)
         mute_account(
-            account=self._me(request),
+            account=self._me(),
             target=target,
             hide_notifications=form.notifications,
             duration=form.duration,
         )
-        return self._relationship(request, target)
+        return self._relationship(target)
 
-    def unmute(self, request: Request, pk: str) -> HttpResponse:
+    def unmute(self, request: Request, id: int) -> HttpResponse:
         """End a mute."""
-        target = find_account(pk)
-        unmute_account(account=self._me(request), target=target)
-        return self._relationship(request, target)
+        target = find_account(id)
+        unmute_account(account=self._me(), target=target)
+        return self._relationship(target)
+
+    def _me(self) -> Account:
+        return find_user(self.identity.user_id).account
 
     @staticmethod
-    def _me(request: Request) -> Account:
-        return find_user(request.auth.user_id).account
-
-    @staticmethod
-    def _accounts(accounts: list[Account], *, single: bool = False) -> HttpResponse:
+    def _accounts(accounts: Sequence[Account], *, single: bool = False) -> HttpResponse:
         context = {"emojis": EmojiLookup.for_accounts(accounts)}
         if single:
             return reply(AccountSerializer(accounts[0], context=context).data)
         return reply(AccountSerializer(accounts, many=True, context=context).data)
 
     @staticmethod
-    def _own(user_id: int) -> HttpResponse:
+    def _own(user_id: int | None) -> HttpResponse:
         me = find_user(user_id)
         context = {
             "emojis": EmojiLookup.for_accounts([me.account]),
@@ -275,10 +276,9 @@ class AccountsViewSet(ApiViewSet):
         }
         return reply(CredentialAccountSerializer(me.account, context=context).data)
 
-    @staticmethod
-    def _relationship(request: Request, target: Account, *, instant: bool = False) -> HttpResponse:
+    def _relationship(self, target: Account, *, instant: bool = False) -> HttpResponse:
         """The relationship after the act; a follow of an account believed unlocked shows at once (SEED-105)."""
-        relations = load_relations(request.auth.account_id, [target.id])
+        relations = load_relations(self.account_id, [target.id])
         entity = relationship_entity(target.id, relations)
         if instant and entity["requested"] and not target.locked and not target.local:
             entity |= {"following": True, "requested": False}

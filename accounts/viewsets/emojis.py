@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from rest_framework.request import Request
-from social.api.viewsets import ApiViewSet
 
 from accounts.queries.emojis import list_local_emojis
 from accounts.serializers.emoji import picker_entity
 from social.api.access import anyone
 from social.api.responses import reply
+from social.api.viewsets import ApiViewSet
 
 
 class CustomEmojisViewSet(ApiViewSet):

@@ -16,7 +16,8 @@ from social.api.serializers import EntitySerializer
 from social.kernel import links
 from social.kernel.media.images import PIXEL_LIMIT
 from social.kernel.text.length import URL_LENGTH
-from statuses.policies.media import DESCRIPTION_LIMIT, IMAGE_SIZE_LIMIT, SUPPORTED_TYPES
+from statuses.models.media import DESCRIPTION_LIMIT
+from statuses.policies.media import IMAGE_SIZE_LIMIT, SUPPORTED_TYPES
 from statuses.policies.publishing import MEDIA_LIMIT, TEXT_LIMIT
 
 ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)

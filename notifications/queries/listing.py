@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 
 from notifications.models import Notification
 from social.kernel.errors import NotFound
-from social.kernel.ids import parse_id
 
 
 def list_notifications(
@@ -35,10 +34,9 @@ def list_notifications(
     return found
 
 
-def find_notification(account_id: int, notification_id: object) -> Notification:
+def find_notification(account_id: int, notification_id: int) -> Notification:
     """One of one's own notifications. Raises NotFound."""
-    number = parse_id(notification_id)
-    row = list_notifications(account_id, include_filtered=True).filter(id=number).first() if number else None
+    row = list_notifications(account_id, include_filtered=True).filter(id=notification_id).first()
     if row is None:
         raise NotFound
     return row

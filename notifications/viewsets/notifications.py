@@ -37,7 +37,7 @@ class NotificationsViewSet(ApiViewSet):
         sender_id = parse_id(sender) if sender not in (None, "") else None
         if sender not in (None, "") and sender_id is None:
             return reply([])
-        me = request.auth.account_id
+        me = self.account_id
         found = list_notifications(
             me,
             types=[str(item) for item in as_list(sent.get("types"), scalar=True)],
@@ -48,22 +48,21 @@ class NotificationsViewSet(ApiViewSet):
         page = paginate(request, found, limit=LIMIT, next_when="any")
         return page.respond(present(load_page(page.items, me)))
 
-    def retrieve(self, request: Request, pk: str) -> HttpResponse:
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
         """One notification."""
-        me = request.auth.account_id
-        entities = present(load_page([find_notification(me, pk)], me))
+        me = self.account_id
+        entities = present(load_page([find_notification(me, id)], me))
         if not entities:
             raise NotFound
         return reply(entities[0])
 
-    def dismiss(self, request: Request, pk: str) -> HttpResponse:
+    def dismiss(self, request: Request, id: int) -> HttpResponse:
         """Remove one notification."""
-        number = parse_id(pk)
-        if number is None or not dismiss(account_id=request.auth.account_id, notification_id=number):
+        if not dismiss(account_id=self.account_id, notification_id=id):
             raise NotFound
         return reply({})
 
     def clear(self, request: Request) -> HttpResponse:
         """Remove all notifications."""
-        clear(account_id=request.auth.account_id)
+        clear(account_id=self.account_id)
         return reply({})

@@ -67,6 +67,7 @@ class Hub:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
             self._task = None
+            self._forget()
 
     def subscribe(self, channel: str, callback: Callback) -> None:
         """Have the callback called for each message of the channel, from a moment after this: see `settled`."""
@@ -113,10 +114,13 @@ class Hub:
                 if connected or wait == _FIRST_WAIT:
                     logger.warning("The stream hub has lost Redis (%s): trying again", group.exceptions[0])
                 wait = _FIRST_WAIT if connected else min(wait * 2, _LONGEST_WAIT)
-            self._asked.clear()
-            self._confirmed.clear()
-            self._unconfirmed.clear()
+            self._forget()
             await asyncio.sleep(wait)
+
+    def _forget(self) -> None:
+        self._asked.clear()
+        self._confirmed.clear()
+        self._unconfirmed.clear()
 
     async def _serve(self) -> None:
         connection = redis.subscriber("streams")
@@ -142,7 +146,9 @@ class Hub:
                 self._asked ^= channels
                 await connection.send_command(command, *map(channel_key, channels))
             try:
-                await asyncio.wait_for(self._changed.wait(), _PING)
+                # Not wait_for: until Python 3.12 it can swallow a cancellation.
+                async with asyncio.timeout(_PING):
+                    await self._changed.wait()
             except TimeoutError:
                 await connection.send_command("PING")
 
@@ -150,6 +156,8 @@ class Hub:
         prefix = len(channel_key(""))
         while True:
             reply = await connection.read_response(timeout=_SILENCE)
+            if reply is None:
+                raise TimeoutError(f"no answer to a ping in {_SILENCE:.0f} s")
             # A ping before the first subscription is answered by a plain status.
             if not isinstance(reply, list):
                 continue

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from pytest_django import Settings
+from pytest_django.fixtures import Settings
 
 from social.kernel import redis, streams
 from tests.kernel.valkey import Valkey

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from social.kernel import heartbeats, redis
-from social.kernel.streams import Hub, channel_key
+from social.kernel import heartbeats
+from social.kernel.streams import Hub
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Viewers
 from timelines.queries.streaming import list_good_tokens
@@ -26,8 +26,6 @@ Listener = Callable[[Message], None]
 
 SWEEP_SECONDS: Final = 60.0
 """How often the tokens of all connections are looked up, should a revocation not have been heard."""
-
-SETTLE_SECONDS: Final = 1.0
 
 PRESENCE_SECONDS: Final = 6 * 3600.0
 """How often somebody who only keeps a stream open is marked as active."""
@@ -109,19 +107,8 @@ class Switchboard:
             self._hub.unsubscribe(channel, self._receive)
 
     async def settle(self, *names: str) -> None:
-        """Return when what is sent on these channels from now on arrives, or after a second if Redis does not answer.
-
-        Where another process listens on a channel too, its subscription may be taken for ours: a few milliseconds
-        early.
-        """
-        keys = [channel_key(name) for name in names]
-        deadline = time.monotonic() + SETTLE_SECONDS
-        while keys and time.monotonic() < deadline:
-            with redis.best_effort("see whether a stream is listening"):
-                counts = await redis.async_client("streams").pubsub_numsub(*keys)
-                keys = [key for key, (_name, count) in zip(keys, counts, strict=True) if not count]
-            if keys:
-                await asyncio.sleep(0.005)
+        """Return when what is sent on these channels from now on arrives, or after a second if Redis does not answer."""
+        await self._hub.settled(*names)
 
     def _receive(self, channel: str, data: bytes) -> None:
         listeners = self._listeners.get(channel)

@@ -114,12 +114,12 @@ async def read_body(response: ClientResponse, limit: int) -> bytes:
 
 
 async def read_beginning(response: ClientResponse, limit: int) -> bytes:
-    """At most `limit` bytes of a body that only a log will show; undecodable ones count as none."""
+    """At most `limit` bytes of a body that only a log will show; a broken one is empty: the status is what counts."""
     try:
         decoder = _decoder(response)
         body = bytearray()
         while len(body) < limit and (chunk := await response.content.readany()):
             body += decoder.feed(chunk, limit - len(body))
-    except (WrongType, Unreachable):
+    except Exception:
         return b""
     return bytes(body)

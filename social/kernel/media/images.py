@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import io
 import math
-import struct
 import threading
 from dataclasses import dataclass
 from typing import Final, cast
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageCms, ImageOps
 from PIL.Image import Resampling
 
 from social.kernel import errors
@@ -103,10 +102,13 @@ def process(data: bytes) -> Picture:
     with _slots:
         try:
             return _process(data)
-        except (UnidentifiedImageError, Image.DecompressionBombError):
-            raise Unidentified from None
-        except (OSError, SyntaxError, ValueError, TypeError, IndexError, EOFError, OverflowError, struct.error):
-            # What decoders raise on broken files is not theirs to promise.
+        except (errors.KernelError, MemoryError):
+            raise
+        except Image.DecompressionBombError:
+            # Far beyond the limit: Pillow's own guard is quicker than ours, and does not tell the size.
+            raise Unsupported(_("Images of this size are not supported")) from None
+        except Exception:
+            # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.
             raise Unidentified from None
 
 
@@ -139,7 +141,11 @@ def _upright(opened: Image.Image) -> Image.Image:
     opened.load()
     image = _reduced(opened, ORIGINAL_PIXELS)
     image.info = dict(opened.info)
-    return ImageOps.exif_transpose(image)
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:
+        # A picture is not lost because some program wrote nonsense beside it.
+        return image
 
 
 def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:

@@ -252,6 +252,11 @@ async def _cut_gzip(writer: asyncio.StreamWriter, request: Seen, argument: str) 
 
 
 @_attack
+async def _longer_than_gzip(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
+    return await _respond(writer, gzip.compress(DOCUMENT) + b"more", "Content-Encoding: gzip")
+
+
+@_attack
 async def _not_gzip(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
     return await _respond(writer, DOCUMENT, "Content-Encoding: gzip")
 

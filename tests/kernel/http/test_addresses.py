@@ -16,7 +16,7 @@ REFUSED = """
 169.254.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.8 192.0.0.192 192.0.2.1 192.31.196.1
 192.52.193.1 192.88.99.1 192.168.0.1 192.168.255.255 192.175.48.1 198.18.0.1 198.19.255.255 198.51.100.7
 203.0.113.9 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.254 255.255.255.255
-:: ::1 ::2 ::127.0.0.1 ::8.8.8.8 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::ffff:0:7f00:1 ::ffff:0:808:808
+:: ::1 ::1%lo ::2 ::127.0.0.1 ::8.8.8.8 ::ffff:127.0.0.1 ::ffff:8.8.8.8 ::ffff:0:7f00:1 ::ffff:0:808:808
 64:ff9b::7f00:1 64:ff9b::808:808 64:ff9b:1::a00:1 64:ff9b:1:ffff::808:808 64:ff9b:2::1
 100::1 100:0:0:1::1 200::1 2001::1 2001:0:4136:e378:8000:63bf:3fff:fdd2 2001:1::1 2001:2::1 2001:3::1 2001:4:112::1
 2001:10::1 2001:20::1 2001:30::1 2001:1ff:ffff::1 2001:db8::1 2002:7f00:1::1 2002:808:808::1 2620:4f:8000::1
@@ -74,10 +74,36 @@ def test_no_allowed_ipv6_address_is_special_to_python_or_carries_an_ipv4_address
         assert (address.ipv4_mapped, address.sixtofour, address.teredo) == (None, None, None)
 
 
-def test_a_refusal_names_its_reason() -> None:
-    assert refusal(ipaddress.ip_address("169.254.169.254")) == "link-local, cloud metadata"
-    assert refusal(ipaddress.ip_address("64:ff9b::7f00:1")) == "NAT64"
-    assert refusal(ipaddress.ip_address("1.1.1.1")) is None
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("1.1.1.1", None),
+        ("169.254.169.254", "link-local, cloud metadata"),
+        ("::", "unspecified"),
+        ("::1", "loopback"),
+        ("::127.0.0.1", "IPv4-compatible"),
+        ("::ffff:127.0.0.1", "IPv4-mapped"),
+        ("::ffff:0:7f00:1", "IPv4-translated (SIIT)"),
+        ("64:ff9b::7f00:1", "NAT64"),
+        ("64:ff9b:1::7f00:1", "local-use NAT64"),
+        ("100::1", "discard only"),
+        ("100:0:0:1::1", "dummy prefix"),
+        ("200::1", "former OSI NSAP mapping"),
+        ("2001:0:4136:e378::1", "Teredo"),
+        ("2001:2::1", "IETF protocol assignments"),
+        ("2002:7f00:1::", "6to4"),
+        ("2606:4700::5efe:7f00:1", "ISATAP"),
+        ("2606:4700::1%eth0", "zone identifier"),
+        ("5f00::1", "segment routing identifiers"),
+        ("fd00::1", "unique local"),
+        ("fe80::1", "link-local"),
+        ("fec0::1", "site-local"),
+        ("ff02::1", "multicast"),
+        ("4000::1", "not assigned for unicast"),
+    ],
+)
+def test_a_refusal_names_its_reason(address: str, reason: str | None) -> None:
+    assert refusal(ipaddress.ip_address(address)) == reason
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,12 @@ def test_an_error_page_of_the_wrong_type_is_still_told_by_its_status(client: Gua
     assert client.send(Request(attacker.url("/status/410"), accept=ACTIVITY_TYPES)).status == 410
 
 
+def test_the_status_of_an_error_counts_though_its_page_is_broken(client: GuardedClient, attacker: Attacker) -> None:
+    for rest in ("Content-Length: 100\r\n\r\nhalf", "Content-Encoding: br\r\nContent-Length: 1\r\n\r\nx"):
+        response = client.send(Request(attacker.url("/raw?" + quote("HTTP/1.1 410 Gone\r\n" + rest))))
+        assert (response.status, response.body) == (410, b"")
+
+
 # --- time ---------------------------------------------------------------------------------------------------------
 
 
@@ -161,7 +167,7 @@ def test_the_limit_is_the_last_size_that_is_accepted(client: GuardedClient, atta
 @pytest.mark.parametrize(
     "path",
     [
-        *("/truncated", "/nothing", "/cut_gzip", "/not_gzip"),
+        *("/truncated", "/nothing", "/cut_gzip", "/longer_than_gzip", "/not_gzip"),
         *(
             "/raw?" + quote(text)
             for text in (

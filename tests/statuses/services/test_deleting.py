@@ -51,9 +51,7 @@ def test_deleting_a_boost_leaves_the_post(alice: Account, bob: Account, announce
     delete_status(status=reblog)
     assert counts(status)[1] == 0
     assert (_posts(alice), _posts(bob)) == (1, 0)
-    assert announced == [
-        StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)
-    ]
+    assert announced == [StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)]
     assert list(list_statuses(None)) == [status]
 
 

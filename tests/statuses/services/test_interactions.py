@@ -161,9 +161,7 @@ def test_a_boost_taken_back_is_a_deleted_post(alice: Account, bob: Account, anno
     reblog = make_reblog(bob, status)
     announced.clear()
     assert unreblog_status(account=bob, status_id=status.id).id == status.id
-    assert announced == [
-        StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)
-    ]
+    assert announced == [StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)]
     assert unreblog_status(account=bob, status_id=status.id).id == status.id
     assert make_reblog(bob, status).id != reblog.id
 

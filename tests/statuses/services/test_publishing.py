@@ -111,9 +111,7 @@ def test_a_content_warning_makes_it_sensitive_and_alone_becomes_the_text(alice: 
 
 
 def test_what_is_not_said_follows_the_users_settings(alice: Account) -> None:
-    User.objects.filter(account=alice).update(
-        default_privacy="unlisted", default_sensitive=True, default_language="de"
-    )
+    User.objects.filter(account=alice).update(default_privacy="unlisted", default_sensitive=True, default_language="de")
     status = make_status(alice)
     assert (status.visibility, status.sensitive, status.language) == ("unlisted", True, "de")
     said = make_status(alice, visibility="public", sensitive=False, language="fr")
@@ -276,7 +274,7 @@ def test_what_may_not_be_read_cannot_be_answered(alice: Account, bob: Account) -
     block(alice, bob)
     public = make_status(alice)
     for target in (private.id, public.id, 1, "abc", -1):
-        with pytest.raises(NotFound, match="The post you are trying to reply to does not appear to exist."):
+        with pytest.raises(NotFound, match="The post you are trying to reply to does not appear to exist"):
             publish_status(
                 author=Account.objects.select_related("user").get(id=bob.id),
                 draft=StatusDraft(text="x", in_reply_to_id=target),
@@ -303,7 +301,7 @@ def test_foreign_attached_and_unknown_files_are_refused_alike(alice: Account, bo
 
 def test_more_than_four_files_are_refused(alice: Account, media_root: Any) -> None:
     media = [make_media(alice) for _number in range(5)]
-    with pytest.raises(Invalid, match="^Cannot attach more than 4 files$"):
+    with pytest.raises(Invalid, match=r"^Cannot attach more than 4 files$"):
         make_status(alice, media=media)
 
 

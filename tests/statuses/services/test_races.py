@@ -52,9 +52,9 @@ def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
     for attempt in range(3):
         answers = at_once(
             4,
-            lambda _place, key=f"k{attempt}": publish_status(
-                author=author, draft=StatusDraft(text="hello"), idempotency_key=key
-            ).id,
+            lambda _place, key=f"k{attempt}": (
+                publish_status(author=author, draft=StatusDraft(text="hello"), idempotency_key=key).id
+            ),
         )
         assert len(set(answers)) == 1, answers
     assert Status.objects.count() == 3
@@ -80,9 +80,7 @@ def test_one_file_hangs_on_one_post() -> None:
 def test_a_new_hashtag_is_made_once() -> None:
     authors = [_author(make_account()) for _number in range(4)]
     texts = ["#one #two #three", "#three #two #one"]
-    answers = at_once(
-        4, lambda place: publish_status(author=authors[place], draft=StatusDraft(text=texts[place % 2]))
-    )
+    answers = at_once(4, lambda place: publish_status(author=authors[place], draft=StatusDraft(text=texts[place % 2])))
     assert all(isinstance(answer, Status) for answer in answers), answers
     assert Tag.objects.count() == 3
 

@@ -1,0 +1,208 @@
+"""Promises about uploaded pictures: what is served is drawn anew, the rest is refused (security rows 1, 41)."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import struct
+import threading
+import time
+import zlib
+from typing import Any
+
+import pytest
+from PIL import Image, ImageCms
+
+from social.kernel.media import images
+from social.kernel.media.images import Unidentified, Unsupported, process
+
+
+def _saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, image_format, **options)
+    return buffer.getvalue()
+
+
+def _opened(data: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return image
+
+
+def _png_header(width: int, height: int) -> bytes:
+    """A PNG that promises a size in its header and holds next to nothing."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0")) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("image_format", "becomes", "extension"),
+    [
+        ("JPEG", "image/jpeg", "jpg"),
+        ("PNG", "image/png", "png"),
+        ("GIF", "image/png", "png"),
+        ("WEBP", "image/webp", "webp"),
+        ("AVIF", "image/jpeg", "jpg"),
+    ],
+)
+def test_every_accepted_type_is_served_as_one_that_browsers_show(image_format, becomes, extension) -> None:
+    picture = process(_saved(Image.new("RGB", (60, 40), (200, 30, 30)), image_format))
+    for rendition in (picture.original, picture.preview):
+        assert (rendition.content_type, rendition.extension) == (becomes, extension)
+        assert _opened(rendition.data).size == (60, 40)
+    red, green, blue = _opened(picture.original.data).convert("RGB").getpixel((30, 20))  # type: ignore[misc]
+    assert (abs(red - 200), abs(green - 30), abs(blue - 30)) < (12, 12, 12)
+    assert len(picture.blurhash) == 36
+
+
+def test_small_pictures_keep_their_size_and_large_ones_are_fitted() -> None:
+    picture = process(_saved(Image.new("RGB", (1600, 1200)), "JPEG"))
+    assert picture.original.size == {"width": 1600, "height": 1200, "size": "1600x1200", "aspect": 1600 / 1200}
+    assert picture.preview.width * picture.preview.height <= images.PREVIEW_PIXELS
+    assert abs(picture.preview.width / picture.preview.height - 4 / 3) < 0.01
+    large = process(_saved(Image.new("RGB", (5000, 3000)), "PNG"))
+    assert large.original.width * large.original.height <= images.ORIGINAL_PIXELS
+    thin = process(_saved(Image.new("RGB", (300_000, 1)), "PNG"))
+    assert (thin.preview.width, thin.preview.height) == (images.PREVIEW_PIXELS, 1)
+
+
+def test_orientation_is_applied_and_no_metadata_survives() -> None:
+    image = Image.new("RGB", (60, 40), "white")
+    image.paste((255, 0, 0), (0, 0, 20, 20))
+    exif = image.getexif()
+    exif[0x0112] = 6  # turn it clockwise
+    exif[0x010E] = "SECRET PLACE"
+    exif.get_ifd(0x8825)[2] = (52.0, 30.0, 0.0)
+    data = _saved(image, "JPEG", exif=exif, comment=b"SECRET COMMENT", quality=95)
+    picture = process(data)
+    shown = _opened(picture.original.data)
+    assert shown.size == (40, 60)
+    red, green, _blue = shown.getpixel((35, 5))  # type: ignore[misc]
+    assert red > 200
+    assert green < 80
+    for rendition in (picture.original, picture.preview):
+        assert b"SECRET" not in rendition.data
+        assert not _opened(rendition.data).getexif()
+
+
+@pytest.mark.parametrize("image_format", ["PNG", "WEBP"])
+def test_texts_and_profiles_inside_a_file_do_not_survive(image_format) -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
+    info = PngInfo()
+    info.add_text("Comment", "SECRET")
+    info.add_itxt("XML:com.adobe.xmp", "<SECRET/>", zip=True)
+    options = {"pnginfo": info} if image_format == "PNG" else {"exif": b"Exif\0\0SECRET", "xmp": b"<SECRET/>"}
+    data = _saved(Image.new("RGB", (20, 20)), image_format, icc_profile=profile, **options)
+    shown = _opened(process(data).original.data)
+    assert not {"icc_profile", "exif", "xmp", "Comment", "XML:com.adobe.xmp"} & set(shown.info)
+
+
+def test_what_hides_behind_the_picture_is_left_behind() -> None:
+    data = _saved(Image.new("RGB", (20, 20)), "PNG") + b"PK\x03\x04 <script>alert(1)</script>"
+    assert b"script" not in process(data).original.data
+
+
+def test_a_broken_orientation_does_not_cost_the_picture() -> None:
+    data = _saved(Image.new("RGB", (20, 30)), "WEBP", exif=b"Exif\0\0nonsense")
+    assert process(data).original.height == 30
+
+
+def test_transparency_is_kept_where_the_format_can() -> None:
+    image = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
+    assert _opened(process(_saved(image, "PNG")).original.data).mode == "RGBA"
+    palette = Image.new("P", (20, 20), 0)
+    assert _opened(process(_saved(palette, "GIF", transparency=0)).original.data).mode == "RGBA"
+    on_white = _opened(process(_saved(image, "AVIF")).original.data)
+    assert on_white.convert("RGB").getpixel((5, 5)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16", "CMYK"])
+def test_every_mode_of_colour_is_drawn(mode) -> None:
+    image_format = "JPEG" if mode == "CMYK" else "PNG"
+    image = Image.new("RGBA", (800, 700)).convert("PA") if mode == "PA" else Image.new(mode, (800, 700))
+    if mode == "PA":
+        image = image.convert("LA")
+    assert process(_saved(image, image_format)).preview.width < 800
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"hello",
+        b"\xff\xd8\xff",
+        b"\x89PNG\r\n\x1a\n",
+        b"GIF89a",
+        b"RIFF\0\0\0\0WEBP",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"push graphic-context\nviewbox 0 0 1 1\nimage over 0,0 0,0 'https://127.0.0.1/'\npop graphic-context",
+        b"%!PS-Adobe-3.0\n(file) run",
+        b"ffconcat version 1.0\nfile '/etc/passwd'",
+        _saved(Image.new("RGB", (20, 20)), "BMP"),
+        _saved(Image.new("RGB", (20, 20)), "TIFF"),
+        _saved(Image.new("RGB", (64, 64)), "JPEG")[:200],
+        _png_header(100, 100),
+    ],
+)
+def test_what_is_no_whole_picture_of_an_accepted_type_is_refused(data) -> None:
+    with pytest.raises(Unidentified):
+        process(data)
+
+
+def test_random_damage_is_refused_or_drawn_and_nothing_else() -> None:
+    import random
+
+    chance = random.Random(7)
+    for image_format in ("JPEG", "PNG", "GIF", "WEBP", "AVIF"):
+        whole = _saved(Image.effect_noise((40, 40), 60).convert("RGB"), image_format)
+        for _attempt in range(60):
+            broken = bytearray(whole)
+            for _hit in range(chance.randint(1, 8)):
+                broken[chance.randrange(len(broken))] = chance.randrange(256)
+            with contextlib.suppress(Unidentified, Unsupported):
+                assert process(bytes(broken)).original.data
+
+
+def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
+    begun = time.process_time()
+    with pytest.raises(Unsupported, match="Images of this size are not supported"):
+        process(_png_header(30_000, 30_000))
+    with pytest.raises(Unsupported, match="5761x5760 images are not supported"):
+        process(_png_header(5761, 5760))
+    assert time.process_time() - begun < 0.2
+    with pytest.raises(Unsupported, match="961x960 images are not supported"):
+        process(_saved(Image.new("P", (961, 960)), "GIF"))
+
+
+def test_moving_pictures_are_refused_rather_than_stopped() -> None:
+    frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]
+    with pytest.raises(Unsupported, match="Animated images are not supported"):
+        process(_saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
+
+
+def test_two_pictures_at_most_are_decoded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most = 0, 0
+    guard = threading.Lock()
+
+    def slow(data: bytes) -> Any:
+        nonlocal running, most
+        with guard:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with guard:
+            running -= 1
+
+    monkeypatch.setattr(images, "_process", slow)
+    threads = [threading.Thread(target=process, args=(b"",)) for _number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 2

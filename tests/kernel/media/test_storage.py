@@ -1,0 +1,35 @@
+"""Promises about kept files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from social.kernel.media import storage
+
+
+@pytest.fixture(autouse=True)
+def _root(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+def test_a_file_is_found_under_the_name_it_was_given(tmp_path: Path) -> None:
+    path = storage.store(b"abc", folder="things", extension="png")
+    assert (tmp_path / path).read_bytes() == b"abc"
+    assert storage.url(path) == f"http://social.localhost/system/{path}"
+
+
+def test_names_cannot_be_guessed() -> None:
+    names = {storage.store(b"", folder="things", extension="png") for _number in range(50)}
+    assert len(names) == 50
+    assert all(re.fullmatch(r"things/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.png", name) for name in names)
+
+
+def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
+    path = storage.store(b"abc", folder="things", extension="png")
+    storage.remove(path, "", "things/none.png")
+    storage.remove(path)
+    assert not (tmp_path / path).exists()

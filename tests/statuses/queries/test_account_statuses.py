@@ -1,0 +1,110 @@
+"""Promises about the posts of one account (contract, behaviours section 11 "Account statuses")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from social.kernel import clock
+from statuses.queries.statuses import AccountStatusesFilter, list_account_statuses
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import (
+    block,
+    follow,
+    make_media,
+    make_reblog,
+    make_remote_status,
+    make_status,
+    mute,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def _texts(account: Account, viewer: Account | None, **wanted: Any) -> list[str]:
+    from statuses.models import Status
+
+    account.refresh_from_db()
+    ids = list_account_statuses(account, viewer.id if viewer else None, AccountStatusesFilter(**wanted))
+    texts = dict(Status.objects.values_list("id", "text"))
+    boosted = dict(Status.objects.filter(reblog_of__isnull=False).values_list("id", "reblog_of__text"))
+    return [f"RT {boosted[number]}" if number in boosted else texts[number] for number in ids.order_by("-id")]
+
+
+def test_everybody_sees_what_is_for_them(alice: Account, bob: Account, carol: Account) -> None:
+    for visibility in ("public", "unlisted", "private", "direct"):
+        make_status(alice, visibility, visibility=visibility)
+    make_status(alice, "@carol", visibility="direct")
+    follow(bob, alice)
+    assert _texts(alice, None) == ["unlisted", "public"]
+    assert _texts(alice, carol) == ["@carol", "unlisted", "public"]
+    assert _texts(alice, bob) == ["private", "unlisted", "public"]
+    assert _texts(alice, alice) == ["@carol", "direct", "private", "unlisted", "public"]
+    assert _texts(alice, alice, exclude_direct=True) == ["private", "unlisted", "public"]
+
+
+def test_seed_129_who_is_blocked_and_whoever_looks_at_a_suspended_account_sees_nothing(
+    alice: Account, bob: Account
+) -> None:
+    make_status(alice, "public")
+    block(alice, bob)
+    assert _texts(alice, bob) == []
+    assert _texts(alice, None) == ["public"]
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert _texts(alice, None) == []
+    assert _texts(alice, alice) == []
+
+
+def test_what_a_muted_or_blocked_account_wrote_is_shown_on_its_own_page(alice: Account, bob: Account) -> None:
+    make_status(alice, "public")
+    mute(bob, alice)
+    assert _texts(alice, bob) == ["public"]
+
+
+@pytest.mark.parametrize("relation", ["mute", "block", "blocked", "suspended", "expired mute"])
+def test_boosts_of_people_the_viewer_wants_nothing_of_are_left_out(
+    alice: Account, bob: Account, carol: Account, relation: str
+) -> None:
+    make_reblog(alice, make_status(bob, "boosted"))
+    make_status(alice, "own")
+    assert _texts(alice, carol) == ["own", "RT boosted"]
+    match relation:
+        case "mute":
+            mute(carol, bob)
+        case "expired mute":
+            mute(carol, bob, expires_at=clock.now())
+        case "block":
+            block(carol, bob)
+        case "blocked":
+            block(bob, carol)
+        case _:
+            Account.objects.filter(id=bob.id).update(suspended_at=clock.now())
+    assert _texts(alice, carol) == (["own", "RT boosted"] if relation == "expired mute" else ["own"])
+
+
+def test_filters_narrow_the_list(alice: Account, bob: Account, media_root: Any) -> None:
+    root = make_status(bob, "root")
+    make_status(alice, "answer", reply_to=root)
+    mine = make_status(alice, "thread")
+    make_status(alice, "continued", reply_to=mine)
+    make_status(alice, "picture", media=[make_media(alice)])
+    make_status(alice, "#Café cats")
+    make_reblog(alice, root)
+    everything = ["RT root", "#Café cats", "picture", "continued", "thread", "answer"]
+    assert _texts(alice, None) == everything
+    assert _texts(alice, None, exclude_reblogs=True) == everything[1:]
+    assert _texts(alice, None, exclude_replies=True) == everything[:-1]
+    assert _texts(alice, None, only_media=True) == ["picture"]
+    assert _texts(alice, None, tagged="cafe") == _texts(alice, None, tagged="#CAFÉ") == ["#Café cats"]
+    assert _texts(alice, None, tagged="unheard") == []
+    assert _texts(alice, None, pinned=True) == []
+    assert _texts(alice, bob, exclude_reblogs=True, exclude_replies=True, only_media=True) == ["picture"]
+
+
+def test_an_answer_to_something_unknown_is_an_answer() -> None:
+    eve = make_remote()
+    make_remote_status(eve, in_reply_to_uri="https://lost.example/1", text="answer")
+    assert _texts(eve, None) == ["answer"]
+    assert _texts(eve, None, exclude_replies=True) == []

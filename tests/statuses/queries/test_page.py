@@ -1,0 +1,147 @@
+"""Promises about a page of posts: everything its entities need, in as many queries for forty as for two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, CustomEmoji
+from social.kernel import redis
+from statuses.models import Status
+from statuses.queries.page import hydrate, select
+from statuses.queries.rows import Row, load_rows
+from statuses.serializers.presenting import present_statuses
+from tests.factories.accounts import make_account
+from tests.factories.statuses import (
+    block,
+    follow,
+    make_favourite,
+    make_media,
+    make_reblog,
+    make_status,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+
+
+def full_posts(viewer: Account, number: int) -> list[Status]:
+    """Posts with everything on them, every second one a boost, each by people of its own."""
+    CustomEmoji.objects.get_or_create(shortcode="blob", domain=None)
+    posts: list[Status] = []
+    for place in range(number):
+        author, friend = make_account(display_name=":blob:"), make_account()
+        follow(viewer, author)
+        status = make_status(
+            author,
+            f"@{friend.username} #tag{place} :blob: https://example.com/",
+            media=[make_media(author)],
+            reply_to=posts[-1] if posts else None,
+            visibility="private" if place % 3 == 0 else "public",
+        )
+        make_favourite(viewer, status)
+        posts.append(make_reblog(author, status) if place % 2 else status)
+    return posts
+
+
+def _queries(ids: list[int], viewer_id: int | None) -> list[str]:
+    with CaptureQueriesContext(connection) as captured:
+        entities = present_statuses(ids, viewer_id)
+    assert len(entities) == len(ids)
+    return [query["sql"] for query in captured.captured_queries]
+
+
+@pytest.mark.parametrize("viewed", [True, False])
+def test_forty_posts_take_as_many_queries_as_two(alice: Account, settings: Any, viewed: bool) -> None:
+    settings.SERIALIZER_QUERIES_FORBIDDEN = True
+    posts = full_posts(alice, 40)
+    viewer_id = alice.id if viewed else None
+    ids = [post.id for post in posts if viewed or post.visibility == "public"]
+    redis.client("cache").flushdb()
+    few = _queries(ids[:2], viewer_id)
+    redis.client("cache").flushdb()
+    many = _queries(ids, viewer_id)
+    assert len(few) == len(many) == (6 if viewed else 4), "\n".join(many)
+    # Once the bodies are kept: rows, relations and marks.
+    assert len(_queries(ids[:2], viewer_id)) == len(_queries(ids, viewer_id)) == (3 if viewed else 1)
+
+
+def test_rows_come_once_each_in_the_order_asked_for(alice: Account) -> None:
+    posts = [make_status(alice).id for _number in range(5)]
+    asked = [posts[3], posts[0], 1, posts[4], posts[3]]
+    assert [row.id for row in load_rows(asked)] == [posts[3], posts[0], posts[4]]
+    assert load_rows([]) == []
+    assert hydrate([], alice.id).rows == []
+
+
+def test_a_row_carries_what_verdicts_ask_for(alice: Account, bob: Account) -> None:
+    status = make_status(alice, "@bob", language="de")
+    answer = make_status(bob, "yes", reply_to=status)
+    reblog = make_reblog(bob, status)
+    first, second, third = load_rows([status.id, answer.id, reblog.id])
+    assert (first.account_id, first.addressed_ids, first.language) == (alice.id, [bob.id], "de")
+    assert (first.replies_count, first.reblogs_count, first.statuses_count) == (1, 1, 1)
+    assert abs(first.created_at - status.created_at).total_seconds() < 0.001
+    assert first.last_status_at is not None
+    assert (second.is_reply, second.in_reply_to_account_id) == (True, alice.id)
+    assert (third.original, third.proper.id, third.mentioned_ids) == (first, status.id, [bob.id])
+    assert isinstance(third, Row)
+
+
+def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    dave = make_account("dave")
+    for person in (bob, carol, dave):
+        follow(alice, person)
+    root = make_status(dave)
+    answer = make_status(bob, "@carol", reply_to=root)
+    page = select([make_reblog(make_account(), answer).id], alice.id)
+    assert set(page.relations.following) == {bob.id, carol.id, dave.id}
+
+
+def test_the_callers_verdict_is_asked_after_visibility(alice: Account, bob: Account) -> None:
+    mine, hidden = make_status(alice), make_status(bob, visibility="direct")
+    asked: list[int] = []
+
+    def refuse(row: Row, _relations: Any) -> bool:
+        asked.append(row.id)
+        return False
+
+    assert select([mine.id, hidden.id], alice.id, refuse).rows == []
+    assert asked == [mine.id]
+
+
+def test_a_cached_body_is_never_shown_to_who_may_not_read_it(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    assert len(present_statuses([status.id], bob.id)) == 1
+    block(alice, bob)
+    assert present_statuses([status.id], bob.id) == []
+    Status.objects.filter(id=status.id).update(visibility="private")
+    assert present_statuses([status.id], None) == []
+
+
+def test_without_redis_a_page_is_complete(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [post.id for post in full_posts(alice, 4)]
+    whole = orjson.dumps(present_statuses(ids, alice.id))
+
+    def down(*_arguments: object) -> None:
+        raise redis.RedisError("down")
+
+    monkeypatch.setattr(redis, "client", down)
+    assert orjson.dumps(present_statuses(ids, alice.id)) == whole
+    monkeypatch.undo()
+
+
+def test_a_post_that_vanishes_while_it_is_read_is_left_out(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    from statuses.queries import page
+
+    posts = [make_status(alice), make_status(alice)]
+    real = page.load_sources
+    monkeypatch.setattr(page, "load_sources", lambda ids: real(set(ids) - {posts[0].id}))
+    assert [orjson.loads(entity.contents)["id"] for entity in present_statuses(posts, alice.id)] == [  # type: ignore[attr-defined]
+        str(posts[1].id)
+    ]

@@ -1,0 +1,142 @@
+"""Promises about threads (contract, behaviours section 7 "Context"; clients.md, trap 41)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account
+from social.kernel import clock
+from statuses.models import Status
+from statuses.queries import threads
+from statuses.queries.statuses import find_status
+from statuses.queries.threads import load_context
+from statuses.serializers.presenting import present_by_id
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import block, follow, make_status, mute
+
+pytestmark = pytest.mark.django_db
+
+
+def _context(status: Status, viewer: Account | None) -> tuple[list[str], list[str]]:
+    viewer_id = viewer.id if viewer is not None else None
+    context = load_context(find_status(status.id, viewer_id), viewer_id)
+    texts = dict(Status.objects.values_list("id", "text"))
+    return [texts[row.id] for row in context.ancestors], [texts[row.id] for row in context.descendants]
+
+
+def test_ancestors_come_root_first_and_descendants_as_a_tree(alice: Account, bob: Account) -> None:
+    root = make_status(alice, "root")
+    a = make_status(bob, "a", reply_to=root)
+    b = make_status(bob, "b", reply_to=root)
+    aa = make_status(alice, "a.a", reply_to=a)
+    make_status(alice, "b.a", reply_to=b)
+    make_status(bob, "a.b", reply_to=a)
+    make_status(bob, "a.a.a", reply_to=aa)
+    assert _context(root, alice) == ([], ["a", "a.b", "a.a", "a.a.a", "b", "b.a"])
+    assert _context(aa, alice) == (["root", "a"], ["a.a.a"])
+    assert _context(make_status(alice, "alone"), None) == ([], [])
+
+
+def test_an_authors_answers_to_themselves_come_first(alice: Account, bob: Account) -> None:
+    root = make_status(alice, "1/3")
+    make_status(bob, "nice", reply_to=root)
+    second = make_status(alice, "2/3", reply_to=root)
+    make_status(bob, "very", reply_to=second)
+    make_status(alice, "3/3", reply_to=second)
+    assert _context(root, bob)[1] == ["2/3", "3/3", "very", "nice"]
+
+
+def test_what_may_not_be_read_is_left_out_and_its_answers_stay_in_place(alice: Account, bob: Account) -> None:
+    root = make_status(alice, "root")
+    first = make_status(bob, "first", reply_to=root)
+    secret = make_status(bob, "secret", reply_to=first, visibility="private")
+    under = make_status(bob, "under", reply_to=secret, visibility="public")
+    make_status(bob, "last", reply_to=root)
+    gone = make_status(bob, "gone", reply_to=under)
+    make_status(bob, "below", reply_to=gone)
+    delete_status(status=gone)
+    assert _context(root, None)[1] == ["first", "under", "below", "last"]
+    assert _context(under, None)[0] == ["root", "first"]
+
+
+@pytest.mark.parametrize("relation", ["blocked", "muted", "blocking", "limited"])
+def test_posts_of_people_the_viewer_wants_nothing_of_are_left_out(
+    alice: Account, bob: Account, carol: Account, relation: str
+) -> None:
+    root = make_status(alice, "root")
+    annoying = make_status(bob, "annoying", reply_to=root)
+    make_status(alice, "answer", reply_to=annoying)
+    if relation == "blocked":
+        block(carol, bob)
+    elif relation == "muted":
+        mute(carol, bob)
+    elif relation == "blocking":
+        block(bob, carol)
+    else:
+        Account.objects.filter(id=bob.id).update(limited_at=clock.now())
+    assert _context(root, carol)[1] == ["answer"]
+    if relation == "limited":
+        assert _context(root, None)[1] == ["answer"]
+        follow(carol, bob)
+        assert _context(root, carol)[1] == ["annoying", "answer"]
+        assert _context(root, bob)[1] == ["annoying", "answer"]
+
+
+def test_an_expired_mute_hides_nothing(alice: Account, bob: Account) -> None:
+    root = make_status(alice, "root")
+    make_status(bob, "answer", reply_to=root)
+    mute(alice, bob, expires_at=clock.now())
+    assert _context(root, alice)[1] == ["answer"]
+
+
+def _chain(author: Account, length: int) -> list[Status]:
+    posts = [make_status(author, "0")]
+    for number in range(1, length):
+        posts.append(make_status(author, str(number), reply_to=posts[-1]))
+    return posts
+
+
+def test_anybody_sees_forty_ancestors_and_twenty_generations(alice: Account) -> None:
+    posts = _chain(alice, 45)
+    ancestors, _descendants = _context(posts[44], None)
+    assert ancestors == [str(number) for number in range(4, 44)]
+    assert _context(posts[0], None)[1] == [str(number) for number in range(1, 21)]
+    assert len(_context(posts[44], alice)[0]) == 44
+    assert len(_context(posts[0], alice)[1]) == 44
+
+
+def test_anybody_sees_the_sixty_oldest_descendants(alice: Account, bob: Account) -> None:
+    root = make_status(alice, "root")
+    for number in range(65):
+        make_status(bob, str(number), reply_to=root)
+    assert _context(root, None)[1] == [str(number) for number in range(60)]
+    assert len(_context(root, bob)[1]) == 65
+
+
+def test_users_are_shown_4096() -> None:
+    assert (threads.FOR_USERS.ancestors, threads.FOR_USERS.descendants) == (4096, 4096)
+
+
+def _ask(status: Status, viewer_id: int | None) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        context = load_context(find_status(status.id, viewer_id), viewer_id)
+        present_by_id(context.page)
+    return len(captured.captured_queries)
+
+
+def test_a_hundred_answers_take_as_many_queries_as_two(alice: Account, settings: Any) -> None:
+    settings.SERIALIZER_QUERIES_FORBIDDEN = True
+    small, large = make_status(alice, "small"), make_status(alice, "large")
+    for root, number in ((small, 2), (large, 100)):
+        parent = root
+        for place in range(number):
+            answer = make_status(make_account() if place < 30 else alice, str(place), reply_to=parent)
+            parent = answer if place % 4 == 0 else parent
+    # Find it, its descendants, rows, relations, marks, bodies, authors; without emojis nobody asks for them.
+    assert _ask(small, alice.id) == _ask(large, alice.id) == 7
+    assert _ask(large, alice.id) == 5

@@ -1,0 +1,159 @@
+"""Promises about files that wait to be attached."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.media.images import Unidentified
+from statuses.models import MediaAttachment, MediaType, Processing
+from statuses.policies.media import SUPPORTED_TYPES, read_focus
+from statuses.queries.media import find_media
+from statuses.services.media import MediaChange, MediaUpload, delete_media, update_media, upload_media
+from tests.factories.statuses import make_media, make_status, picture
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+
+
+def _upload(account: Account, data: bytes, **values: Any) -> MediaAttachment:
+    return upload_media(account_id=account.id, upload=MediaUpload(data=data, **values))
+
+
+def test_a_picture_is_kept_with_its_preview_its_sizes_and_its_blur(alice: Account, media_root: Path) -> None:
+    media = _upload(alice, picture(1600, 1200, "JPEG"), description=" a cat ", focus="0.5,-0.25")
+    stored = MediaAttachment.objects.get(id=media.id)
+    assert (stored.type, stored.processing, stored.description) == (MediaType.IMAGE, Processing.COMPLETE, "a cat")
+    assert stored.meta["original"]["size"] == "1600x1200"
+    assert stored.meta["small"]["width"] * stored.meta["small"]["height"] <= 230_400
+    assert stored.meta["focus"] == {"x": 0.5, "y": -0.25}
+    assert stored.blurhash is not None
+    assert len(stored.blurhash) == 36
+    assert (media_root / stored.file).stat().st_size == stored.file_size
+    assert (media_root / stored.preview).exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type", "message"),
+    [
+        (b"", "image/png", "Validation failed: File can't be blank"),
+        (b"ID3\x04 music", "audio/mpeg", "Validation failed: File content type is invalid"),
+        (b"\0\0\0\x18ftypmp42", "video/mp4", "Validation failed: File content type is invalid"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/png", "Validation failed: File content type is invalid"),
+        (b"hello", "text/plain", "Validation failed: File content type is invalid"),
+        (b"hello", "image/png", "File type of uploaded media could not be verified"),
+        (b"\x89PNG\r\n\x1a\n", "image/png", "File type of uploaded media could not be verified"),
+        (
+            b"GIF89a" + b"\0" * 16 * 1024 * 1024,
+            "image/gif",
+            "Validation failed: File file size must be less than 16 MB",
+        ),
+    ],
+)
+def test_what_is_no_picture_is_refused_with_the_contracts_words(
+    alice: Account, media_root: Path, data: bytes, content_type: str, message: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        _upload(alice, data, content_type=content_type)
+    assert refused.value.message == message
+    assert not MediaAttachment.objects.exists()
+    assert not list(media_root.rglob("*.*"))
+
+
+def test_the_senders_word_does_not_decide_what_a_file_is(alice: Account) -> None:
+    assert _upload(alice, picture(), content_type="application/x-evil").content_type == "image/png"
+
+
+def test_supported_types_are_those_that_work(alice: Account) -> None:
+    for content_type in SUPPORTED_TYPES:
+        image_format = content_type.partition("/")[2].upper()
+        assert _upload(alice, picture(image_format=image_format), content_type=content_type).type == MediaType.IMAGE
+
+
+def test_seed_028_pictures_have_no_thumbnail_of_their_own(alice: Account) -> None:
+    with pytest.raises(Invalid, match="Validation failed: Thumbnail must be blank"):
+        _upload(alice, picture(), has_thumbnail=True)
+
+
+def test_descriptions_of_ten_thousand_characters_are_the_longest(alice: Account) -> None:
+    assert _upload(alice, picture(), description="x" * 10_000).description == "x" * 10_000
+    with pytest.raises(Invalid, match="Validation failed: Description is too long"):
+        _upload(alice, picture(), description="x" * 10_001)
+
+
+@pytest.mark.parametrize(
+    ("written", "point"),
+    [
+        ("0,0", {"x": 0.0, "y": 0.0}),
+        ("-1.0, 0.5", {"x": -1.0, "y": 0.5}),
+        ("7,-7", {"x": 1.0, "y": -1.0}),
+        ("", None),
+        (None, None),
+        ("0.5", None),
+        ("a,b", None),
+        ("nan,0", None),
+        ("1,inf", None),
+        ("1,2,3", None),
+    ],
+)
+def test_a_focus_is_a_pair_within_the_picture(written: str | None, point: dict[str, float] | None) -> None:
+    assert read_focus(written) == point
+
+
+def test_a_failed_write_leaves_no_files(alice: Account, media_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_values: Any) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(MediaAttachment.objects, "create", full)
+    with pytest.raises(OSError, match="No space left"):
+        _upload(alice, picture())
+    assert not list(media_root.rglob("*.*"))
+
+
+def test_seed_064_an_unattached_file_can_be_described_anew(alice: Account) -> None:
+    media = make_media(alice, description="old")
+    changed = update_media(account_id=alice.id, media_id=media.id, change=MediaChange(description="new", focus="1,0"))
+    assert (changed.description, changed.meta["focus"]) == ("new", {"x": 1.0, "y": 0.0})
+    kept = update_media(account_id=alice.id, media_id=str(media.id), change=MediaChange())
+    assert (kept.description, kept.meta) == ("new", changed.meta)
+    assert update_media(account_id=alice.id, media_id=media.id, change=MediaChange(description="")).description is None
+    with pytest.raises(Invalid):
+        update_media(account_id=alice.id, media_id=media.id, change=MediaChange(description="x" * 10_001))
+    with pytest.raises(Invalid):
+        update_media(account_id=alice.id, media_id=media.id, change=MediaChange(has_thumbnail=True))
+
+
+def test_only_ones_own_unattached_files_are_found(alice: Account, bob: Account) -> None:
+    foreign, used = make_media(bob), make_media(alice)
+    make_status(alice, media=[used])
+    for wrong in (foreign.id, used.id, 1, "abc", None):
+        with pytest.raises(NotFound):
+            find_media(wrong, alice.id)
+        with pytest.raises(NotFound):
+            update_media(account_id=alice.id, media_id=wrong, change=MediaChange(description="x"))
+    foreign.refresh_from_db()
+    assert foreign.description is None
+
+
+def test_deleting_removes_row_and_files_after_the_commit(
+    alice: Account, media_root: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    media = make_media(alice)
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_media(account_id=alice.id, media_id=media.id)
+    assert not MediaAttachment.objects.exists()
+    assert not [path for path in media_root.rglob("*") if path.is_file()]
+
+
+def test_attached_and_foreign_files_are_not_deleted(alice: Account, bob: Account) -> None:
+    foreign, used = make_media(bob), make_media(alice)
+    make_status(alice, media=[used])
+    with pytest.raises(Invalid, match="Media attachment is currently used by a status"):
+        delete_media(account_id=alice.id, media_id=used.id)
+    for wrong in (foreign.id, 1, "abc"):
+        with pytest.raises(NotFound):
+            delete_media(account_id=alice.id, media_id=wrong)
+    assert MediaAttachment.objects.count() == 2
