@@ -67,7 +67,7 @@ class Connection:
         self._switchboard.listen(channels.token(self.token_id), self._on_token)
         self._switchboard.listen(channels.user(self.user_id), self._on_user)
         self._switchboard.enter(self)
-        await self._switchboard.settle(channels.token(self.token_id), channels.user(self.user_id))
+        await self._switchboard.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
         # Only now: a revocation after this question is heard, one before it is seen.
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
 

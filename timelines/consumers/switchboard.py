@@ -107,7 +107,7 @@ class Switchboard:
             self._hub.unsubscribe(channel, self._receive)
 
     async def settle(self, *names: str) -> None:
-        """Return when what is sent on these channels from now on arrives, or after a second if Redis does not answer."""
+        """Return when what is sent on these channels from now on arrives; after a second if Redis does not answer."""
         await self._hub.settled(*names)
 
     def _receive(self, channel: str, data: bytes) -> None:

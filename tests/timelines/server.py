@@ -1,0 +1,87 @@
+"""Runs the streaming process, as `manage.py run` does, on the test's own database and Valkey."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from django.conf import settings
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@dataclass(frozen=True)
+class StreamingServer:
+    """A running streaming process."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def http(self) -> str:
+        """The base of its event streams."""
+        return f"http://127.0.0.1:{self.port}/api/v1/streaming"
+
+    @property
+    def ws(self) -> str:
+        """The base of its sockets."""
+        return f"ws://127.0.0.1:{self.port}/api/v1/streaming"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def streaming_server(log: Path, *, ping: float | None = None) -> Iterator[StreamingServer]:
+    """The process, listening, until the end of the block. `ping`: seconds between pings instead of thirty."""
+    port, database = _free_port(), connection.settings_dict
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "social.settings.base",
+        "DATABASE_URL": f"postgres://{database['USER']}@{quote(database['HOST'], safe='')}/{database['NAME']}",
+        "REDIS_URL": settings.REDIS_URLS["streams"],
+        "STREAMING_PORT": str(port),
+        "LOG_LEVEL": "warning",
+    }
+    change = f"asgi.PING_SECONDS = {ping}; " if ping else ""
+    command = [sys.executable, "-c", f"from social import asgi; {change}asgi.serve()"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+        server = StreamingServer(port, process)
+        try:
+            _wait(server, log)
+            yield server
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(server: StreamingServer, log: Path) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if server.process.poll() is not None:
+            raise AssertionError(log.read_text())
+        try:
+            with urllib.request.urlopen(f"{server.http}/health", timeout=1) as answer:
+                assert answer.read() == b"OK"
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError(log.read_text())

@@ -1,0 +1,492 @@
+"""Promises of the streaming API over real sockets (contract, behaviours section 16; clients.md, traps 43-46)."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import quote, urlencode
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from accounts.models import AccessToken, Account, User
+from accounts.services.blocking import block_account, mute_account, unmute_account
+from accounts.services.following import FollowWish, follow_account
+from accounts.services.sessions import announce_state
+from accounts.services.tokens import revoke_tokens
+from social.kernel import clock
+from tests.factories.accounts import make_remote, make_token
+from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
+from tests.support.work import work
+from tests.timelines.conftest import Person, person
+from tests.timelines.server import StreamingServer, streaming_server
+from timelines.services.broadcasting import broadcast_notification, broadcast_to_account
+from timelines.stores.messages import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamingServer]:
+    with streaming_server(tmp_path_factory.mktemp("streaming") / "log") as running:
+        yield running
+
+
+class Socket:
+    """A client's socket."""
+
+    def __init__(self, server: StreamingServer, token: str | None, path: str = "", **query: str) -> None:
+        if token:
+            query["access_token"] = token
+        self.socket: ClientConnection = connect(f"{server.ws}{path}?{urlencode(query)}", open_timeout=5)
+
+    def __enter__(self) -> Socket:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.socket.close()
+
+    def say(self, **message: Any) -> None:
+        self.socket.send(json.dumps(message))
+
+    def next(self, timeout: float = 3.0) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout))
+        return message
+
+    def update(self) -> dict[str, Any]:
+        message = self.next()
+        assert message["event"] == "update", message
+        assert isinstance(message["payload"], str)
+        entity: dict[str, Any] = json.loads(message["payload"])
+        return entity
+
+    def is_silent(self) -> bool:
+        """Whether nothing came: asks for an error and sees that it is the first answer."""
+        self.say(type="subscribe", stream="no such stream")
+        return self.next() == {"error": "Unknown stream type", "status": 400}
+
+    def is_closed(self, within: float) -> int:
+        """The code with which the server closes the socket in time."""
+        with pytest.raises(ConnectionClosed) as closed:
+            self.socket.recv(within)
+        assert closed.value.rcvd is not None
+        return closed.value.rcvd.code
+
+
+def open_socket(server: StreamingServer, someone: Person, stream: str = "", **query: str) -> Socket:
+    token = str(someone.api.token)
+    return Socket(server, token, **({"stream": stream} if stream else {}), **query)
+
+
+def follow(one: Person, other: Person) -> None:
+    follow_account(account=one.account, target=other.account, wish=FollowWish())
+    work()
+
+
+def refusal(url: str, **options: Any) -> tuple[int, str | None, dict[str, Any]]:
+    with pytest.raises(InvalidStatus) as refused:
+        connect(url, open_timeout=5, **options)
+    response = refused.value.response
+    return response.status_code, response.headers.get("X-Error-Message"), json.loads(response.body or b"{}")
+
+
+def test_a_post_reaches_followers_within_a_second_as_they_would_read_it(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # SEED-139, SEED-141, trap 46
+    follow(reader, author)
+    with open_socket(server, reader, "user") as socket:
+        status = make_status(author.account, "hello #world", media=[make_media(author.account)])
+        started = time.monotonic()
+        work()
+        message = socket.next()
+        assert time.monotonic() - started < 1
+        assert list(message) == ["stream", "event", "payload"]
+        assert (message["stream"], message["event"]) == (["user"], "update")
+        shown = json.loads(message["payload"])
+        assert shown == reader.api.get(f"/api/v1/statuses/{status.id}").json()
+        assert isinstance(shown["id"], str)
+        assert shown["favourited"] is False
+        assert shown["filtered"] == []
+
+
+def test_the_author_and_who_has_marked_a_post_get_it_with_their_own_marks(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    booster = person()
+    follow(reader, booster)
+    original = make_status(author.account)
+    make_favourite(reader.account, original)
+    work()
+    with open_socket(server, reader, "user") as mine, open_socket(server, booster, "user") as theirs:
+        boost = make_reblog(booster.account, original)
+        work()
+        for socket, someone in ((mine, reader), (theirs, booster)):
+            assert socket.update() == someone.api.get(f"/api/v1/statuses/{boost.id}").json()
+
+
+@pytest.mark.parametrize("how", ["query", "header", "protocol", "protocol and query"])
+def test_the_token_can_be_sent_in_three_ways(server: StreamingServer, reader: Person, how: str) -> None:  # trap 44
+    token, url, options = str(reader.api.token), server.ws, {}
+    if "query" in how:
+        url += f"?access_token={quote(token)}"
+    if how == "header":
+        options["additional_headers"] = {"Authorization": f"Bearer {token}"}
+    if "protocol" in how:
+        options["subprotocols"] = [token]
+    with connect(url, open_timeout=5, **options) as socket:
+        assert socket.subprotocol == (token if "protocol" in how else None)
+        socket.send(json.dumps({"type": "subscribe", "stream": "nothing"}))
+        assert json.loads(socket.recv(3)) == {"error": "Unknown stream type", "status": 400}
+
+
+def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: StreamingServer, reader: Person) -> None:
+    missing, invalid = "Missing access token", "Invalid access token"
+    assert refusal(server.ws) == (401, missing, {"error": missing})
+    assert refusal(f"{server.ws}?access_token=wrong") == (401, invalid, {"error": invalid})
+    application = make_token(None, "read")
+    assert refusal(f"{server.ws}?access_token={application}")[:2] == (401, invalid)
+    User.objects.filter(id=reader.user.id).update(disabled_at=clock.now())
+    assert refusal(f"{server.ws}?access_token={reader.api.token}")[:2] == (401, invalid)
+
+
+def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)
+    scopes = {"error": "Access token does not have the required scopes", "status": 401}
+    with open_socket(server, person(scopes="write"), "user") as socket:
+        assert socket.next() == scopes
+        for stream in ("public", "hashtag", "user:notification"):
+            socket.say(type="subscribe", stream=stream, tag="x")
+            assert socket.next() == scopes
+    statuses_only = person(scopes="read:statuses")
+    with open_socket(server, statuses_only, "user") as socket:
+        socket.say(type="subscribe", stream="user:notification")
+        assert socket.next() == scopes
+        broadcast_notification(statuses_only.id, b'{"id":"1"}')
+        broadcast_to_account(statuses_only.id, Event.FILTERS_CHANGED, None)
+        assert socket.next() == {"stream": ["user"], "event": "filters_changed"}  # trap 45
+
+
+def test_notifications_come_on_both_user_streams(server: StreamingServer, reader: Person) -> None:
+    with open_socket(server, reader, "user") as socket:
+        socket.say(type="subscribe", stream="user:notification")
+        assert socket.is_silent()
+        broadcast_notification(reader.id, b'{"id":"7"}')
+        found = sorted(socket.next()["stream"][0] for _ in range(2))
+        assert found == ["user", "user:notification"]
+
+
+def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, author: Person) -> None:  # trap 43
+    with open_socket(server, author) as socket:
+        for _ in range(2):  # the second one is ignored
+            socket.say(type="subscribe", stream="hashtag", tag="Cats")
+        socket.say(type="subscribe", stream="public:local")
+        assert socket.is_silent(), "there is no acknowledgement"
+        make_status(author.account, "#cats")
+        work()
+        assert sorted(socket.next()["stream"] for _ in range(2)) == [["hashtag", "Cats"], ["public:local"]]
+        socket.say(type="unsubscribe", stream="hashtag", tag="Cats")
+        socket.say(type="unsubscribe", stream="hashtag", tag="never subscribed")
+        assert socket.is_silent()
+        make_status(author.account, "#cats")
+        work()
+        assert socket.next()["stream"] == ["public:local"]
+        assert socket.is_silent()
+
+
+def test_what_is_no_wish_is_ignored_and_anything_binary_ends_the_socket(
+    server: StreamingServer, reader: Person
+) -> None:
+    with open_socket(server, reader) as socket:
+        for nonsense in ("", "no json", "[]", "1", '{"type":"subscribe"}', '{"type":"sing","stream":"user"}'):
+            socket.socket.send(nonsense)
+        socket.say(type="subscribe", stream="hashtag")
+        assert socket.next() == {"error": "Missing tag name parameter", "status": 400}
+        socket.socket.send(b"\x00")
+        assert socket.is_closed(2) == 1003
+
+
+@pytest.mark.parametrize("path", ["", "/", "/user", "/public/local"])
+def test_sockets_are_accepted_with_and_without_a_path(server: StreamingServer, author: Person, path: str) -> None:
+    with Socket(server, author.api.token, path) as socket:
+        if not path.strip("/"):
+            socket.say(type="subscribe", stream="user")
+        assert socket.is_silent()
+        make_status(author.account)
+        work()
+        assert socket.next()["stream"] == [path.strip("/").replace("/", ":") or "user"]
+
+
+def test_each_public_stream_gets_its_own_posts(server: StreamingServer, reader: Person, author: Person) -> None:
+    names = [
+        *("public", "public:media", "public:local", "public:local:media", "public:remote", "public:remote:media"),
+        *("hashtag", "hashtag:local"),
+    ]
+    remote = make_remote()
+    with open_socket(server, reader) as socket:
+        for name in names:
+            socket.say(type="subscribe", stream=name, tag="x")
+        assert socket.is_silent()
+
+        def heard(number: int) -> set[str]:
+            found = {socket.next()["stream"][0] for _ in range(number)}
+            assert socket.is_silent()
+            return found
+
+        first = make_status(author.account, "#x")
+        work()
+        assert heard(4) == {"public", "public:local", "hashtag", "hashtag:local"}
+        make_status(author.account, "hi", media=[make_media(author.account)])
+        work()
+        assert heard(4) == {"public", "public:media", "public:local", "public:local:media"}
+        make_remote_status(remote, "<p>there</p>")
+        work()
+        assert heard(2) == {"public", "public:remote"}
+        make_status(reader.account, "#x reply", reply_to=first)
+        work()
+        assert heard(2) == {"hashtag", "hashtag:local"}
+        make_status(author.account, "quiet #x", visibility="unlisted")
+        make_status(author.account, "private #x", visibility="private")
+        make_reblog(reader.account, first)
+        work()
+        assert socket.is_silent()
+
+
+def test_a_deletion_is_told_wherever_the_post_was(server: StreamingServer, reader: Person, author: Person) -> None:
+    booster = person()
+    follow(reader, author)
+    follow(reader, booster)
+    status = make_status(author.account, "#x")
+    work()
+    with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as public:
+        socket.say(type="subscribe", stream="hashtag", tag="x")
+        assert socket.is_silent()
+        boost = make_reblog(booster.account, status)
+        assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
+        work()
+        found = sorted(
+            (message["stream"], message["event"], message["payload"]) for message in (socket.next() for _ in range(3))
+        )
+        assert found == [
+            (["hashtag", "x"], "delete", str(status.id)),
+            (["user"], "delete", str(status.id)),
+            (["user"], "delete", str(boost.id)),
+        ]
+        assert public.next() == {"stream": ["public"], "event": "delete", "payload": str(status.id)}
+
+
+def test_public_streams_spare_each_viewer_whom_they_do_not_want(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    other = person()
+
+    def comes(*writers: Person) -> list[bool]:
+        found = []
+        for writer in writers:
+            status = make_status(writer.account)
+            work()
+            heard = any(witness_id == str(status.id) for witness_id in received())
+            found.append(heard)
+        return found
+
+    with open_socket(server, reader, "public") as socket:
+
+        def received() -> list[str]:
+            socket.say(type="subscribe", stream="no such stream")
+            ids = []
+            while "error" not in (message := socket.next()):
+                ids.append(json.loads(message["payload"])["id"])
+            return ids
+
+        assert comes(author, reader) == [True, True]
+        mute_account(account=reader.account, target=author.account)
+        work()
+        assert comes(author, other, reader) == [False, True, True]
+        make_status(other.account, f"@{author.account.username} hi")
+        work()
+        assert received() == [], "somebody muted is mentioned"
+        unmute_account(account=reader.account, target=author.account)
+        work()
+        assert comes(author) == [True]
+        block_account(account=author.account, target=reader.account)
+        work()
+        assert comes(author, other) == [False, True]
+        User.objects.filter(id=reader.user.id).update(preferences={"chosen_languages": ["eo"]})
+        block_account(account=reader.account, target=author.account)
+        work()
+        make_status(other.account, language="de")
+        known = make_status(other.account, language="eo")
+        work()
+        assert received() == [str(known.id)]
+
+
+def test_home_streams_follow_the_rules_of_the_timeline(server: StreamingServer, reader: Person, author: Person) -> None:
+    stranger = person()
+    follow(reader, author)
+    unwanted = make_status(stranger.account)
+    work()
+    with open_socket(server, reader, "user") as socket:
+        make_status(author.account, "to a stranger", reply_to=unwanted)
+        make_status(author.account, "to nobody", visibility="direct")
+        make_status(stranger.account)
+        work()
+        assert socket.is_silent()
+        Account.objects.filter(id=author.id).update(limited_at=clock.now())
+        expected = make_status(author.account, "limited authors reach their followers")
+        work()
+        assert socket.update()["id"] == str(expected.id)
+
+
+def test_a_revoked_token_ends_its_sockets_and_no_others_within_a_second(
+    server: StreamingServer, reader: Person
+) -> None:  # security row 23
+    second = make_token(reader.user)
+    with open_socket(server, reader, "user") as socket, Socket(server, second, stream="user") as other:
+        started = time.monotonic()
+        revoke_tokens(AccessToken.objects.filter(token=reader.api.token))
+        assert socket.is_closed(1) == 1008
+        assert time.monotonic() - started < 1
+        assert other.is_silent()
+
+
+def test_a_disabled_user_loses_every_stream_within_a_second(server: StreamingServer, reader: Person) -> None:
+    with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as other:
+        announce_state(user=reader.user)
+        work()
+        assert socket.is_silent(), "a change that leaves the user enabled ends nothing"
+        User.objects.filter(id=reader.user.id).update(disabled_at=clock.now())
+        started = time.monotonic()
+        announce_state(user=reader.user)
+        work()
+        assert socket.is_closed(1) == other.is_closed(1) == 1008
+        assert time.monotonic() - started < 1
+
+
+def test_nothing_is_encoded_for_people_who_are_not_listening(
+    server: StreamingServer, reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from timelines.services import broadcasting
+
+    follow(reader, author)
+    made: list[int] = []
+    original = broadcasting.present
+    monkeypatch.setattr(broadcasting, "present", lambda page: made.append(len(page.rows)) or original(page))
+    make_status(author.account)
+    work()
+    assert made == []
+    with open_socket(server, reader, "user") as socket:
+        make_status(author.account)
+        work()
+        assert socket.update()
+    assert made == [1]
+
+
+class EventStream:
+    """A client's event stream."""
+
+    def __init__(self, server: StreamingServer, path: str, token: str | None, **query: str) -> None:
+        request = urllib.request.Request(f"{server.http}/{path}?{urlencode(query)}")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        self.answer = urllib.request.urlopen(request, timeout=5)
+
+    def __enter__(self) -> EventStream:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.answer.close()
+
+    def line(self) -> str:
+        text: str = self.answer.readline().decode()
+        return text
+
+
+def test_event_streams_greet_and_carry_the_same_events(server: StreamingServer, reader: Person, author: Person) -> None:
+    follow(reader, author)
+    with EventStream(server, "user", reader.api.token) as stream:
+        assert stream.answer.headers["Content-Type"].startswith("text/event-stream")
+        assert stream.answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert stream.line() == ":)\n"
+        status = make_status(author.account, "two\n\nlines")
+        work()
+        assert stream.line() == "event: update\n"
+        data = stream.line()
+        assert data.startswith("data: ")
+        assert json.loads(data.removeprefix("data: "))["id"] == str(status.id)
+        assert stream.line() == "\n"
+        assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
+        work()
+        assert [stream.line() for _ in range(3)] == ["event: delete\n", f"data: {status.id}\n", "\n"]
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("public", {}),
+        ("public/local", {}),
+        ("public", {"only_media": "true"}),
+        ("hashtag", {"tag": "x"}),
+        ("hashtag/local", {"tag": "x"}),
+    ],
+)
+def test_every_public_stream_has_a_path(
+    server: StreamingServer, author: Person, path: str, query: dict[str, str]
+) -> None:
+    with EventStream(server, path, None, access_token=str(author.api.token), **query) as stream:
+        assert stream.line() == ":)\n"
+        make_status(author.account, "#x", media=[make_media(author.account)])
+        work()
+        assert stream.line() == "event: update\n"
+
+
+def test_refused_event_streams_say_why(server: StreamingServer, reader: Person) -> None:
+    def refused(path: str, token: str | None, **query: str) -> tuple[int, dict[str, str]]:
+        with pytest.raises(HTTPError) as error:
+            EventStream(server, path, token, **query)
+        return error.value.code, json.loads(error.value.read())
+
+    token = reader.api.token
+    assert refused("user", None) == (401, {"error": "Missing access token"})
+    assert refused("user", "wrong") == (401, {"error": "Invalid access token"})
+    scopes = {"error": "Access token does not have the required scopes"}
+    assert refused("user", person(scopes="write").api.token) == (401, scopes)
+    assert refused("nothing", token) == (400, {"error": "Unknown channel requested"})
+    assert refused("hashtag", token) == (400, {"error": "Missing tag name parameter"})
+    assert refused("../../instance", token)[0] == 404
+
+
+def test_a_revoked_token_ends_its_event_streams_within_a_second(server: StreamingServer, reader: Person) -> None:
+    with EventStream(server, "user", reader.api.token) as stream:
+        assert stream.line() == ":)\n"
+        started = time.monotonic()
+        revoke_tokens(AccessToken.objects.filter(token=reader.api.token))
+        assert stream.line() == ""
+        assert time.monotonic() - started < 1
+
+
+def test_health_answers_ok_to_anybody(server: StreamingServer) -> None:
+    with urllib.request.urlopen(f"{server.http}/health") as answer:
+        assert (answer.status, answer.read()) == (200, b"OK")
+    preflight = urllib.request.Request(f"{server.http}/user", method="OPTIONS")
+    with urllib.request.urlopen(preflight) as answer:
+        assert answer.status == 204
+        assert "Authorization" in answer.headers["Access-Control-Allow-Headers"]
+
+
+def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(
+    django_db_setup: None, reader: Person, tmp_path: Path
+) -> None:
+    with streaming_server(tmp_path / "log", ping=0.3) as server, open_socket(server, reader, "user") as socket:
+        pings: list[bytes] = []
+        protocol = socket.socket.protocol
+        original = protocol.recv_frame
+        protocol.recv_frame = lambda frame: (pings.append(frame.data) if frame.opcode == 9 else None, original(frame))[
+            1
+        ]
+        time.sleep(1.2)
+        assert len(pings) >= 2
+        assert socket.is_silent(), "an answered ping keeps the socket"
