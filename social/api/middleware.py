@@ -20,6 +20,7 @@ from django.utils import translation
 
 from social.api import access_log, addresses, languages
 from social.kernel import logs
+from social.kernel.http.limits import web_request_budget
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -53,7 +54,7 @@ class RequestMiddleware:
         forwarded = meta.get("HTTP_X_FORWARDED_PROTO")
         if forwarded == "https" and addresses.is_trusted(meta.get("REMOTE_ADDR", "")):
             meta["wsgi.url_scheme"] = forwarded
-        with logs.request_context(request_id):
+        with logs.request_context(request_id), web_request_budget():
             response = self.get_response(request)
         headers = response.headers
         headers["X-Request-Id"] = request_id

@@ -63,7 +63,7 @@ class Embedded:
         """Make what is missing and see former servers of this directory out. Raises OperatorError with the remedy."""
         self.postgres.prepare()
         if valkey:
-            (self.data_dir / "valkey").mkdir(parents=True, exist_ok=True)
+            (self.data_dir / "valkey").mkdir(mode=0o700, parents=True, exist_ok=True)
             self._see_out("Valkey", self._leftover_valkey, signal.SIGTERM)
         if postgres:
             self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)

@@ -182,7 +182,7 @@ def _cannot_listen(port: int) -> OSError | None:
 
 def _tell(console: Console, seconds: float) -> None:
     place = _short(env.DATA_DIR)
-    mail = "by mail" if env.EMAIL_URL else f"as files in {place}/mail"
+    mail = "" if env.EMAIL_URL else f", mail is written to {place}/mail"
     console.say("")
     console.say(f"Social is ready at {env.BASE_URL} (streaming: {env.STREAMING_URL}), after {seconds:.1f} s.")
     if env.REGISTRATIONS == "closed":
@@ -190,7 +190,7 @@ def _tell(console: Console, seconds: float) -> None:
     else:
         console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.LOCAL_DOMAIN}.")
     console.say("  Make yourself its owner: manage.py create_account NAME --email ADDRESS --role Owner --confirmed")
-    console.say(f"  Data is in {place}, mail goes out {mail}. Check everything: manage.py doctor. Stop: Ctrl-C.")
+    console.say(f"  Data is in {place}{mail}. Check everything: manage.py doctor. Stop: Ctrl-C.")
     console.say("")
 
 

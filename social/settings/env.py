@@ -138,6 +138,7 @@ CONFIRM_EMAIL = _switch("CONFIRM_EMAIL", not LOOPBACK)
 RATE_LIMITS = _switch("RATE_LIMITS", True, "on", "off")
 FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
+ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
 EMAIL_URL = os.environ.get("EMAIL_URL", "")
 MAIL_FROM = os.environ.get("MAIL_FROM") or f"Social <notifications@{urlsplit(f'//{LOCAL_DOMAIN}').hostname}>"

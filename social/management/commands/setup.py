@@ -36,7 +36,7 @@ class Command(BaseCommand):
         with connection.cursor() as cursor:
             domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
             schema.note(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
-        for folder in ("mail", "media", "static"):
-            (settings.DATA_DIR / folder).mkdir(parents=True, exist_ok=True)
+        for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):
+            (settings.DATA_DIR / folder).mkdir(mode=mode, parents=True, exist_ok=True)
         call_command("collectstatic", interactive=False, verbosity=0)
         self.stdout.write(f"{settings.LOCAL_DOMAIN} is set up in {settings.DATA_DIR}. Start it: manage.py run")

@@ -9,7 +9,6 @@ import pytest
 
 from accounts.models import Account
 from social.kernel.errors import Invalid, NotFound
-from social.kernel.media.images import Unidentified
 from statuses.models import MediaAttachment, MediaType, Processing
 from statuses.policies.media import SUPPORTED_TYPES, read_focus
 from statuses.queries.media import find_media
