@@ -133,10 +133,10 @@ class User(AbstractBaseUser):
         return bool(self.role.permissions & ~(Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL))
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
-        """For Django's admin: staff may look at what their role concerns; nobody edits rows."""
+        """For Django's admin: staff may look at what their role concerns; repairs are for administrators."""
         app_label, _, action = perm.partition(".")
         needed = ADMIN_VIEW.get(app_label, Permission.ADMINISTRATOR)
-        return self.is_active and action.startswith("view_") and self.role.can(needed)
+        return self.is_active and self.role.can(needed if action.startswith("view_") else Permission.ADMINISTRATOR)
 
     def has_perms(self, perm_list: list[str], obj: object | None = None) -> bool:
         """All of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import stat
@@ -67,17 +68,20 @@ class Postgres:
 
     def __post_init__(self) -> None:
         self.owner = Owner.current()
-        self._mark = hashlib.sha256(str(self.data_dir).encode()).hexdigest()[:12]
-        self.folder = self._find_folder()
+        self._elsewhere = SYSTEM_FOLDER / secrets.token_hex(6)
 
-    def _find_folder(self) -> Path:
-        """`DATA_DIR/postgres`, or the system folder it links to when root's `nobody` cannot walk to the former."""
+    @property
+    def folder(self) -> Path:
+        """`DATA_DIR/postgres`, or the system folder it links to when root's `nobody` cannot walk to the former.
+
+        Only the link says which: a data directory that was removed and made again starts with a new cluster.
+        """
         folder = self.data_dir / "postgres"
         if folder.is_symlink():
             return Path(os.path.realpath(folder))
         if not self.owner.other or self.owner.can_reach(folder) or (folder / "data").exists():
             return folder
-        return SYSTEM_FOLDER / self._mark
+        return self._elsewhere
 
     @property
     def cluster(self) -> Path:
@@ -90,7 +94,8 @@ class Postgres:
         near = self.folder / "run"
         if len(os.fsencode(near / ".s.PGSQL.5432")) < _SOCKET_PATH_LIMIT:
             return near
-        return Path("/tmp") / f"social-{self.owner.uid}-{self._mark}"  # noqa: S108  (`_own_folder` checks whose it is)
+        mark = hashlib.sha256(str(self.data_dir).encode()).hexdigest()[:12]
+        return Path("/tmp") / f"social-{self.owner.uid}-{mark}"  # noqa: S108  (`_own_folder` checks whose it is)
 
     def conninfo(self, database: str = "social") -> str:
         """A libpq connection string."""
@@ -161,13 +166,13 @@ class Postgres:
 
     def _prepare_folders(self) -> None:
         link = self.data_dir / "postgres"
-        if self.folder != link:
+        if link.is_symlink() and not link.exists():
+            raise OperatorError(f"{link} points to {self.folder}, which is gone. Restore it, or remove the link.")
+        if self.folder == self._elsewhere:
             SYSTEM_FOLDER.mkdir(parents=True, exist_ok=True)
             SYSTEM_FOLDER.chmod(0o755)
-            if not link.is_symlink():
-                link.symlink_to(self.folder)
-            elif not self.folder.parent.exists():
-                raise OperatorError(f"{link} points to {self.folder}, which is gone. Restore it, or remove the link.")
+            self._own_folder(self._elsewhere, 0o755)
+            link.symlink_to(self._elsewhere)
         if self.owner.other and not self.owner.can_reach(self.folder):
             raise OperatorError(
                 f"PostgreSQL cannot run as root, and user nobody cannot enter {self.folder}. "

@@ -54,7 +54,7 @@ INSTALLED_APPS = [
     "moderation",
     "notifications",
     "federation",
-    "django.contrib.admin",
+    "social.admin_config.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
