@@ -54,12 +54,18 @@ class FollowRequested(Event):
 
 @dataclass(frozen=True)
 class AccountUnfollowed(Event):
-    """The follow of `target_id` by `account_id`, or its request, has ended."""
+    """The follow of `target_id` by `account_id`, or its request, has ended.
+
+    `uri` is its ActivityPub id, as far as it had one; `ended_by_id` which of the two ended it (the row is gone, so the
+    event carries what the other server must be told).
+    """
 
     key: ClassVar[str] = "pair:{account_id}:{target_id}"
     account_id: int
     target_id: int
     follow_id: int
+    uri: str | None = None
+    ended_by_id: int | None = None
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,18 @@ from social.kernel.locks import lock
 _LONGEST_MUTE = 100 * 365 * 86400
 
 
-def block_account(*, account: Account, target: Account) -> None:
+def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
     """Block, ending follows and requests both ways. Blocking twice, or oneself, changes nothing.
 
-    Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
+    `uri` is the id of a remote Block. Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
         return
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
-        block, created = Block.objects.get_or_create(account=account, target=target)
-        end_following(account.id, target.id)
-        end_following(target.id, account.id)
+        block, created = Block.objects.get_or_create(account=account, target=target, defaults={"uri": uri})
+        end_following(account.id, target.id, ended_by_id=account.id)
+        end_following(target.id, account.id, ended_by_id=account.id)
         if created:
             publish(AccountBlocked(account_id=account.id, target_id=target.id, block_id=block.id))
 

@@ -39,9 +39,11 @@ def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:
     return before != (row.show_reblogs, row.notify, row.languages)
 
 
-def follow_account(*, account: Account, target: Account, wish: FollowWish) -> None:
+def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: str | None = None) -> None:
     """Follow, or ask to. Following twice only updates the options (SEED-149).
 
+    `uri` is the id of the Follow that a remote account has sent, kept as the newest one; the id of ours to a remote
+    account is made here (contract, federation section 7).
     Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit). Announces AccountFollowed or
     FollowRequested (contract, parameters section 2 "Acting on accounts").
     """
@@ -57,19 +59,25 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish) -> No
             or FollowRequest.objects.filter(account=account, target=target).first()
         )
         if existing is not None:
-            if _apply(wish, existing):
-                existing.save(update_fields=["show_reblogs", "notify", "languages"])
+            changed = _apply(wish, existing)
+            if uri is not None and existing.uri != uri:
+                existing.uri, changed = uri, True
+            if changed:
+                existing.save(update_fields=["show_reblogs", "notify", "languages", "uri"])
             return
         if not may_follow(account, target, load_relations(account.id, [target.id])):
             raise Forbidden
         _check_limit(account)
         if needs_request(account, target):
-            request = FollowRequest(account=account, target=target)
+            request = FollowRequest(account=account, target=target, uri=uri)
             _apply(wish, request)
             request.save()
+            if uri is None and not target.local:
+                request.uri = f"{account.uri}#follows/{request.id}"
+                request.save(update_fields=["uri"])
             publish(FollowRequested(account_id=account.id, target_id=target.id, request_id=request.id))
         else:
-            follow = Follow(account=account, target=target)
+            follow = Follow(account=account, target=target, uri=uri)
             _apply(wish, follow)
             follow.save()
             _announce_follow(follow)
@@ -124,17 +132,24 @@ def unfollow_account(*, account: Account, target: Account) -> None:
     """End a follow or withdraw the request; nothing happens when there is none. Announces AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
-        end_following(account.id, target.id)
+        end_following(account.id, target.id, ended_by_id=account.id)
 
 
-def end_following(account_id: int, target_id: int) -> bool:
-    """Remove follow and request of `account_id` to `target_id`, under the pair's lock; True if there was one."""
+def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
+    """Remove follow and request of `account_id` to `target_id`, under the pair's lock; True if there was one.
+
+    `ended_by_id` is the one of the two whose doing it is.
+    """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
     row = follow or request
     if row is None:
         return False
-    publish(AccountUnfollowed(account_id=account_id, target_id=target_id, follow_id=row.id))
+    publish(
+        AccountUnfollowed(
+            account_id=account_id, target_id=target_id, follow_id=row.id, uri=row.uri, ended_by_id=ended_by_id
+        )
+    )
     if request is not None:
         request.delete()
     if follow is not None:

@@ -21,6 +21,7 @@ from accounts.serializers.token import TokenSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowWish, follow_account, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
+from accounts.services.resolving import resolve_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
@@ -189,6 +190,8 @@ class AccountsViewSet(ApiViewSet):
         query = str(sent.get("q") or "").strip()
         if not query:
             return reply([])
+        if as_boolean(sent.get("resolve")):
+            resolve_address(query)
         found = search_accounts(query, viewer_id=self.account_id, following=as_boolean(sent.get("following")))
         return self._accounts(paginate_offset(request, found, limit=Limit(40, 80)).items)
 

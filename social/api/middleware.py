@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
@@ -59,6 +59,9 @@ class RequestMiddleware:
         headers = response.headers
         headers["X-Request-Id"] = request_id
         headers["X-Content-Type-Options"] = "nosniff"
+        if isinstance(response, HttpResponse) and "Content-Length" not in headers:
+            # Without it the server sends the body in chunks; CommonMiddleware is only passed by pages.
+            headers["Content-Length"] = str(len(response.content))
         access_log.write(
             method=request.method or "",
             path=_SECRET_SEGMENT.sub("[...]", request.path_info),

@@ -109,10 +109,10 @@ class Hub:
         while True:
             try:
                 await self._serve()
-            except* (redis.RedisError, OSError) as group:
+            except (redis.RedisError, OSError) as error:
                 connected = bool(self._confirmed)
                 if connected or wait == _FIRST_WAIT:
-                    logger.warning("The stream hub has lost Redis (%s): trying again", group.exceptions[0])
+                    logger.warning("The stream hub has lost Redis (%s): trying again", error)
                 wait = _FIRST_WAIT if connected else min(wait * 2, _LONGEST_WAIT)
             self._forget()
             await asyncio.sleep(wait)
@@ -124,12 +124,18 @@ class Hub:
 
     async def _serve(self) -> None:
         connection = redis.subscriber("streams")
+        tasks: list[asyncio.Task[None]] = []
         try:
             await connection.connect()
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._write(connection))
-                tasks.create_task(self._read(connection))
+            # Not a TaskGroup: until Python 3.13 it forgets that it was cancelled when a task of its fails at that moment.
+            tasks = [asyncio.create_task(self._write(connection)), asyncio.create_task(self._read(connection))]
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
         finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await connection.disconnect(nowait=True)
 
     async def _write(self, connection: Any) -> None:

@@ -67,6 +67,8 @@ def main(argv: list[str]) -> int:
 
 def _dispatch(command: str, arguments: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
+    if command != "run":
+        os.environ.setdefault("LOG_FORMAT", "console")  # for the person at the terminal; processes write JSON
     helped = command in WITHOUT_SERVERS or not {"-h", "--help"}.isdisjoint(arguments)
     _prepare_data_dir(quiet=helped)
     if helped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pwd
+import re
 import secrets
 import shutil
 import signal
@@ -17,12 +18,15 @@ from pathlib import Path
 
 from social.runtime.datadir import ROOM_FOR_A_NEW_DATABASE, check_room
 from social.runtime.failures import OperatorError
+from social.runtime.parent import die_with_parent
 from social.runtime.processes import ProcessSpec, is_running
 
 MAJOR = "18"
 SYSTEM_FOLDER = Path("/var/lib/social")
 # sun_path holds 104 bytes on macOS and 108 on Linux; the socket's own name takes part of it.
 _SOCKET_PATH_LIMIT = 100
+# The folder stands in URLs of three kinds and in a list with commas: other characters would need four ways to quote.
+_PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
 
 @dataclass(frozen=True)
@@ -92,14 +96,14 @@ class Postgres:
     def sockets(self) -> Path:
         """The folder of both servers' sockets, which only their owner can enter."""
         near = self.folder / "run"
-        if len(os.fsencode(near / ".s.PGSQL.5432")) < _SOCKET_PATH_LIMIT:
+        if len(str(near / ".s.PGSQL.5432")) < _SOCKET_PATH_LIMIT and _PLAIN.fullmatch(str(near)):
             return near
         mark = hashlib.sha256(str(self.data_dir).encode()).hexdigest()[:12]
         return Path("/tmp") / f"social-{self.owner.uid}-{mark}"  # noqa: S108  (`_own_folder` checks whose it is)
 
     def conninfo(self, database: str = "social") -> str:
         """A libpq connection string."""
-        return f"host='{self.sockets}' user=social dbname={database}"
+        return f"host={self.sockets} user=social dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:
         """Make `path` a folder of the owner. In a shared temporary directory somebody else may have been quicker."""
@@ -192,6 +196,7 @@ class Postgres:
             command.append("--no-sync")
         done = subprocess.run(  # type: ignore[call-overload]
             command,
+            preexec_fn=die_with_parent(signal.SIGKILL),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd="/",

@@ -39,4 +39,4 @@ class StatusAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Delete the chosen posts"), permissions=["remove"])
     def remove(self, request: HttpRequest, queryset: QuerySet[Status]) -> None:
         """Delete, as their authors could."""
-        self.each(request, queryset, "delete", lambda status: delete_status(status=status))
+        self.each(request, queryset, "delete", lambda status: delete_status(status_id=status.id))

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from accounts.models import Account
 from accounts.policies.relations import Relations
-from statuses.models import Status, Visibility
+from statuses.models import Visibility
 from statuses.policies.visibility import ANYBODY
 
 
-def may_favourite(status: Status, relations: Relations) -> bool:
+class Post(Protocol):
+    """What these rules look at: a `Status`, or a `Row`."""
+
+    @property
+    def id(self) -> int:
+        """Its id."""
+        ...
+
+    @property
+    def account_id(self) -> int:
+        """The author."""
+        ...
+
+    @property
+    def visibility(self) -> str:
+        """One of `Visibility`."""
+        ...
+
+    @property
+    def original(self) -> Post | None:
+        """The boosted post."""
+        ...
+
+
+def may_favourite(status: Post, relations: Relations) -> bool:
     """Whether a reader may like the post: not one who blocks its author."""
     return status.account_id not in relations.blocking
 
 
-def may_reblog(account: Account, status: Status, relations: Relations) -> bool:
+def may_reblog(account: Account, status: Post, relations: Relations) -> bool:
     """Whether a reader may boost the post: a private one only its author, others whoever does not block the author."""
     if status.visibility == Visibility.PRIVATE:
         return status.account_id == account.id
     return status.visibility in ANYBODY and status.account_id not in relations.blocking
 
 
-def reblog_visibility(status: Status, chosen: str) -> str:
+def reblog_visibility(status: Post, chosen: str) -> str:
     """The visibility of a boost: a private post stays private."""
     return status.visibility if status.visibility == Visibility.PRIVATE else chosen

@@ -8,7 +8,6 @@ from typing import Final
 
 from django.db import connection
 
-from statuses.models import Status
 from statuses.policies.visibility import may_be_listed
 from statuses.queries.page import Page, fill, select
 from statuses.queries.rows import Row
@@ -47,30 +46,59 @@ class Context:
     descendants: list[Row]
 
 
-def load_context(status: Status, viewer_id: int | None) -> Context:
-    """The thread around a post for a viewer, in at most seven queries.
+@dataclass(frozen=True)
+class Place:
+    """Where a post stands: `path` are the ids from the first known post of the thread down to this one."""
+
+    id: int
+    account_id: int
+    in_reply_to_account_id: int | None
+    thread_root_id: int
+    path: list[int]
+    conversation_uri: str | None
+
+
+def load_place(row: Row) -> Place:
+    """The place of a post in its thread; one query."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT thread_id, thread_path, conversation_uri FROM statuses_status WHERE id = %s", [row.id])
+        found = cursor.fetchone()
+    thread_id, path, conversation_uri = found or (None, None, None)
+    return Place(
+        id=row.id,
+        account_id=row.account_id,
+        in_reply_to_account_id=row.in_reply_to_account_id,
+        thread_root_id=thread_id or row.id,
+        path=path or [row.id],
+        conversation_uri=conversation_uri,
+    )
+
+
+def load_context(row: Row, viewer_id: int | None) -> Context:
+    """The thread around a post for a viewer, in at most eight queries.
 
     What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
     not follow; answers to those stay. Children come in the order of their ids, an author's answers to themselves
     first. The oldest descendants win where there are more than may be shown.
     """
     reach = FOR_ANYBODY if viewer_id is None else FOR_USERS
-    ancestor_ids = status.path[:-1][-reach.ancestors :]
-    parents = _load_descendants(status, reach)
+    place = load_place(row)
+    ancestor_ids = place.path[:-1][-reach.ancestors :]
+    parents = _load_descendants(place, reach)
     page = select([*ancestor_ids, *parents], viewer_id, may_be_listed)
     ancestors = [row for row in page.rows if row.id not in parents]
     below = [row for row in page.rows if row.id in parents]
-    descendants = in_tree_order(below, parents, root_id=status.id, root_author_id=status.account_id)
+    descendants = in_tree_order(below, parents, root_id=row.id, root_author_id=row.account_id)
     page.rows = ancestors + descendants
     return Context(page=fill(page), ancestors=ancestors, descendants=descendants)
 
 
-def _load_descendants(status: Status, reach: Reach) -> dict[int, int]:
+def _load_descendants(place: Place, reach: Reach) -> dict[int, int]:
     """The ids below a post, oldest first, each with that of its parent."""
     with connection.cursor() as cursor:
         cursor.execute(
             _DESCENDANTS,
-            {"thread": status.thread_root_id, "id": status.id, "depth": reach.depth, "limit": reach.descendants},
+            {"thread": place.thread_root_id, "id": place.id, "depth": reach.depth, "limit": reach.descendants},
         )
         return dict(cursor.fetchall())
 

@@ -128,9 +128,9 @@ def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragme
     return _only(hydrate([status], viewer_id))
 
 
-def present_undone(status: Status, viewer_id: int) -> orjson.Fragment:
+def present_undone(status_id: int, viewer_id: int) -> orjson.Fragment:
     """The entity of a post whose like or boost was just taken back, even if it may not be read any more (SEED-131)."""
-    return _only(fill(select([status.id], viewer_id, unchecked=True)))
+    return _only(fill(select([status_id], viewer_id, unchecked=True)))
 
 
 def _only(page: Page) -> orjson.Fragment:

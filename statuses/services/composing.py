@@ -21,11 +21,11 @@ from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input, normalise_hashtag
 from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
-from statuses.models import Status
 from statuses.policies.languages import choose_language
 from statuses.policies.publishing import check_media_count, check_text, choose_visibility, missing_media
 from statuses.ports import remote_accounts
-from statuses.queries.statuses import find_status
+from statuses.queries.statuses import find_post
+from statuses.queries.threads import Place, load_place
 
 Address = tuple[str, str | None]
 
@@ -66,7 +66,7 @@ class Composition:
     sensitive: bool
     visibility: str
     language: str | None
-    parent: Status | None
+    parent: Place | None
     mentions: tuple[Account, ...]
     tags: tuple[tuple[str, str], ...]
     media_ids: tuple[int, ...]
@@ -116,15 +116,14 @@ def compose(*, author: Account, draft: StatusDraft) -> Composition:
     )
 
 
-def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
+def _find_parent(status_id: str | int | None, author: Account) -> Place | None:
     """The post to reply to; of a boost the boosted one (behaviours section 7)."""
     if status_id is None or status_id == "":
         return None
     try:
-        parent = find_status(status_id, author.id)
+        return load_place(find_post(status_id, author.id).row.proper)
     except NotFound:
         raise NotFound(_("The post you are trying to reply to does not appear to exist.")) from None
-    return parent.reblog_of or parent
 
 
 def _parsed_media_ids(media_ids: Sequence[int | str]) -> tuple[int, ...]:

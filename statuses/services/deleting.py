@@ -18,7 +18,7 @@ from statuses.services.counters import bump
 _UNCOUNTED = (Visibility.DIRECT, Visibility.LIMITED)
 
 
-def delete_status(*, status: Status, delete_media: bool = False) -> None:
+def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Nothing happens when it is deleted already.
 
     The rows stay, invisible, until the clean-up. Files are unattached and wait a day to be posted again; with
@@ -27,7 +27,7 @@ def delete_status(*, status: Status, delete_media: bool = False) -> None:
     now = clock.now()
     with transaction.atomic():
         # The row lock makes two deletions count once, and orders this announcement after those made before.
-        locked = Status.objects.select_for_update().filter(id=status.id, deleted_at=None).first()
+        locked = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if locked is None:
             return
         reblogs = dict(

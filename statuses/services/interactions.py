@@ -12,18 +12,20 @@ from typing import Any, Final
 from django.db import connection, transaction
 
 from accounts.models import Account, User
+from accounts.policies.relations import Relations
 from accounts.queries.relations import load_relations
 from accounts.services.counters import count_status
 from social.kernel import clock
-from social.kernel.errors import Forbidden
+from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.ids import parse_id
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Favourite, Status
-from statuses.policies.interactions import may_favourite, may_reblog, reblog_visibility
+from statuses.models import Status
+from statuses.policies.interactions import Post, may_favourite, may_reblog, reblog_visibility
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
-from statuses.queries.statuses import find_status
+from statuses.policies.visibility import can_see
+from statuses.queries.rows import Row, load_rows
 from statuses.services.counters import bump
 from statuses.services.deleting import delete_status
 from statuses.services.storing import insert_status
@@ -32,66 +34,65 @@ _INSERT_FAVOURITE: Final = """
 INSERT INTO statuses_favourite (account_id, status_id, uri, created_at)
 VALUES (%(account)s, %(status)s, %(uri)s, %(now)s) ON CONFLICT (account_id, status_id) DO NOTHING RETURNING id
 """
+_DELETE_FAVOURITE: Final = "DELETE FROM statuses_favourite WHERE account_id = %s AND status_id = %s RETURNING id"
 
 
-def favourite_status(*, account: Account, status: Status, uri: str | None = None) -> None:
+def favourite_status(
+    *, account_id: int, status: Post, relations: Relations | None = None, uri: str | None = None
+) -> None:
     """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
 
-    `uri` is the id of a remote Like. Raises Forbidden when the account blocks the author.
+    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
+    when the account blocks the author.
     """
-    target = status.reblog_of or status
-    if not may_favourite(target, load_relations(account.id, [target.account_id])):
+    target = status.original or status
+    if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
         raise Forbidden
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            values = {"account": account.id, "status": target.id, "uri": uri, "now": clock.now()}
-            cursor.execute(_INSERT_FAVOURITE, values)
-            made = cursor.fetchone()
-        if made is None:
-            return
-        publish(StatusFavourited(status_id=target.id, account_id=account.id, favourite_id=made[0]))
-        bump({(target.id, "favourites_count"): 1})
+        made = _one_id(_INSERT_FAVOURITE, {"account": account_id, "status": target.id, "uri": uri, "now": clock.now()})
+        if made is not None:
+            publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made))
+            bump({(target.id, "favourites_count"): 1})
 
 
-def unfavourite_status(*, account: Account, status_id: Any) -> Status:
+def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
     """Take a like back; the post it was on. Announces StatusUnfavourited if there was one.
 
     Raises NotFound for a post that does not exist, or that the account may not read and does not like.
     """
-    target = _find_existing(status_id)
+    row = _find_existing(status_id)
+    target = row.proper
     with transaction.atomic():
-        favourite = (
-            Favourite.objects.select_for_update().filter(account=account, status=target).first()
-            if target is not None
-            else None
-        )
-        if favourite is not None and target is not None:
-            publish(StatusUnfavourited(status_id=target.id, account_id=account.id, favourite_id=favourite.id))
-            favourite.delete()
+        gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id])
+        if gone is not None:
+            publish(StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone))
             bump({(target.id, "favourites_count"): -1})
             return target
-    return _proper(find_status(status_id, account.id))
+    _require_readable(row, account_id)
+    return target
 
 
 def reblog_status(
     *,
     account: Account,
-    status: Status,
+    status: Post,
+    relations: Relations | None = None,
     visibility: str | None = None,
     uri: str | None = None,
     created_at: datetime | None = None,
-) -> Status:
-    """Boost a post the account may read; the boost. A second time the first boost is returned.
+) -> int:
+    """Boost a post the account may read; the id of the boost. A second time that of the first boost is returned.
 
-    `visibility` as asked for, by default the user's own; a private post stays private. Announces StatusPublished for
-    the boost and StatusReblogged. Raises Invalid for another visibility, Forbidden for a post that may not be boosted.
+    `relations` are the account's to the author, loaded if not given. `visibility` is as asked for, by default the
+    user's own; a private post stays private. Announces StatusPublished for the boost and StatusReblogged. Raises
+    Invalid for another visibility, Forbidden for a post that may not be boosted.
     """
-    target = _proper(status)
+    target = status.original or status
     user: User | None = getattr(account, "user", None)
     chosen = choose_visibility(
         account, visibility, user.default_privacy if user is not None else None, choices=REBLOG_CHOICES
     )
-    if not may_reblog(account, target, load_relations(account.id, [target.account_id])):
+    if not may_reblog(account, target, relations or load_relations(account.id, [target.account_id])):
         raise Forbidden
     with transaction.atomic():
         lock(f"reblog:{account.id}:{target.id}")
@@ -102,7 +103,7 @@ def reblog_status(
         reblog = insert_status(
             Status(
                 account=account,
-                reblog_of=target,
+                reblog_of_id=target.id,
                 visibility=reblog_visibility(target, chosen),
                 local=account.local,
                 uri=uri,
@@ -115,41 +116,45 @@ def reblog_status(
         )
         count_status(account.id, 1, moment)
         bump({(target.id, "reblogs_count"): 1})
-    return reblog
+    return reblog.id
 
 
-def unreblog_status(*, account: Account, status_id: Any) -> Status:
+def unreblog_status(*, account_id: int, status_id: Any) -> Row:
     """Take a boost back; the post that was boosted. Announces StatusDeleted for the boost if there was one.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
-    target = _find_existing(status_id)
-    reblog = _find_reblog(account.id, target.id) if target is not None else None
-    if target is not None and reblog is not None:
-        delete_status(status=reblog)
-        return target
-    return _proper(find_status(status_id, account.id))
+    row = _find_existing(status_id)
+    reblog_id = _find_reblog(account_id, row.proper.id)
+    if reblog_id is not None:
+        delete_status(status_id=reblog_id)
+    else:
+        _require_readable(row, account_id)
+    return row.proper
 
 
-def _proper(status: Status) -> Status:
-    return status.reblog_of or status
-
-
-def _find_existing(status_id: Any) -> Status | None:
-    """The post with this id, of a boost the boosted one, whoever may read it; None for a deleted one."""
+def _find_existing(status_id: Any) -> Row:
+    """The post with this id, whoever may read it. Raises NotFound when there is none for anybody."""
     number = parse_id(status_id)
-    if number is None:
-        return None
-    status = Status.objects.select_related("account", "reblog_of__account").filter(id=number).first()
-    if status is None:
-        return None
-    target = _proper(status)
-    return None if target.is_deleted or target.is_author_suspended else target
+    for row in load_rows([number]) if number is not None else []:
+        if not row.proper.is_deleted and not row.proper.is_author_suspended:
+            return row
+    raise NotFound
 
 
-def _find_reblog(account_id: int, status_id: int) -> Status | None:
-    return (
-        Status.objects.select_related("account", "reblog_of__account")
-        .filter(account_id=account_id, reblog_of_id=status_id, deleted_at=None)
-        .first()
-    )
+def _require_readable(row: Row, account_id: int) -> None:
+    relations = load_relations(account_id, [row.account_id, row.proper.account_id])
+    if not can_see(row, account_id, relations, row.mentioned_ids):
+        raise NotFound
+
+
+def _find_reblog(account_id: int, status_id: int) -> int | None:
+    found = Status.objects.filter(account_id=account_id, reblog_of_id=status_id, deleted_at=None)
+    return found.values_list("id", flat=True).first()
+
+
+def _one_id(sql: str, parameters: Any) -> int | None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        row = cursor.fetchone()
+    return None if row is None else int(row[0])

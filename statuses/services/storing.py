@@ -17,6 +17,7 @@ from social.kernel.ids import snowflake_at
 from statuses.events import StatusPublished
 from statuses.models import MediaAttachment, Mention, Status, StatusTag, Visibility
 from statuses.policies.publishing import check_media, missing_media
+from statuses.queries.threads import Place
 from statuses.services.counters import bump
 
 PATH_LIMIT: Final = 4096
@@ -31,6 +32,7 @@ class NewStatus:
 
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
+    An old post that was fetched rather than sent is not `announced`: it is there, and nobody is told.
     """
 
     author: Account
@@ -40,7 +42,7 @@ class NewStatus:
     sensitive: bool = False
     visibility: str = Visibility.PUBLIC
     language: str | None = None
-    parent: Status | None = None
+    parent: Place | Status | None = None
     in_reply_to_uri: str | None = None
     mentions: Sequence[Account] = ()
     silent: Collection[int] = ()
@@ -52,6 +54,7 @@ class NewStatus:
     url: str | None = None
     conversation_uri: str | None = None
     created_at: datetime = field(default_factory=clock.now)
+    announced: bool = True
 
     @property
     def is_counted(self) -> bool:
@@ -77,16 +80,17 @@ def store_status(new: NewStatus) -> Status:
         item.status, item.position = status, position
     if media:
         MediaAttachment.objects.bulk_update(media, ["status", "position"])
-    publish(
-        StatusPublished(
-            status_id=status.id,
-            account_id=status.account_id,
-            local=status.local,
-            reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
-            mentions=bool(new.mentions),
-            link=new.has_link,
+    if new.announced:
+        publish(
+            StatusPublished(
+                status_id=status.id,
+                account_id=status.account_id,
+                local=status.local,
+                reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
+                mentions=bool(new.mentions),
+                link=new.has_link,
+            )
         )
-    )
     if new.is_counted:
         count_status(status.account_id, 1, status.created_at)
     if new.parent is not None and status.is_public:
@@ -107,7 +111,7 @@ def _insert(new: NewStatus) -> Status:
         visibility=new.visibility,
         language=new.language,
         local=new.author.local,
-        in_reply_to=parent,
+        in_reply_to_id=parent.id if parent is not None else None,
         in_reply_to_account_id=_answered_account_id(new.author, parent),
         in_reply_to_uri=new.in_reply_to_uri,
         conversation_uri=new.conversation_uri or (parent.conversation_uri if parent is not None else None),
@@ -117,7 +121,7 @@ def _insert(new: NewStatus) -> Status:
     return insert_status(status, parent)
 
 
-def insert_status(status: Status, parent: Status | None = None) -> Status:
+def insert_status(status: Status, parent: Place | Status | None = None) -> Status:
     """Write the row of a post or boost, with the thread keys that follow from `parent`.
 
     A local one gets the database's id. A remote one gets an id of its own time, and another one while that is taken.
@@ -152,13 +156,13 @@ def _next_id() -> int:
     return int(number)
 
 
-def _place_in_thread(status: Status, parent: Status) -> None:
+def _place_in_thread(status: Status, parent: Place | Status) -> None:
     """Give a reply the thread keys that follow from its parent (docs/adr/0005)."""
     status.thread_id = parent.thread_root_id
     status.thread_path = [*parent.path, status.id][-PATH_LIMIT:]
 
 
-def _answered_account_id(author: Account, parent: Status | None) -> int | None:
+def _answered_account_id(author: Account, parent: Place | Status | None) -> int | None:
     """Whom a reply answers: in a thread with oneself, whoever the parent answers (contract, entities "Status")."""
     if parent is None:
         return None
@@ -192,5 +196,7 @@ def _lock_media(new: NewStatus) -> list[MediaAttachment]:
     if missing:
         raise missing_media(missing)
     media = [found[media_id] for media_id in new.media_ids]
-    check_media(media)
+    if new.author.local:
+        # What other servers let their people attach together is theirs to say.
+        check_media(media)
     return media

@@ -17,27 +17,28 @@ from social.api.access import optional_user, user
 from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField, as_boolean, as_list
 from social.api.inputs import parameters as parameters_of
 from social.api.limits import family, limited
-from social.api.pagination import Limit, Page, paginate
+from social.api.pagination import Cursor, Limit, Page, paginate
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import Invalid, NotFound
+from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 from statuses.policies.visibility import may_be_listed
-from statuses.queries.page import hydrate
-from statuses.queries.statuses import (
+from statuses.queries.authors import find_author
+from statuses.queries.listings import (
     AccountStatusesFilter,
-    find_own_status,
-    find_status,
-    list_account_statuses,
+    Window,
     list_favourites_of,
     list_reblogs_of,
+    load_account_statuses,
 )
+from statuses.queries.page import Page as StatusesPage
+from statuses.queries.page import fill, hydrate
+from statuses.queries.statuses import find_own_status, find_post
 from statuses.queries.threads import load_context
 from statuses.serializers.presenting import (
     present,
     present_by_id,
     present_deleted,
     present_status,
-    present_statuses,
     present_undone,
 )
 from statuses.services.composing import StatusDraft, UnexpectedMentions
@@ -108,7 +109,7 @@ class StatusesViewSet(ApiViewSet):
         """`POST /api/v1/statuses`: publish; with a repeated `Idempotency-Key` the first post again."""
         try:
             status = publish_status(
-                author=self._account(),
+                author=find_author(self.account_id),
                 draft=_read_draft(request),
                 idempotency_key=request.headers.get("Idempotency-Key"),
                 application_id=self.identity.application_id,
@@ -133,12 +134,12 @@ class StatusesViewSet(ApiViewSet):
         """`DELETE /api/v1/statuses/:id`: the answer has the source text, for another attempt."""
         status = find_own_status(id, self.account_id)
         entity = present_deleted(status, self.account_id)
-        delete_status(status=status, delete_media=as_boolean(parameters_of(request).get("delete_media")))
+        delete_status(status_id=status.id, delete_media=as_boolean(parameters_of(request).get("delete_media")))
         return entity
 
     def context(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it."""
-        context = load_context(find_status(id, self.viewer_id), self.viewer_id)
+        context = load_context(find_post(id, self.viewer_id).row, self.viewer_id)
         entities = present_by_id(context.page)
         return {
             "ancestors": [entities[row.id] for row in context.ancestors if row.id in entities],
@@ -147,48 +148,45 @@ class StatusesViewSet(ApiViewSet):
 
     def favourited_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/favourited_by`."""
-        status = find_status(id, self.viewer_id)
-        favourites = list_favourites_of(status, self.viewer_id).only("id", "account_id")
+        target = find_post(id, self.viewer_id).row.proper
+        favourites = list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
         page = paginate(request, favourites, limit=ACCOUNTS, prev="since_id")
         return _respond_with_accounts(page, [favourite.account_id for favourite in page.items])
 
     def reblogged_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/reblogged_by`."""
-        status = find_status(id, self.viewer_id)
-        reblogs = list_reblogs_of(status, self.viewer_id).only("id", "account_id")
+        target = find_post(id, self.viewer_id).row.proper
+        reblogs = list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
         page = paginate(request, reblogs, limit=ACCOUNTS, prev="since_id")
         return _respond_with_accounts(page, [reblog.account_id for reblog in page.items])
 
     def favourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/favourite`."""
-        status = find_status(id, self.account_id)
-        favourite_status(account=self._account(), status=status)
-        return present_status(status, self.account_id)
+        post = find_post(id, self.account_id)
+        favourite_status(account_id=self.account_id, status=post.row, relations=post.relations)
+        return present_status(id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unfavourite`: always allowed to who likes the post."""
-        status = unfavourite_status(account=self._account(), status_id=id)
-        return present_undone(status, self.account_id)
+        target = unfavourite_status(account_id=self.account_id, status_id=id)
+        return present_undone(target.id, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
-        status = find_status(id, self.account_id)
+        post = find_post(id, self.account_id)
         visibility = parameters_of(request).get("visibility")
-        reblog = reblog_status(
-            account=self._account(), status=status, visibility=None if visibility in (None, "") else str(visibility)
+        reblog_id = reblog_status(
+            account=find_author(self.account_id),
+            status=post.row,
+            relations=post.relations,
+            visibility=None if visibility in (None, "") else str(visibility),
         )
-        return present_status(reblog, self.account_id)
+        return present_status(reblog_id, self.account_id)
 
     def unreblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to who has boosted it."""
-        status = unreblog_status(account=self._account(), status_id=id)
-        return present_undone(status, self.account_id)
-
-    def _account(self) -> Account:
-        account = load_accounts([self.account_id]).get(self.account_id)
-        if account is None:
-            raise NotFound
-        return account
+        target = unreblog_status(account_id=self.account_id, status_id=id)
+        return present_undone(target.id, self.account_id)
 
 
 class AccountStatusesViewSet(ApiViewSet):
@@ -198,18 +196,30 @@ class AccountStatusesViewSet(ApiViewSet):
 
     def list(self, request: Request, id: int) -> HttpResponse:
         """An account's posts as far as the viewer may read them, newest first."""
-        sent = parameters_of(request)
-        tagged = sent.get("tagged")
-        wanted = AccountStatusesFilter(
-            only_media=as_boolean(sent.get("only_media")),
-            exclude_replies=as_boolean(sent.get("exclude_replies")),
-            exclude_reblogs=as_boolean(sent.get("exclude_reblogs")),
-            exclude_direct=as_boolean(sent.get("exclude_direct")),
-            pinned=as_boolean(sent.get("pinned")),
-            tagged=tagged if isinstance(tagged, str) and tagged else None,
-        )
-        page = paginate(request, list_account_statuses(find_account(id), self.viewer_id, wanted), limit=STATUSES)
-        return page.respond(present_statuses(page.items, self.viewer_id))
+        account = find_account(id)
+        wanted = _read_filter(request)
+        loaded: list[StatusesPage] = []
+
+        def load(cursor: Cursor) -> Sequence[int]:
+            window = Window(cursor.limit, cursor.max_id, cursor.after, cursor.ascending)
+            loaded.append(load_account_statuses(account, self.viewer_id, wanted, window))
+            return loaded[-1].ids
+
+        page = paginate(request, load, limit=STATUSES)
+        return page.respond(present(fill(loaded[0])) if page.items else [])
+
+
+def _read_filter(request: Request) -> AccountStatusesFilter:
+    sent = parameters_of(request)
+    tagged = sent.get("tagged")
+    return AccountStatusesFilter(
+        only_media=as_boolean(sent.get("only_media")),
+        exclude_replies=as_boolean(sent.get("exclude_replies")),
+        exclude_reblogs=as_boolean(sent.get("exclude_reblogs")),
+        exclude_direct=as_boolean(sent.get("exclude_direct")),
+        pinned=as_boolean(sent.get("pinned")),
+        tagged=tagged if isinstance(tagged, str) and tagged else None,
+    )
 
 
 def _account_entities(accounts: Sequence[Account]) -> list[dict[str, Any]]:

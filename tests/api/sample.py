@@ -227,7 +227,12 @@ def _shown(value: Any) -> Any:
     if isinstance(value, OptionDraft):
         return value.__dict__
     if hasattr(value, "read"):
-        return {"file": value.name, "type": value.content_type, "size": value.size, "head": value.read(20).decode()}
+        return {
+            "file": value.name,
+            "type": value.content_type,
+            "size": value.size,
+            "head": value.read(20).decode("latin-1"),
+        }
     return value
 
 

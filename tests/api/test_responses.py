@@ -101,6 +101,14 @@ def test_head_and_options_need_no_code_of_their_own(door: Tokens) -> None:
     assert (response.status_code, response.headers["Allow"]) == (204, "DELETE, GET, HEAD, OPTIONS")
 
 
+def test_answers_say_how_long_they_are(door: Tokens) -> None:
+    """Else servers send them in chunks."""
+    body = Client().get(PUBLIC)
+    assert body.headers["Content-Length"] == str(len(body.content))
+    assert Client().get("/api/v1/nothing").headers["Content-Length"] == str(len(b'{"error":"Not Found"}'))
+    assert Client().head(PUBLIC).headers["Content-Length"] == body.headers["Content-Length"]
+
+
 def test_drfs_own_response_class_works_too(door: Tokens, get: Any) -> None:
     response = get("/api/v1/failures/drf")
     assert (response.status_code, response.json()) == (202, {"ok": True})

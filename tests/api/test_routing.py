@@ -64,6 +64,16 @@ def test_a_path_may_be_shared_but_not_a_method() -> None:
         router.resolve("api/v1/x")
 
 
+def test_a_fixed_segment_that_leads_nowhere_is_tried_as_a_parameter() -> None:
+    router = ApiRouter()
+    router.__dict__["url_patterns"] = [
+        endpoint("api/v1/a/b", TagsViewSet, {"get": "list"}),
+        endpoint("api/v1/a/<name>/c", FailuresViewSet, {"get": "raise_it"}),
+    ]
+    assert router.resolve("api/v1/a/b").kwargs == {}
+    assert router.resolve("api/v1/a/b/c").kwargs == {"name": "b"}
+
+
 def test_mistakes_are_told_at_start() -> None:
     with pytest.raises(ImproperlyConfigured, match="no slashes"):
         endpoint("/api/v1/x", TagsViewSet, {"get": "list"})

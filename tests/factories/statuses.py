@@ -61,12 +61,12 @@ def make_reblog(account: Account, status: Status, visibility: str | None = None,
     if not account.local:
         values.setdefault("uri", f"{account.uri}/announces/{status.id}")
     booster = _author(account) if account.local else account
-    return reblog_status(account=booster, status=status, visibility=visibility, **values)
+    return Status.objects.get(id=reblog_status(account=booster, status=status, visibility=visibility, **values))
 
 
 def make_favourite(account: Account, status: Status) -> Favourite:
     """A like."""
-    favourite_status(account=account, status=status)
+    favourite_status(account_id=account.id, status=status)
     return Favourite.objects.get(account=account, status=status.reblog_of or status)
 
 

@@ -228,3 +228,12 @@ def _may_execute(uid: int) -> bool:
     except PermissionError:
         return False
     return done.returncode == 0
+
+
+def test_a_folder_with_a_space_and_an_umlaut_works(data_dir: Path) -> None:
+    with started(data_dir / "meine Übung, neu") as embedded:
+        assert embedded.answers()
+        with psycopg.connect(embedded.database_url), redis.Redis.from_url(embedded.redis_url) as client:
+            assert client.ping()
+        sockets = embedded.sockets
+    shutil.rmtree(sockets, ignore_errors=True)

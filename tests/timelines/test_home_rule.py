@@ -1,4 +1,4 @@
-"""Promises of the home timeline: who sees which post there, row by row of the table (contract, behaviours section 11)."""
+"""Promises of the home timeline: who sees which post there, row by row (contract, behaviours section 11)."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ Listener = Callable[[Message], None]
 SWEEP_SECONDS: Final = 60.0
 """How often the tokens of all connections are looked up, should a revocation not have been heard."""
 
+STOP_SECONDS: Final = 0.5
+
 PRESENCE_SECONDS: Final = 6 * 3600.0
 """How often somebody who only keeps a stream open is marked as active."""
 
@@ -73,8 +75,9 @@ class Switchboard:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self.unlisten(channels.HOMES, self._receive_for_homes)
-        await self._hub.stop()
+        # On Python 3.11 a write that ends in the same moment can swallow the hub's cancellation. Then it is left to the
+        # end of the event loop, which cancels it once more.
+        await asyncio.wait([asyncio.create_task(self._hub.stop())], timeout=STOP_SECONDS)
 
     @property
     def connections(self) -> int:

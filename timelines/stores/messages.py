@@ -78,13 +78,15 @@ class Message:
         """The reverse. Raises ValueError for anything else."""
         head, separator, payload = data.partition(b"\n")
         header = orjson.loads(head)
+        if not isinstance(header, dict) or not isinstance(header.get("event"), str):
+            raise ValueError("not a message: no event")
         try:
             facts = None
             if "facts" in header:
                 author, mentioned, language, has_media, local = header["facts"]
                 facts = Facts(author, frozenset(mentioned), language, has_media, local)
             return cls(header["event"], payload if separator else None, facts, tuple(header.get("to", ())))
-        except (TypeError, KeyError) as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"not a message: {error}") from error
 
     def websocket_text(self, stream: tuple[str, ...]) -> str:

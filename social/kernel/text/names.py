@@ -90,8 +90,6 @@ def normalise_domain(domain: str) -> str | None:
     no domain (empty, too long, underscores, symbols, a port that does not exist).
     """
     host, port = domain.strip(), ""
-    if len(host) > 4 * MAX_DOMAIN_LENGTH:
-        return None
     if host.startswith("["):
         return _normalise_ipv6(host)
     if ":" in host:

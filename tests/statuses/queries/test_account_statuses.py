@@ -8,7 +8,8 @@ import pytest
 
 from accounts.models import Account
 from social.kernel import clock
-from statuses.queries.statuses import AccountStatusesFilter, list_account_statuses
+from statuses.models import Status
+from statuses.queries.listings import AccountStatusesFilter, Window, load_account_statuses
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import (
     block,
@@ -23,14 +24,12 @@ from tests.factories.statuses import (
 pytestmark = pytest.mark.django_db
 
 
-def _texts(account: Account, viewer: Account | None, **wanted: Any) -> list[str]:
-    from statuses.models import Status
-
+def _texts(account: Account, viewer: Account | None, window: Window = Window(40), **wanted: Any) -> list[str]:
     account.refresh_from_db()
-    ids = list_account_statuses(account, viewer.id if viewer else None, AccountStatusesFilter(**wanted))
+    viewer_id = viewer.id if viewer is not None else None
+    page = load_account_statuses(account, viewer_id, AccountStatusesFilter(**wanted), window)
     texts = dict(Status.objects.values_list("id", "text"))
-    boosted = dict(Status.objects.filter(reblog_of__isnull=False).values_list("id", "reblog_of__text"))
-    return [f"RT {boosted[number]}" if number in boosted else texts[number] for number in ids.order_by("-id")]
+    return [f"RT {texts[row.proper.id]}" if row.original else texts[row.id] for row in page.rows]
 
 
 def test_everybody_sees_what_is_for_them(alice: Account, bob: Account, carol: Account) -> None:
@@ -108,3 +107,28 @@ def test_an_answer_to_something_unknown_is_an_answer() -> None:
     make_remote_status(eve, in_reply_to_uri="https://lost.example/1", text="answer")
     assert _texts(eve, None) == ["answer"]
     assert _texts(eve, None, exclude_replies=True) == []
+
+
+def test_a_page_is_full_although_many_posts_are_hidden(alice: Account, bob: Account, carol: Account) -> None:
+    for number in range(4):
+        make_status(alice, f"before {number}")
+    for number in range(12):
+        make_reblog(alice, make_status(bob, f"boosted {number}"))
+    oldest = Status.objects.filter(account=alice).order_by("id").first()
+    mute(carol, bob)
+    everything = ["before 3", "before 2", "before 1", "before 0"]
+    assert _texts(alice, carol, Window(3)) == everything[:3]
+    assert _texts(alice, carol, Window(4)) == everything
+    assert _texts(alice, carol, Window(40)) == everything
+    assert oldest is not None
+    assert _texts(alice, carol, Window(2, after=oldest.id, ascending=True)) == everything[1:3]
+    assert _texts(alice, carol, Window(2, after=oldest.id)) == everything[:2]
+    assert _texts(alice, carol, Window(5, max_id=oldest.id + 1)) == everything[3:]
+
+
+def test_the_ends_of_a_window_are_exclusive_and_its_items_newest_first(alice: Account) -> None:
+    ids = [make_status(alice, str(number)).id for number in range(6)]
+    assert _texts(alice, None, Window(2, max_id=ids[5])) == ["4", "3"]
+    assert _texts(alice, None, Window(2, after=ids[0])) == ["5", "4"]
+    assert _texts(alice, None, Window(2, after=ids[0], ascending=True)) == ["2", "1"]
+    assert _texts(alice, None, Window(9, after=ids[0], max_id=ids[3], ascending=True)) == ["2", "1"]

@@ -1,0 +1,119 @@
+"""Knows how our accounts look to other servers (contract, federation section 4)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django.conf import settings
+
+from accounts.models import Account, CustomEmoji
+from federation.documents.context import SECURITY, WEBFINGER, with_context
+from federation.documents.emojis import emoji_object
+from social.kernel import links
+from social.kernel.media import storage
+from social.kernel.text.scan import Kind, scan
+
+SHARED_INBOX = "/inbox"
+
+
+def iso(moment: datetime) -> str:
+    """A moment as documents write it: to the second, in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> dict[str, Any]:
+    """A local account. While suspended for a time it is blank and says so; `emojis` are those in its texts."""
+    suspended = account.suspended
+    uri = account.uri
+    document: dict[str, Any] = {
+        "id": uri,
+        "type": account.actor_type,
+        "following": f"{uri}/following",
+        "followers": f"{uri}/followers",
+        "inbox": f"{uri}/inbox",
+        "outbox": f"{uri}/outbox",
+        "featured": f"{uri}/collections/featured",
+        "featuredTags": f"{uri}/collections/tags",
+        "preferredUsername": account.username,
+        "name": account.username if suspended else account.display_name or account.username,
+        "webfinger": f"{account.username}@{settings.LOCAL_DOMAIN}",
+        "summary": "" if suspended else account.note_html,
+        "url": links.profile_url(account.username),
+        "manuallyApprovesFollowers": account.locked,
+        "discoverable": bool(account.discoverable) and not suspended,
+        "indexable": account.indexable and not suspended,
+        "memorial": account.memorial,
+        "showFeatured": account.show_featured,
+        "showMedia": account.show_media,
+        "showRepliesInMedia": account.show_media_replies,
+        "published": iso(datetime.combine(account.created_at.date(), time(), UTC)),
+        "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},
+        "tag": [] if suspended else [*map(emoji_object, emojis), *_hashtags(account.note)],
+        "attachment": [] if suspended else _fields(account),
+        "endpoints": {"sharedInbox": links.web_url(SHARED_INBOX)},
+    }
+    terms = ["manuallyApprovesFollowers", "featured", "featuredTags", "discoverable", "indexable", "memorial"]
+    terms += ["showFeatured", "showMedia", "showRepliesInMedia"]
+    if suspended:
+        document["suspended"] = True
+        return with_context(document, [*terms, "suspended"], SECURITY, WEBFINGER)
+    if account.also_known_as:
+        document["alsoKnownAs"] = account.also_known_as
+        terms.append("alsoKnownAs")
+    if account.moved_to is not None:
+        document["movedTo"] = account.moved_to.uri
+        terms.append("movedTo")
+    if account.attribution_domains:
+        document["attributionDomains"] = account.attribution_domains
+        terms.append("attributionDomains")
+    if account.avatar:
+        document["icon"] = _image(account.avatar, account.avatar_description)
+    if account.header:
+        document["image"] = _image(account.header, account.header_description)
+    if document["attachment"]:
+        terms.append("PropertyValue")
+    used = {item["type"] for item in document["tag"]}
+    return with_context(document, [*terms, *sorted(used)], SECURITY, WEBFINGER)
+
+
+def instance_actor(account: Account, public_key_pem: str) -> dict[str, Any]:
+    """The server itself, which signs what it fetches."""
+    uri = account.uri
+    document = {
+        "id": uri,
+        "type": "Application",
+        "inbox": f"{uri}/inbox",
+        "outbox": f"{uri}/outbox",
+        "preferredUsername": settings.LOCAL_DOMAIN,
+        "url": links.web_url("/about/more?instance_actor=true"),
+        "manuallyApprovesFollowers": True,
+        "publicKey": {"id": f"{uri}#main-key", "owner": uri, "publicKeyPem": public_key_pem},
+        "endpoints": {"sharedInbox": links.web_url(SHARED_INBOX)},
+    }
+    return with_context(document, ["manuallyApprovesFollowers"], SECURITY)
+
+
+def _hashtags(note: str) -> list[dict[str, str]]:
+    names = dict.fromkeys(token.name for token in scan(note) if token.kind is Kind.HASHTAG)
+    return [hashtag(name) for name in names]
+
+
+def hashtag(name: str) -> dict[str, str]:
+    """A Hashtag of a post or a bio."""
+    return {"type": "Hashtag", "href": links.tag_url(name), "name": f"#{name}"}
+
+
+def _fields(account: Account) -> list[dict[str, str]]:
+    return [{"type": "PropertyValue", "name": item["name"], "value": item["html"]} for item in account.fields]
+
+
+def _image(path: str, description: str) -> dict[str, str]:
+    image = {"type": "Image", "mediaType": media_type_of(path), "url": storage.url(path)}
+    return image | ({"summary": description} if description else {})
+
+
+def media_type_of(path: str) -> str:
+    """The type of a picture we have made, by its ending."""
+    ending = path.rpartition(".")[2].lower()
+    return {"png": "image/png", "gif": "image/gif", "webp": "image/webp"}.get(ending, "image/jpeg")

@@ -1,0 +1,31 @@
+"""Knows to whom a post is addressed, and what an addressing means (contract, federation section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from federation.documents.context import PUBLIC, PUBLIC_NAMES
+from statuses.models import Visibility
+
+
+def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> tuple[list[str], list[str]]:
+    """`to` and `cc` of a post; `mentioned` are the ids of the accounts it addresses."""
+    people = list(dict.fromkeys(mentioned))
+    if visibility == Visibility.PUBLIC:
+        return [PUBLIC], [followers_url, *people]
+    if visibility == Visibility.UNLISTED:
+        return [followers_url], [PUBLIC, *people]
+    if visibility == Visibility.PRIVATE:
+        return [followers_url], people
+    return people, []
+
+
+def visibility_of(to: Sequence[str], cc: Sequence[str], followers_url: str) -> Visibility:
+    """What an addressing means: direct, unless it names everybody or the author's followers."""
+    if not PUBLIC_NAMES.isdisjoint(to):
+        return Visibility.PUBLIC
+    if not PUBLIC_NAMES.isdisjoint(cc):
+        return Visibility.UNLISTED
+    if followers_url and (followers_url in to or followers_url in cc):
+        return Visibility.PRIVATE
+    return Visibility.DIRECT

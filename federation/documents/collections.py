@@ -1,0 +1,55 @@
+"""Knows the collections of an actor and of a post (contract, federation section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from federation.documents.context import ACTIVITY_STREAMS, with_context
+
+
+def collection(
+    uri: str, total: int, *, first: str | None = None, last: str | None = None, ordered: bool = True
+) -> dict[str, Any]:
+    """A collection by its count, with the addresses of its pages where they may be read."""
+    document: dict[str, Any] = {
+        "@context": ACTIVITY_STREAMS,
+        "id": uri,
+        "type": "OrderedCollection" if ordered else "Collection",
+        "totalItems": total,
+    }
+    if first is not None:
+        document["first"] = first
+    if last is not None:
+        document["last"] = last
+    return document
+
+
+def whole(uri: str, items: Sequence[Any], *, ordered: bool = True) -> dict[str, Any]:
+    """A collection with everything in it."""
+    kind, name = ("OrderedCollection", "orderedItems") if ordered else ("Collection", "items")
+    return {"@context": ACTIVITY_STREAMS, "id": uri, "type": kind, "totalItems": len(items), name: list(items)}
+
+
+def page(
+    uri: str,
+    part_of: str,
+    items: Sequence[Any],
+    *,
+    total: int | None = None,
+    next_uri: str | None = None,
+    prev_uri: str | None = None,
+    ordered: bool = True,
+    terms: Sequence[str] = (),
+) -> dict[str, Any]:
+    """One page of a collection."""
+    kind, name = ("OrderedCollectionPage", "orderedItems") if ordered else ("CollectionPage", "items")
+    document: dict[str, Any] = {"id": uri, "type": kind, "partOf": part_of}
+    if total is not None:
+        document["totalItems"] = total
+    if next_uri is not None:
+        document["next"] = next_uri
+    if prev_uri is not None:
+        document["prev"] = prev_uri
+    document[name] = list(items)
+    return with_context(document, terms)

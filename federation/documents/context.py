@@ -1,0 +1,71 @@
+"""Knows the @context: the two or three vocabularies everybody has, and the terms a document uses beyond them.
+
+Source: contract, federation section 3. Contexts are matched by name by all the network: no JSON-LD processor is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+ACTIVITY_STREAMS: Final = "https://www.w3.org/ns/activitystreams"
+SECURITY: Final = "https://w3id.org/security/v1"
+WEBFINGER: Final = "https://purl.archive.org/socialweb/webfinger"
+PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
+PUBLIC_NAMES: Final = frozenset({PUBLIC, "as:Public", "Public"})
+"""The three ways to write it (contract, federation section 6)."""
+
+_ID: Final = {"@type": "@id"}
+_TERMS: Final[dict[str, dict[str, Any]]] = {
+    "manuallyApprovesFollowers": {"manuallyApprovesFollowers": "as:manuallyApprovesFollowers"},
+    "sensitive": {"sensitive": "as:sensitive"},
+    "Hashtag": {"Hashtag": "as:Hashtag"},
+    "movedTo": {"movedTo": {"@id": "as:movedTo", **_ID}},
+    "alsoKnownAs": {"alsoKnownAs": {"@id": "as:alsoKnownAs", **_ID}},
+    "PropertyValue": {
+        "schema": "http://schema.org#",
+        "PropertyValue": "schema:PropertyValue",
+        "value": "schema:value",
+    },
+    "atomUri": {
+        "ostatus": "http://ostatus.org#",
+        "atomUri": "ostatus:atomUri",
+    },
+    "inReplyToAtomUri": {"ostatus": "http://ostatus.org#", "inReplyToAtomUri": "ostatus:inReplyToAtomUri"},
+    "conversation": {"ostatus": "http://ostatus.org#", "conversation": "ostatus:conversation"},
+    "focalPoint": {
+        "toot": "http://joinmastodon.org/ns#",
+        "focalPoint": {"@container": "@list", "@id": "toot:focalPoint"},
+    },
+    "featured": {"toot": "http://joinmastodon.org/ns#", "featured": {"@id": "toot:featured", **_ID}},
+    "featuredTags": {"toot": "http://joinmastodon.org/ns#", "featuredTags": {"@id": "toot:featuredTags", **_ID}},
+    "attributionDomains": {
+        "toot": "http://joinmastodon.org/ns#",
+        "attributionDomains": {"@id": "toot:attributionDomains", "@container": "@set"},
+    },
+    **{
+        name: {"toot": "http://joinmastodon.org/ns#", name: f"toot:{name}"}
+        for name in (
+            "Emoji",
+            "blurhash",
+            "discoverable",
+            "indexable",
+            "memorial",
+            "suspended",
+            "showFeatured",
+            "showMedia",
+            "showRepliesInMedia",
+        )
+    },
+}
+
+
+def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabularies: str) -> dict[str, Any]:
+    """The document with its @context in front. `terms` are names of the table above, each defined once."""
+    defined: dict[str, Any] = {}
+    for term in terms:
+        defined |= _TERMS[term]
+    names: list[Any] = [ACTIVITY_STREAMS, *vocabularies]
+    if defined:
+        names.append(dict(sorted(defined.items())))
+    return {"@context": names if len(names) > 1 else ACTIVITY_STREAMS, **document}

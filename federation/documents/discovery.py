@@ -1,0 +1,91 @@
+"""Knows the documents by which servers and people are found (contract, federation section 14)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.utils.html import escape
+
+from accounts.models import Account
+from federation.documents.actors import media_type_of
+from social.kernel import links
+from social.kernel.media import storage
+
+WEBFINGER_PATH: Final = "/.well-known/webfinger"
+NODEINFO_SCHEMA: Final = "http://nodeinfo.diaspora.software/ns/schema"
+NODEINFO_VERSIONS: Final = ("2.0", "2.1")
+
+
+def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
+    """Where an account is found (RFC 7033); `instance` for the one that stands for this server."""
+    page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
+    name = settings.LOCAL_DOMAIN if instance else account.username
+    found: list[dict[str, str]] = [
+        {"rel": "http://webfinger.net/rel/profile-page", "type": "text/html", "href": page},
+        {"rel": "self", "type": "application/activity+json", "href": account.uri},
+    ]
+    if not instance:
+        interaction = links.web_url("/authorize_interaction?uri={uri}")
+        found.append({"rel": "http://ostatus.org/schema/1.0/subscribe", "template": interaction})
+        found.append({"rel": "https://w3id.org/fep/3b86/Create", "template": links.web_url("/share?text={content}")})
+        interaction = links.web_url("/authorize_interaction?uri={object}")
+        found.append({"rel": "https://w3id.org/fep/3b86/Object", "template": interaction})
+        if account.avatar and not account.suspended:
+            found.append(
+                {
+                    "rel": "http://webfinger.net/rel/avatar",
+                    "type": media_type_of(account.avatar),
+                    "href": storage.url(account.avatar),
+                }
+            )
+    return {"subject": f"acct:{name}@{settings.LOCAL_DOMAIN}", "aliases": [page, account.uri], "links": found}
+
+
+def host_meta_json() -> dict[str, Any]:
+    """host-meta for whoever asks for JSON (RFC 6415)."""
+    return {"links": [{"rel": "lrdd", "template": links.web_url(f"{WEBFINGER_PATH}?resource={{uri}}")}]}
+
+
+def host_meta_xml() -> str:
+    """host-meta as it was thought of: an XRD."""
+    template = escape(links.web_url(f"{WEBFINGER_PATH}?resource={{uri}}"))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0">\n'
+        f'  <Link rel="lrdd" template="{template}"/>\n'
+        "</XRD>\n"
+    )
+
+
+def nodeinfo_links() -> dict[str, Any]:
+    """Where the figures of this server are."""
+    return {
+        "links": [
+            {"rel": f"{NODEINFO_SCHEMA}/{version}", "href": links.web_url(f"/nodeinfo/{version}")}
+            for version in NODEINFO_VERSIONS
+        ]
+    }
+
+
+def nodeinfo(
+    version: str, *, users: int, active_month: int, active_half_year: int, posts: int, title: str, description: str
+) -> dict[str, Any]:
+    """What this server is and how many use it. Clients read `software.version` as three numbers (clients.md E1)."""
+    software = {"name": "social", "version": settings.VERSION}
+    metadata: dict[str, Any] = {"nodeName": title, "nodeDescription": description}
+    if version == "2.1":
+        software |= {"repository": settings.SOURCE_URL, "homepage": settings.SOURCE_URL}
+    metadata["upstream"] = {"name": "mastodon", "version": settings.UPSTREAM_VERSION}
+    return {
+        "version": version,
+        "software": software,
+        "protocols": ["activitypub"],
+        "services": {"inbound": [], "outbound": []},
+        "usage": {
+            "users": {"total": users, "activeMonth": active_month, "activeHalfyear": active_half_year},
+            "localPosts": posts,
+        },
+        "openRegistrations": settings.REGISTRATIONS == "open",
+        "metadata": metadata,
+    }

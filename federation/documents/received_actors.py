@@ -1,0 +1,185 @@
+"""Knows how to read an account of another server (contract, federation sections 4 and 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
+from federation.documents.reading import (
+    Rejected,
+    first,
+    flag_of,
+    link_of,
+    many,
+    number_of,
+    same_origin,
+    text_of,
+    uri_of,
+    uris_of,
+    web_uri,
+)
+from social.kernel.text.sanitize import sanitize
+
+TYPES: Final = frozenset(ActorType.values)
+FIELD_LIMIT: Final = 2047
+LIST_LIMIT: Final = 256
+KEYS_LIMIT: Final = 10
+
+
+@dataclass(frozen=True)
+class ReceivedKey:
+    """A public key that an actor lists and that names the actor as its owner (security row 12)."""
+
+    id: str
+    pem: str
+
+
+@dataclass(frozen=True)
+class ReceivedActor:
+    """An actor document, typed and clamped. Whether its address is really its own, WebFinger must tell."""
+
+    uri: str
+    type: str
+    username: str
+    inbox: str
+    acct: str | None = None
+    name: str = ""
+    summary: str = ""
+    summary_html: str = ""
+    url: str = ""
+    shared_inbox: str = ""
+    outbox: str = ""
+    followers: str = ""
+    following: str = ""
+    featured: str = ""
+    key: ReceivedKey | None = None
+    key_reference: str | None = None
+    locked: bool = False
+    discoverable: bool | None = None
+    indexable: bool = False
+    memorial: bool = False
+    suspended: bool = False
+    icon: str = ""
+    icon_description: str = ""
+    image: str = ""
+    image_description: str = ""
+    fields: list[dict[str, Any]] = field(default_factory=list)
+    also_known_as: list[str] = field(default_factory=list)
+    attribution_domains: list[str] = field(default_factory=list)
+
+
+def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
+    """Read an actor. Raises Rejected when it lacks id, type, inbox or a name, or its parts are of another server."""
+    uri = web_uri(document.get("id"))
+    if uri is None:
+        raise Rejected("the actor has no id")
+    kinds = [kind for kind in many(document.get("type")) if kind in TYPES]
+    if not kinds:
+        raise Rejected("the document is no actor")
+    inbox = web_uri(document.get("inbox"))
+    if inbox is None or not same_origin(inbox, uri):
+        raise Rejected("the actor has no inbox of its own server")
+    acct = text_of(document.get("webfinger"), USERNAME_LIMIT) or None
+    username = text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
+    if not username or any(character in username for character in "@/ \n\t"):
+        raise Rejected("the actor has no name")
+    endpoints = document.get("endpoints")
+    shared = web_uri(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else None
+    key, reference = _read_key(document.get("publicKey"), uri)
+    summary = text_of(document.get("summary"), NOTE_LIMIT)
+    discoverable = document.get("discoverable")
+    return ReceivedActor(
+        uri=uri,
+        type=kinds[0],
+        username=username,
+        inbox=inbox,
+        acct=acct,
+        name=text_of(document.get("name"), DISPLAY_NAME_LIMIT),
+        summary=summary,
+        summary_html=sanitize(summary),
+        url=link_of(document.get("url")) or uri,
+        shared_inbox=shared if shared is not None and same_origin(shared, uri) else "",
+        outbox=_own(document.get("outbox"), uri),
+        followers=_own(document.get("followers"), uri),
+        following=_own(document.get("following"), uri),
+        featured=_own(document.get("featured"), uri),
+        key=key,
+        key_reference=reference,
+        locked=flag_of(document.get("manuallyApprovesFollowers")),
+        discoverable=discoverable if isinstance(discoverable, bool) else None,
+        indexable=flag_of(document.get("indexable")),
+        memorial=flag_of(document.get("memorial")),
+        suspended=flag_of(document.get("suspended")),
+        **_picture("icon", document.get("icon")),
+        **_picture("image", document.get("image")),
+        fields=_read_fields(document.get("attachment")),
+        also_known_as=[found for item in many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := web_uri(item))],
+        attribution_domains=[
+            text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)
+        ],
+    )
+
+
+def _own(value: Any, uri: str) -> str:
+    found = web_uri(value)
+    return found if found is not None and same_origin(found, uri) else ""
+
+
+def _read_key(value: Any, actor_uri: str) -> tuple[ReceivedKey | None, str | None]:
+    """The first usable key, or the id of one that stands elsewhere."""
+    reference = None
+    for item in many(value)[:KEYS_LIMIT]:
+        if isinstance(item, str):
+            found = web_uri(item)
+            reference = reference or (found if found is not None and same_origin(found, actor_uri) else None)
+            continue
+        key = read_key(item, actor_uri)
+        if key is not None:
+            return key, None
+    return None, reference
+
+
+def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
+    """A key object, if it belongs to the actor and lives on its server."""
+    if not isinstance(value, Mapping):
+        return None
+    key_id, pem = uri_of(value), value.get("publicKeyPem")
+    if key_id is None or not isinstance(pem, str) or len(pem) > 10_000:
+        return None
+    if uri_of(value.get("owner")) != actor_uri or not same_origin(key_id, actor_uri):
+        return None
+    return ReceivedKey(key_id, pem)
+
+
+def _picture(name: str, value: Any) -> dict[str, str]:
+    value = first(value)
+    if isinstance(value, str):
+        return {name: web_uri(value) or ""}
+    if not isinstance(value, Mapping):
+        return {}
+    description = text_of(value.get("summary") or value.get("name"), 2048)
+    return {name: link_of(value.get("url")) or "", f"{name}_description": description}
+
+
+def _read_fields(value: Any) -> list[dict[str, Any]]:
+    rows = []
+    for item in many(value):
+        if not isinstance(item, Mapping) or item.get("type") != "PropertyValue":
+            continue
+        name, shown = text_of(item.get("name"), FIELD_LIMIT), text_of(item.get("value"), FIELD_LIMIT)
+        if name:
+            html = sanitize(shown)
+            rows.append({"name": name, "value": shown, "html": html, "verified_at": None})
+    return rows[:FIELDS_LIMIT]
+
+
+def read_total(document: Mapping[str, Any]) -> int | None:
+    """How many a collection says it has."""
+    return number_of(document.get("totalItems"))
+
+
+def key_ids(document: Mapping[str, Any]) -> list[str]:
+    """The ids of the keys that an actor lists."""
+    return uris_of(document.get("publicKey"), KEYS_LIMIT)

@@ -1,0 +1,210 @@
+"""Knows how to read a post of another server (contract, federation sections 5, 6 and 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.html import escape
+
+from federation.documents.context import PUBLIC_NAMES
+from federation.documents.reading import (
+    Rejected,
+    first,
+    flag_of,
+    link_of,
+    many,
+    moment_of,
+    number_of,
+    same_origin,
+    text_of,
+    uri_of,
+    uris_of,
+    web_uri,
+)
+from social.kernel.text.names import normalise_hashtag
+from social.kernel.text.sanitize import MAX_BYTES, sanitize
+from statuses.models import MediaType
+from statuses.models.media import DESCRIPTION_LIMIT
+
+NOTES: Final = frozenset({"Note", "Question"})
+CONVERTED: Final = frozenset({"Image", "Audio", "Video", "Article", "Page", "Event"})
+TYPES: Final = NOTES | CONVERTED
+ATTACHMENTS_LIMIT: Final = 4
+MENTIONS_LIMIT: Final = 100
+TAGS_LIMIT: Final = 100
+SUMMARY_LIMIT: Final = 10_000
+_MEDIA_TYPES: Final = {"image": MediaType.IMAGE, "video": MediaType.VIDEO, "audio": MediaType.AUDIO}
+_DOCUMENTS: Final = frozenset({"Document", "Image", "Audio", "Video"})
+
+
+@dataclass(frozen=True)
+class ReceivedFile:
+    """A file of a post, where it is, and what is said of it."""
+
+    url: str
+    type: str
+    content_type: str
+    description: str | None
+    blurhash: str | None
+    meta: dict[str, Any]
+    preview_url: str | None = None
+
+
+@dataclass(frozen=True)
+class ReceivedNote:
+    """A post document, typed, sanitised and clamped."""
+
+    uri: str
+    author_uri: str
+    content: str
+    summary: str
+    sensitive: bool
+    language: str | None
+    published: datetime
+    url: str
+    in_reply_to: str | None
+    conversation: str | None
+    to: list[str]
+    cc: list[str]
+    mentioned: list[str] = field(default_factory=list)
+    tags: list[tuple[str, str]] = field(default_factory=list)
+    files: list[ReceivedFile] = field(default_factory=list)
+
+    @property
+    def addressed(self) -> list[str]:
+        """The ids of everybody it is sent to, apart from the public (security row 22: tags only decorate)."""
+        return [uri for uri in dict.fromkeys([*self.to, *self.cc]) if uri not in PUBLIC_NAMES]
+
+
+def is_note(document: Any) -> bool:
+    """Whether a document is one of the types that become posts."""
+    return isinstance(document, Mapping) and any(kind in TYPES for kind in many(document.get("type")))
+
+
+def read_note(document: Mapping[str, Any]) -> ReceivedNote:
+    """Read a post. Raises Rejected when it lacks an id or author, or they are of two servers (security row 8)."""
+    uri = web_uri(document.get("id"))
+    if uri is None:
+        raise Rejected("the post has no id")
+    kind = next((kind for kind in many(document.get("type")) if kind in TYPES), None)
+    if kind is None:
+        raise Rejected("the document is no post")
+    authors = [found for item in many(document.get("attributedTo")) if (found := web_uri(item)) is not None]
+    if not authors or not same_origin(authors[0], uri):
+        raise Rejected("the post and its author are of two servers")
+    to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
+    url = link_of(document.get("url")) or uri
+    content, language = _read_content(document)
+    summary = text_of(document.get("summary"), SUMMARY_LIMIT) if kind in NOTES else ""
+    if kind in CONVERTED:
+        content = _converted(document, content, url)
+    conversation = document.get("conversation") or document.get("context")
+    return ReceivedNote(
+        uri=uri,
+        author_uri=authors[0],
+        content=sanitize(content),
+        summary=summary,
+        sensitive=flag_of(document.get("sensitive")) or bool(summary),
+        language=language,
+        published=moment_of(document.get("published")),
+        url=url,
+        in_reply_to=uri_of(document.get("inReplyTo")),
+        conversation=uri_of(conversation),
+        to=to,
+        cc=cc,
+        mentioned=_tagged(document, "Mention", MENTIONS_LIMIT),
+        tags=_read_tags(document),
+        files=_read_files(document),
+    )
+
+
+def _read_content(document: Mapping[str, Any]) -> tuple[str, str | None]:
+    content = text_of(document.get("content"), MAX_BYTES)
+    language = None
+    for name in ("contentMap", "nameMap", "summaryMap"):
+        by_language = document.get(name)
+        if isinstance(by_language, Mapping) and by_language:
+            language, text = next(iter(by_language.items()))
+            if name == "contentMap" and not content:
+                content = text_of(text, MAX_BYTES)
+            break
+    plausible = isinstance(language, str) and 2 <= len(language) <= 12 and language.replace("-", "").isalnum()
+    return content, language if plausible else None
+
+
+def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
+    """An article, a video and the like as a post: heading, what stands in it or its summary, and the link."""
+    name, summary = text_of(document.get("name"), 2048), text_of(document.get("summary"), SUMMARY_LIMIT)
+    heading = f"<h2>{escape(name)}</h2>" if name else ""
+    body = content if not summary else f"<p>{escape(summary)}</p>"
+    return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'
+
+
+def _tagged(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
+    found = [
+        href
+        for item in many(document.get("tag"))
+        if isinstance(item, Mapping) and item.get("type") == kind and (href := uri_of(item.get("href"))) is not None
+    ]
+    return list(dict.fromkeys(found))[:limit]
+
+
+def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for item in many(document.get("tag")):
+        if isinstance(item, Mapping) and item.get("type") == "Hashtag":
+            shown = text_of(item.get("name"), 200).removeprefix("#")
+            name = normalise_hashtag(shown)
+            if name:
+                found.setdefault(name, shown)
+    return list(found.items())[:TAGS_LIMIT]
+
+
+def _read_files(document: Mapping[str, Any]) -> list[ReceivedFile]:
+    found = (_read_file(item) for item in many(document.get("attachment")))
+    return [file for file in found if file is not None][:ATTACHMENTS_LIMIT]
+
+
+def _read_file(item: Any) -> ReceivedFile | None:
+    if not isinstance(item, Mapping) or item.get("type") not in _DOCUMENTS:
+        return None
+    url = link_of(item.get("url") or item.get("href"))
+    if url is None:
+        return None
+    content_type = text_of(item.get("mediaType"), 100).lower()
+    family = content_type.partition("/")[0] or str(item.get("type")).lower()
+    meta: dict[str, Any] = {}
+    width, height = number_of(item.get("width"), 100_000), number_of(item.get("height"), 100_000)
+    if width and height:
+        meta["original"] = {
+            "width": width,
+            "height": height,
+            "size": f"{width}x{height}",
+            "aspect": round(width / height, 6),
+        }
+    focal = item.get("focalPoint")
+    if isinstance(focal, list) and len(focal) == 2 and all(_is_coordinate(value) for value in focal):
+        meta["focus"] = {"x": float(focal[0]), "y": float(focal[1])}
+    icon = first(item.get("icon"))
+    description = text_of(item.get("summary") or item.get("name"), DESCRIPTION_LIMIT)
+    return ReceivedFile(
+        url=url,
+        type=_MEDIA_TYPES.get(family, MediaType.UNKNOWN),
+        content_type=content_type,
+        description=description or None,
+        # A blurhash is 6 to 166 characters for up to 9 by 9 components.
+        blurhash=_blurhash(item.get("blurhash")),
+        meta=meta,
+        preview_url=link_of(icon.get("url")) if isinstance(icon, Mapping) else None,
+    )
+
+
+def _blurhash(value: Any) -> str | None:
+    return value if isinstance(value, str) and 6 <= len(value) <= 166 and value.isascii() else None
+
+
+def _is_coordinate(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1

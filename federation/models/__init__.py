@@ -1,0 +1,8 @@
+"""Lists the tables of the embassy: what came in, what goes out, and what is known of other servers."""
+
+from federation.models.host import Host
+from federation.models.inbound import InboundActivity
+from federation.models.outbound import Delivery, OutboundActivity
+from federation.models.tombstone import Tombstone
+
+__all__ = ["Delivery", "Host", "InboundActivity", "OutboundActivity", "Tombstone"]

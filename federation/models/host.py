@@ -1,0 +1,27 @@
+"""Knows how well other servers answer."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from social.kernel import clock
+
+
+class Host(models.Model):
+    """A server that deliveries failed at, by its name and port. Servers that answer need no row.
+
+    While `retry_at` lies ahead nothing is sent there; afterwards one request is the probe (contract, federation
+    section 12).
+    """
+
+    name = models.TextField(primary_key=True)
+    failures = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(default=clock.now)
+    retry_at = models.DateTimeField(default=clock.now)
+    last_error = models.TextField(default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["retry_at"], name="federation_host_retry")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,43 @@
+"""Knows what other servers have sent, from the moment it was answered with 202 until it has been acted upon."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Account
+from social.kernel import clock
+
+
+class InboundActivity(models.Model):
+    """One signed activity. `body` is the JSON as it was sent; `fingerprint` is made of the key's id and the signature.
+
+    The same signature a second time is a replay: the unique fingerprint refuses it (security row 11). `outcome` says
+    what became of it, for people who look. `recipient` is whose inbox it came to, None for the shared one.
+    """
+
+    fingerprint = models.TextField(unique=True)
+    actor = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    recipient = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    type = models.TextField()
+    uri = models.TextField(default="")
+    body = models.TextField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    outcome = models.TextField(default="")
+    received_at = models.DateTimeField(default=clock.now)
+    processed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "inbound activities"
+        indexes = [
+            models.Index(fields=["actor", "id"], name="federation_inbound_actor"),
+            models.Index(
+                fields=["recipient"], name="federation_inbound_recipient", condition=Q(recipient__isnull=False)
+            ),
+            models.Index(
+                fields=["processed_at"], name="federation_inbound_processed", condition=Q(processed_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.uri}"

@@ -1,0 +1,67 @@
+"""Knows what is on its way to other servers."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import Account
+from social.kernel import clock
+
+
+class OutboundActivity(models.Model):
+    """An activity as it will be sent, signed by `account`; deleted with the last of its deliveries."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    type = models.TextField()
+    uri = models.TextField()
+    body = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name_plural = "outbound activities"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.uri}"
+
+
+class Delivery(models.Model):
+    """One activity for one inbox; deleted when it has arrived.
+
+    Deliveries of one `key` (the thing they are about, `status:12`) to one inbox go out in the order of their ids.
+    `claim` is the token of the process that has it in hand until `claimed_until`; `given_up_at` is set when the
+    receiver refused it for good, or after the last attempt.
+    """
+
+    activity = models.ForeignKey(OutboundActivity, on_delete=models.CASCADE, related_name="deliveries")
+    inbox_url = models.TextField()
+    host = models.TextField()
+    key = models.TextField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(default=clock.now)
+    claimed_until = models.DateTimeField(null=True)
+    claim = models.BigIntegerField(null=True)
+    last_error = models.TextField(default="")
+    given_up_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        constraints = [models.UniqueConstraint(fields=["activity", "inbox_url"], name="federation_delivery_once")]
+        # No index holds a column that claiming changes: a claim is then a heap-only update.
+        indexes = [
+            models.Index(
+                F("host"), F("due_at"), F("id"), name="federation_delivery_due", condition=Q(given_up_at__isnull=True)
+            ),
+            models.Index(
+                fields=["key", "inbox_url", "id"],
+                name="federation_delivery_lane",
+                condition=Q(given_up_at__isnull=True),
+            ),
+            models.Index(
+                fields=["given_up_at"], name="federation_delivery_given_up", condition=Q(given_up_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.activity_id} -> {self.inbox_url}"

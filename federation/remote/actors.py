@@ -1,0 +1,179 @@
+"""Fetches accounts of other servers and keeps them: the one place where a remote `Account` row is written."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from accounts.events import ProfileUpdated
+from accounts.models import Account, AccountStat, Domain, KeyPair
+from accounts.models.account import SuspensionOrigin
+from accounts.queries.accounts import split_address
+from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
+from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
+from federation.models import Tombstone
+from federation.remote import webfinger
+from federation.remote.fetching import DEADLINE, fetch_document
+from federation.remote.references import is_own
+from social.kernel import clock
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from statuses.services.refreshing import show_mentions_anew
+
+STALE_AFTER: Final = timedelta(days=1)
+_SHOWN: Final = ("username", "domain", "url")
+
+
+def is_stale(account: Account) -> bool:
+    """Whether a remote account has not been looked at for a day."""
+    return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
+
+
+def fetch_actor(uri: str, *, deadline: float = DEADLINE) -> Account:
+    """Fetch the actor with this id, have its address confirmed by WebFinger, and keep it.
+
+    Raises Missing, Rejected, and Unavailable when a server could not be reached. Never inside a transaction.
+    """
+    if is_own(uri):
+        raise Rejected("the actor would be one of ours")
+    received = _with_key(read_actor(fetch_document(uri, deadline=deadline)), deadline)
+    return keep_actor(received, _confirmed(received, deadline))
+
+
+def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
+    """The account with this id, asked for when it is unknown here. Raises as `fetch_actor`."""
+    account = Account.objects.filter(uri=uri).first()
+    return account if account is not None else fetch_actor(uri, deadline=deadline)
+
+
+def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
+    """Look at a remote account again. Raises as `fetch_actor`."""
+    return fetch_actor(account.uri, deadline=deadline)
+
+
+def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
+    """The account whose key has this id, fetched and kept; the key must be one that the actor lists.
+
+    Raises as `fetch_actor`.
+    """
+    uri = without_fragment(key_id)
+    document = fetch_document(uri, deadline=deadline)
+    if "publicKeyPem" in document:
+        owner = uri_of(document.get("owner"))
+        if owner is None or origin_of(owner) != origin_of(key_id):
+            raise Rejected("the key has no owner on its server")
+        document = fetch_document(owner, deadline=deadline)
+    received = _with_key(read_actor(document), deadline)
+    if received.key is None or received.key.id != key_id:
+        raise Rejected("the actor does not list the key")
+    if is_own(received.uri):
+        raise Rejected("the actor would be one of ours")
+    return keep_actor(received, _confirmed(received, deadline))
+
+
+def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
+    """Fetch the key of an actor that names it only."""
+    if received.key is not None or received.key_reference is None:
+        return received
+    key = read_key(fetch_document(received.key_reference, deadline=deadline), received.uri)
+    return ReceivedActor(**{**received.__dict__, "key": key})
+
+
+def _confirmed(received: ReceivedActor, deadline: float) -> webfinger.Found:
+    acct = received.acct or f"{received.username}@{origin_of(received.uri)}"
+    pair = split_address(acct)
+    if pair is None or pair[1] is None:
+        raise Rejected("the actor has no address on another server")
+    known = Account.objects.filter(uri=received.uri, domain=pair[1], username__iexact=pair[0]).first()
+    if known is not None and not is_stale(known):
+        return webfinger.Found(known.username, pair[1], received.uri)
+    found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
+    if found.username.lower() != received.username.lower():
+        raise Rejected("the address has another name than the actor")
+    return found
+
+
+def keep_actor(received: ReceivedActor, found: webfinger.Found) -> Account:
+    """Write what was fetched; announces ProfileUpdated when something shown has changed.
+
+    Safe against two at once: both end with the same row. Raises Rejected for an id that was deleted, an address that
+    another actor has, and a key that another account has.
+    """
+    try:
+        with transaction.atomic():
+            lock(f"object:{received.uri}")
+            if Tombstone.objects.filter(uri=received.uri, expires_at=None).exists():
+                raise Rejected("the actor was deleted")
+            account = _write(received, found)
+            _keep_key(account, received.key)
+            Domain.objects.bulk_create([Domain(name=found.domain)], ignore_conflicts=True)
+    except IntegrityError as error:
+        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
+        raise Rejected(f"the address or the key is another actor's ({constraint})") from None
+    return Account.objects.get(id=account.id)
+
+
+def _write(received: ReceivedActor, found: webfinger.Found) -> Account:
+    values = _values(received, found)
+    account = Account.objects.select_for_update().filter(uri=received.uri).first()
+    now = clock.now()
+    if account is None:
+        if received.suspended:
+            values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
+        account = Account.objects.create(uri=received.uri, fetched_at=now, **values)
+        AccountStat.objects.create(account=account)
+        return account
+    if account.local:
+        raise Rejected("the actor would be one of ours")
+    if received.suspended and account.suspended_at is None:
+        values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
+    elif not received.suspended and account.suspension_origin == SuspensionOrigin.REMOTE:
+        values |= {"suspended_at": None, "suspension_origin": None}
+    changed = {name: value for name, value in values.items() if getattr(account, name) != value}
+    if not changed:
+        Account.objects.filter(id=account.id).update(fetched_at=now)
+        return account
+    Account.objects.filter(id=account.id).update(fetched_at=now, version=F("version") + 1, **changed)
+    if not changed.keys().isdisjoint(_SHOWN):
+        show_mentions_anew(account.id)
+    publish(ProfileUpdated(account_id=account.id))
+    return account
+
+
+def _values(received: ReceivedActor, found: webfinger.Found) -> dict[str, Any]:
+    return {
+        "username": found.username,
+        "domain": found.domain,
+        "url": received.url,
+        "actor_type": received.type,
+        "display_name": received.name,
+        "note": received.summary,
+        "note_html": received.summary_html,
+        "fields": received.fields,
+        "locked": received.locked,
+        "discoverable": received.discoverable,
+        "indexable": received.indexable,
+        "memorial": received.memorial,
+        "avatar_remote_url": received.icon,
+        "avatar_description": received.icon_description,
+        "header_remote_url": received.image,
+        "header_description": received.image_description,
+        "also_known_as": received.also_known_as,
+        "attribution_domains": received.attribution_domains,
+        "inbox_url": received.inbox,
+        "shared_inbox_url": received.shared_inbox,
+        "outbox_url": received.outbox,
+        "followers_url": received.followers,
+        "following_url": received.following,
+        "featured_url": received.featured,
+    }
+
+
+def _keep_key(account: Account, key: ReceivedKey | None) -> None:
+    if key is None:
+        KeyPair.objects.filter(account=account).delete()
+        return
+    KeyPair.objects.update_or_create(account=account, defaults={"key_id": key.id, "public_key": key.pem})

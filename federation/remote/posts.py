@@ -1,0 +1,193 @@
+"""Fetches posts of other servers and keeps them, with the posts they answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.models import Account, Follow
+from federation.documents.addressing import visibility_of
+from federation.documents.reading import Rejected
+from federation.documents.received_notes import ReceivedNote, is_note, read_note
+from federation.models import Tombstone
+from federation.remote.actors import find_or_fetch
+from federation.remote.fetching import DEADLINE, fetch_document
+from federation.remote.references import find_accounts, find_post, is_own
+from social.kernel import clock
+from social.kernel.errors import KernelError
+from social.kernel.locks import lock
+from statuses.models import Status, Visibility
+from statuses.queries.statuses import list_statuses
+from statuses.services.receiving import RemoteFile, publish_remote_status
+from statuses.services.storing import NewStatus
+
+QUIET_AFTER: Final = timedelta(hours=6)
+"""A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
+
+ANCESTORS: Final = 20
+ANCESTORS_SECONDS: Final = 20.0
+
+
+def refuse_tombstone(uri: str) -> None:
+    """Raise Rejected for what was deleted, or undone before it came. The caller holds `lock("object:<uri>")`."""
+    alive = Q(expires_at=None) | Q(expires_at__gt=clock.now())
+    if Tombstone.objects.filter(alive, uri=uri).exists():
+        raise Rejected("it was deleted")
+
+
+def find_or_fetch_post(uri: str, *, deadline: float = DEADLINE) -> Status:
+    """The post with this id, fetched from its origin when it is unknown here, with what it answers.
+
+    Raises Rejected, Missing, and Unavailable when a server could not be reached. Never inside a transaction.
+    """
+    known = find_post(uri)
+    if known is not None:
+        if known.is_deleted:
+            raise Rejected("the post was deleted")
+        return known
+    if is_own(uri):
+        raise Rejected("there is no such post here")
+    note = _fetch_note(uri, deadline)
+    author = find_or_fetch(note.author_uri, deadline=deadline)
+    fetch_ancestors(note)
+    status = keep_note(note, author, announced=clock.now() - note.published < QUIET_AFTER)
+    if status is None:
+        raise Rejected("the post was deleted")
+    return status
+
+
+def _fetch_note(uri: str, deadline: float) -> ReceivedNote:
+    document = fetch_document(uri, deadline=deadline)
+    if not is_note(document):
+        raise Rejected("the document is no post")
+    return read_note(document)
+
+
+def fetch_ancestors(note: ReceivedNote) -> None:
+    """Fetch the posts that a post answers, upwards, and keep them from the top down; a gap is no error.
+
+    At most ANCESTORS posts in ANCESTORS_SECONDS (security row 34: also when they answer each other in a circle).
+    """
+    end = time.monotonic() + ANCESTORS_SECONDS
+    chain: list[ReceivedNote] = []
+    seen = {note.uri}
+    uri = note.in_reply_to
+    while uri is not None and uri not in seen and len(chain) < ANCESTORS and time.monotonic() < end:
+        if is_own(uri) or find_post(uri) is not None:
+            break
+        seen.add(uri)
+        try:
+            parent = _fetch_note(uri, min(DEADLINE, max(end - time.monotonic(), 0.1)))
+        except (Rejected, KernelError):
+            break
+        chain.append(parent)
+        uri = parent.in_reply_to
+    for parent in reversed(chain):
+        try:
+            author = find_or_fetch(parent.author_uri)
+            keep_note(parent, author, announced=False)
+        except (Rejected, KernelError):
+            continue
+
+
+def keep_note(
+    note: ReceivedNote, author: Account, *, announced: bool = True, recipient: Account | None = None
+) -> Status | None:
+    """Store a post that was read and whose author is `author`; the post, known or new, None for a deleted one.
+
+    `recipient` is the local account in whose own inbox it arrived, whom its addressing may not name. Raises Rejected
+    when it was deleted before it came, or its author is suspended or one of ours.
+    """
+    if author.local or author.uri != note.author_uri:
+        raise Rejected("the post is not its author's")
+    if author.suspended:
+        raise Rejected("the author is suspended")
+    new = _new_status(note, author, recipient, announced=announced)
+    with transaction.atomic():
+        lock(f"object:{note.uri}")
+        refuse_tombstone(note.uri)
+        publish_remote_status(
+            new=new,
+            files=[
+                RemoteFile(
+                    url=file.url,
+                    type=file.type,
+                    content_type=file.content_type,
+                    description=file.description,
+                    blurhash=file.blurhash,
+                    preview_url=file.preview_url,
+                    meta=file.meta,
+                )
+                for file in note.files
+            ],
+        )
+        return (
+            Status.objects.select_related("account", "reblog_of__account").filter(uri=note.uri, deleted_at=None).first()
+        )
+
+
+def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, *, announced: bool) -> NewStatus:
+    visibility = visibility_of(note.to, note.cc, author.followers_url)
+    addressed = set(note.addressed)
+    people = find_accounts(addressed)
+    if recipient is not None and visibility == Visibility.DIRECT:
+        people.setdefault(recipient.uri, recipient)
+    mentioned = set(note.mentioned)
+    people = {uri: account for uri, account in people.items() if account.id != author.id}
+    silent = {account.id for uri, account in people.items() if uri not in mentioned}
+    if visibility == Visibility.DIRECT and any(account.local and account.id in silent for account in people.values()):
+        visibility = Visibility.LIMITED
+    parent = _readable_parent(note, author)
+    return NewStatus(
+        author=author,
+        content=note.content,
+        spoiler_text=note.summary,
+        sensitive=note.sensitive,
+        visibility=visibility,
+        language=note.language,
+        parent=parent,
+        in_reply_to_uri=note.in_reply_to if parent is None else None,
+        # People of other servers who are only addressed have nothing from a row here.
+        mentions=[account for account in people.values() if account.local or account.id not in silent],
+        silent=silent,
+        tags=note.tags,
+        has_link="<a " in note.content,
+        uri=note.uri,
+        url=note.url,
+        conversation_uri=note.conversation,
+        created_at=note.published,
+        announced=announced,
+    )
+
+
+def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
+    """What the post answers, if it is known and its author may read it; of a boost the boosted post."""
+    if note.in_reply_to is None:
+        return None
+    parent = find_post(note.in_reply_to)
+    if parent is None:
+        return None
+    parent = parent.reblog_of or parent
+    return parent if list_statuses(author.id).filter(id=parent.id).exists() else None
+
+
+def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -> bool:
+    """Whether anybody here has to do with a post that was sent to us (contract, federation section 7 "Create").
+
+    Its author is followed here, it answers a post of ours or of somebody followed here, or it addresses one of us.
+    """
+    if recipient is not None or _is_followed([author.id]):
+        return True
+    if any(account.local for account in find_accounts(note.addressed).values()):
+        return True
+    parent = find_post(note.in_reply_to) if note.in_reply_to is not None else None
+    return parent is not None and (parent.local or _is_followed([parent.account_id]))
+
+
+def _is_followed(account_ids: Sequence[int]) -> bool:
+    return Follow.objects.filter(target_id__in=account_ids, account__domain=None).exists()

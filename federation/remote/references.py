@@ -1,0 +1,53 @@
+"""Knows what the ids in documents stand for here: our own accounts and posts, and those received before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.db.models import QuerySet
+
+from accounts.models import Account
+from social.kernel import links
+from social.kernel.ids import parse_id
+from statuses.models import Status
+
+_LOCAL_POST: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/(?:statuses/)?([0-9]{1,19})(?:/activity)?/?\Z")
+_LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
+
+
+def is_own(uri: str) -> bool:
+    """Whether an id is one of this server's, known or not."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc}" == links.web_url()
+
+
+def _posts() -> QuerySet[Status]:
+    return Status.objects.select_related("account", "reblog_of__account")
+
+
+def find_post(uri: str) -> Status | None:
+    """The post (or boost) with this id, also a deleted one; of ours also by the id of its activity or its page."""
+    if not is_own(uri):
+        return _posts().filter(uri=uri).first()
+    found = _LOCAL_POST.match(urlsplit(uri).path)
+    number = parse_id(found[2]) if found is not None else None
+    if found is None or number is None:
+        return None
+    return _posts().filter(id=number, local=True, account__username__iexact=found[1]).first()
+
+
+def find_account(uri: str) -> Account | None:
+    """The account with this id, known here; of ours also by its page."""
+    account = Account.objects.filter(uri=uri).first()
+    if account is not None or not is_own(uri):
+        return account
+    found = _LOCAL_ACTOR.match(urlsplit(uri).path)
+    return Account.objects.filter(domain=None, username__iexact=found[1]).first() if found is not None else None
+
+
+def find_accounts(uris: Iterable[str]) -> dict[str, Account]:
+    """The known accounts with these ids, in one query."""
+    return {account.uri: account for account in Account.objects.filter(uri__in=list(uris))}

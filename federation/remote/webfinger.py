@@ -1,0 +1,88 @@
+"""Knows how an address is turned into an actor, and that both must agree.
+
+Sources: RFC 7033; contract, federation section 4 "Incoming actors"; security rows 5 and 14.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from django.conf import settings
+
+from accounts.queries.accounts import split_address
+from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
+from federation.remote.fetching import Missing
+from social.kernel.errors import Unavailable
+from social.kernel.http.addresses import parse_url
+from social.kernel.http.client import fetch
+
+_ACCEPT: Final = ("application/jrd+json", "application/json")
+_ACTOR_TYPES: Final = (
+    "application/activity+json",
+    'application/ld+json; profile="https://www.w3.org/ns/activitystreams"',
+)
+DEADLINE: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a domain says of an address: how it is properly written, and the id of the actor."""
+
+    username: str
+    domain: str
+    actor_uri: str
+
+
+def scheme_of(domain: str) -> str:
+    """https, but http between servers on one machine when the operator allows trials."""
+    return "http" if settings.FEDERATION_LOOPBACK and parse_url(f"http://{domain}").host.is_loopback else "https"
+
+
+def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> Found:
+    """Ask a domain for an address; one that is properly another domain's is asked for there, once.
+
+    Raises Missing, Rejected, and Unavailable when a server could not be reached.
+    """
+    found = _ask(username, domain, deadline)
+    if (found.username.lower(), found.domain) == (username.lower(), domain):
+        return found
+    confirmed = _ask(found.username, found.domain, deadline)
+    if confirmed != found:
+        raise Rejected("the address leads from one domain to another")
+    return confirmed
+
+
+def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> Found:
+    """What an actor says of its address, if the domain says the same. Raises as `look_up`."""
+    found = look_up(username, domain, deadline=deadline)
+    if found.actor_uri != actor_uri:
+        raise Rejected("the domain says that the address is another actor's")
+    return found
+
+
+def _ask(username: str, domain: str, deadline: float) -> Found:
+    resource = quote(f"acct:{username}@{domain}", safe="")
+    url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
+    response = fetch(url, accept=_ACCEPT, deadline=deadline)
+    if response.status in (400, 401, 403, 404, 410):
+        raise Missing(f"{response.status} from {domain}")
+    if response.status != 200:
+        raise Unavailable(f"{response.status} from {domain}")
+    document = parse(response.body)
+    subject = document.get("subject")
+    if not isinstance(subject, str) or len(subject) > 4096:
+        raise Rejected("the address has no subject")
+    pair = split_address(subject.removeprefix("acct:"))
+    if pair is None:
+        raise Rejected("the subject is no address")
+    proper = pair[1]
+    if proper is None or origin_of(f"https://{proper}") is None:
+        raise Rejected("the address is not of another server")
+    for link in many(document.get("links")):
+        if isinstance(link, dict) and link.get("rel") == "self" and link.get("type") in _ACTOR_TYPES:
+            actor_uri = web_uri(link.get("href"))
+            if actor_uri is not None:
+                return Found(pair[0], proper, actor_uri)
+    raise Rejected("the address has no actor")

@@ -1,0 +1,111 @@
+"""Knows the signatures of RFC 9421, as far as servers of this network send them.
+
+Source: contract, federation section 10 "Accepting RFC 9421".
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import http_sf
+from http_message_signatures import (
+    HTTPMessageSignaturesException,
+    HTTPMessageVerifier,
+    MappingKeyResolver,
+    algorithms,
+)
+
+from federation.signatures import keys
+from federation.signatures.message import SKEW_SECONDS, BadSignature, Message, check_digest, check_time
+
+_LONGEST_HEADER: Final = 8192
+_ALGORITHM: Final = "rsa-v1_5-sha256"
+_NEEDED: Final = frozenset({"@method", "@target-uri"})
+
+
+@dataclass(frozen=True)
+class MessageSignature:
+    """The one signature of a message: who made it, when, and over what."""
+
+    key_id: str
+    signature: str
+    components: frozenset[str]
+    created: datetime
+    expires: datetime | None
+
+
+@dataclass
+class _Request:
+    """A request as the library wants it."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+
+
+class _Verifier(HTTPMessageVerifier):
+    # The contract's window is checked apart; the library's own must not be the narrower one.
+    max_clock_skew = timedelta(seconds=SKEW_SECONDS)
+
+
+def parse(message: Message) -> MessageSignature:
+    """Read `Signature-Input` and `Signature`. Raises BadSignature (malformed) when they cannot be read."""
+    inputs, signatures = message.header("signature-input"), message.header("signature")
+    if max(len(inputs), len(signatures)) > _LONGEST_HEADER:
+        raise BadSignature("the signature headers are too long", malformed=True)
+    try:
+        parsed: Any = http_sf.parse(inputs.encode(), tltype="dictionary")
+        ((label, (components, parameters)),) = parsed.items()
+        raw: Any = http_sf.parse(signatures.encode(), tltype="dictionary")
+        signature = base64.b64encode(bytes(raw[label][0])).decode()
+        names = frozenset(str(name) for name, item_parameters in components if not item_parameters)
+        created, expires = parameters["created"], parameters.get("expires")
+        made = datetime.fromtimestamp(created, UTC)
+        until = datetime.fromtimestamp(expires, UTC) if expires is not None else None
+        key_id = parameters["keyid"]
+    except Exception:
+        # The parser of structured fields raises many things.
+        raise BadSignature("the signature headers cannot be read", malformed=True) from None
+    if not isinstance(key_id, str) or not key_id:
+        raise BadSignature("keyid is required", malformed=True)
+    if parameters.get("alg", _ALGORITHM) != _ALGORITHM:
+        raise BadSignature(f"only {_ALGORITHM} is accepted")
+    return MessageSignature(key_id, signature, names, made, until)
+
+
+def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
+    """Raise BadSignature unless the signature covers what it must, is in time, and fits key and request.
+
+    `base_url` is the scheme and host that stand in front of the target, ours: a signature for another server fails.
+    """
+    if not signature.components >= _NEEDED:
+        raise BadSignature("@method and @target-uri must be signed")
+    check_time(signature.created, signature.expires, now)
+    if message.method == "POST":
+        if "content-digest" not in signature.components:
+            raise BadSignature("content-digest must be signed")
+        check_digest(_sha256_of(message.header("content-digest")), message.body)
+    verifier = _Verifier(
+        signature_algorithm=algorithms.RSA_V1_5_SHA256,
+        key_resolver=MappingKeyResolver(
+            public_keys={signature.key_id: keys.public_key(public_key_pem)}, private_keys={}
+        ),
+    )
+    request = _Request(message.method, f"{base_url}{message.target}", message.headers)
+    try:
+        verifier.verify(request, max_age=None)
+    except HTTPMessageSignaturesException:
+        raise BadSignature("the signature does not fit the key and the request") from None
+
+
+def _sha256_of(header: str) -> str:
+    try:
+        digests: Any = http_sf.parse(header.encode(), tltype="dictionary")
+        raw = bytes(digests["sha-256"][0])
+    except Exception:
+        raise BadSignature("the content digest must be a SHA-256 one", malformed=True) from None
+    return base64.b64encode(raw).decode()

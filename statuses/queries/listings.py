@@ -1,0 +1,145 @@
+"""Reads lists around accounts and posts: what somebody wrote, who likes it, who passed it on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from accounts.models import Account, Block, Mute
+from accounts.policies.relations import NOBODY, Relations
+from social.kernel import clock
+from social.kernel.text.names import normalise_hashtag
+from statuses.models import Favourite, Status
+from statuses.policies.visibility import ANYBODY
+from statuses.queries.page import Page, select
+from statuses.queries.rows import Row
+
+_ROUNDS: Final = 8
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a list: `limit` items older than `max_id` and newer than `after`; `ascending` the ones next to that."""
+
+    limit: int
+    max_id: int | None = None
+    after: int | None = None
+    ascending: bool = False
+
+
+@dataclass(frozen=True)
+class AccountStatusesFilter:
+    """What of an account's posts is wanted (contract, parameters section 2 "Reading accounts")."""
+
+    only_media: bool = False
+    exclude_replies: bool = False
+    exclude_reblogs: bool = False
+    exclude_direct: bool = False
+    pinned: bool = False
+    tagged: str | None = None
+
+
+# A first choice, so that few rows are read in vain: who may read what is decided by `can_see`, on the rows.
+_CANDIDATES: Final = """
+SELECT s.id FROM statuses_status s
+ WHERE s.account_id = %(author)s AND s.deleted_at IS NULL
+   AND (s.visibility IN ('public', 'unlisted') OR %(author)s = %(viewer)s
+        OR (s.visibility = 'private' AND EXISTS (SELECT 1 FROM accounts_follow f
+                                                  WHERE f.account_id = %(viewer)s AND f.target_id = %(author)s))
+        OR EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = s.id AND m.account_id = %(viewer)s))
+   AND NOT EXISTS (SELECT 1 FROM accounts_block k WHERE k.account_id = %(author)s AND k.target_id = %(viewer)s)
+"""
+_NARROWER: Final = {
+    "only_media": " AND EXISTS (SELECT 1 FROM statuses_mediaattachment f WHERE f.status_id = s.id)",
+    "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL)"
+    " OR s.in_reply_to_account_id = s.account_id)",
+    "exclude_reblogs": " AND s.reblog_of_id IS NULL",
+    "exclude_direct": " AND s.visibility NOT IN ('direct', 'limited')",
+}
+_TAGGED: Final = (
+    " AND EXISTS (SELECT 1 FROM statuses_statustag h JOIN accounts_tag t ON t.id = h.tag_id"
+    " WHERE h.status_id = s.id AND t.name = %(tag)s)"
+)
+
+
+def load_account_statuses(
+    account: Account, viewer_id: int | None, wanted: AccountStatusesFilter, window: Window
+) -> Page:
+    """An account's posts in a window, newest first, as far as the viewer may read them (behaviours section 11).
+
+    Boosts of accounts the viewer blocks or mutes are left out; a suspended account, and one that blocks the viewer, has
+    none. A full page unless there are no more, or hundreds in a row are hidden. Three queries as a rule, not filled.
+    """
+    page = Page(viewer_id=viewer_id, rows=[])
+    if account.suspended or wanted.pinned:
+        # Nothing can be pinned yet.
+        return page
+    sql, parameters = _narrowed(account.id, viewer_id, wanted)
+    for _round in range(_ROUNDS):
+        ids = _candidates(sql, parameters, window)
+        found = select(ids, viewer_id, _shows_boost)
+        page.relations = found.relations if found.rows else page.relations
+        page.rows += found.rows
+        if len(ids) < window.limit or len(page.rows) >= window.limit:
+            break
+        window = replace(window, after=ids[-1]) if window.ascending else replace(window, max_id=ids[-1])
+    page.rows = page.rows[: window.limit]
+    if window.ascending:
+        page.rows.reverse()
+    return page
+
+
+def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
+    # No account has the id 0: anybody follows nobody and is mentioned nowhere.
+    parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
+    sql = _CANDIDATES + "".join(condition for name, condition in _NARROWER.items() if getattr(wanted, name))
+    if wanted.tagged is not None:
+        parameters["tag"] = normalise_hashtag(wanted.tagged)
+        sql += _TAGGED
+    return sql, parameters
+
+
+def _candidates(sql: str, parameters: dict[str, Any], window: Window) -> list[int]:
+    if window.max_id is not None:
+        sql += " AND s.id < %(max_id)s"
+    if window.after is not None:
+        sql += " AND s.id > %(after)s"
+    sql += f" ORDER BY s.id {'ASC' if window.ascending else 'DESC'} LIMIT %(limit)s"
+    bounds = {"max_id": window.max_id, "after": window.after, "limit": window.limit}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {**parameters, **bounds})
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _shows_boost(row: Row, relations: Relations) -> bool:
+    if row.original is None or relations is NOBODY or row.original.account_id == relations.viewer_id:
+        return True
+    return not relations.hides(row.original.account_id)
+
+
+def list_favourites_of(status_id: int, viewer_id: int | None) -> QuerySet[Favourite]:
+    """Who likes a post, as far as the viewer may be shown them: favourites, unordered."""
+    return Favourite.objects.filter(_shown_to(viewer_id), status_id=status_id)
+
+
+def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
+    """Who has boosted a post for everybody to see, as far as the viewer may be shown them: boosts, unordered."""
+    return Status.objects.filter(_shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=ANYBODY)
+
+
+def _shown_to(viewer_id: int | None) -> Q:
+    """Accounts that a list of people shows: not suspended, and no block or mute between them and the viewer."""
+    shown = Q(account__suspended_at=None)
+    if viewer_id is None:
+        return shown
+    person = OuterRef("account_id")
+    active = Q(expires_at=None) | Q(expires_at__gt=clock.now())
+    hidden = (
+        Exists(Block.objects.filter(account_id=viewer_id, target_id=person))
+        | Exists(Block.objects.filter(account_id=person, target_id=viewer_id))
+        | Exists(Mute.objects.filter(active, account_id=viewer_id, target_id=person))
+    )
+    return shown & ~Q(hidden)

@@ -1,0 +1,93 @@
+"""Stores posts written on other servers: fetched or sent, sanitised and clamped by whoever calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import connection, transaction
+
+from social.kernel.locks import lock
+from statuses.models import MediaAttachment, MediaType, Processing, Status
+from statuses.services.storing import NewStatus, store_status
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file that stays where it is; `meta` is the entity's own."""
+
+    url: str
+    type: str = MediaType.UNKNOWN
+    content_type: str = ""
+    description: str | None = None
+    blurhash: str | None = None
+    preview_url: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def publish_remote_status(*, new: NewStatus, files: Sequence[RemoteFile] = ()) -> Status | None:
+    """Store a post of another server and announce StatusPublished; None when its `uri` is known already.
+
+    Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005).
+    """
+    if new.uri is None:
+        raise ValueError("a remote post has an id of its own")
+    with transaction.atomic():
+        lock(f"status:{new.uri}")
+        if Status.objects.filter(uri=new.uri).exists():
+            return None
+        media = MediaAttachment.objects.bulk_create(_media(new, file) for file in files)
+        status = store_status(replace(new, media_ids=[item.id for item in media]))
+        _adopt_orphans(status)
+    return status
+
+
+def _media(new: NewStatus, file: RemoteFile) -> MediaAttachment:
+    return MediaAttachment(
+        account=new.author,
+        type=file.type,
+        processing=Processing.COMPLETE,
+        content_type=file.content_type,
+        remote_url=file.url,
+        preview_remote_url=file.preview_url,
+        meta=file.meta,
+        description=file.description,
+        blurhash=file.blurhash,
+    )
+
+
+# The answer and everything below it get the new path in front of their own.
+_MOVE_SUBTREES = """
+WITH orphan AS (
+    SELECT COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status
+    WHERE in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(parent)s
+), answers AS (
+    SELECT s.id, COALESCE(s.thread_path, ARRAY[s.id]) AS path, cardinality(o.path) AS depth
+    FROM orphan o JOIN statuses_status s
+      ON s.id = o.path[cardinality(o.path)]
+      OR (s.thread_id = o.path[1] AND s.thread_path[1:cardinality(o.path)] = o.path)
+)
+UPDATE statuses_status s
+SET thread_id = %(root)s, thread_path = %(path)s::bigint[] || answers.path[answers.depth:]
+FROM answers WHERE s.id = answers.id
+"""
+_JOIN = """
+UPDATE statuses_status SET in_reply_to_id = %(parent)s, in_reply_to_account_id = %(author)s, version = version + 1
+WHERE in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(parent)s
+"""
+
+
+def _adopt_orphans(status: Status) -> None:
+    if not Status.objects.filter(in_reply_to_uri=status.uri, in_reply_to=None).exists():
+        return
+    values = {
+        "uri": status.uri,
+        "parent": status.id,
+        "author": status.account_id,
+        "root": status.thread_root_id,
+        "path": status.path,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE_SUBTREES, values)
+        cursor.execute(_JOIN, values)

@@ -1,0 +1,115 @@
+"""`manage.py` for operators: options, help, and the Makefile's own words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from social.runtime.arguments import take_options
+from tests.runtime.processes import ROOT, clean_environment, manage
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="social-c-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PORT", "STREAMING_PORT", "LOCAL_DOMAIN", "WEB_WORKERS", "BIND"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DATA_DIR", "unchanged")
+
+
+def test_options_of_run_reach_the_settings() -> None:
+    arguments = [
+        "run",
+        "--port",
+        "81",
+        "--streaming-port=82",
+        "--domain=a.example",
+        "--workers",
+        "3",
+        "--data-dir",
+        "/x",
+    ]
+    assert take_options(arguments) == ["run"]
+    assert [os.environ[name] for name in ("PORT", "STREAMING_PORT", "LOCAL_DOMAIN", "WEB_WORKERS", "DATA_DIR")] == [
+        *("81", "82", "a.example", "3", "/x")
+    ]
+
+
+def test_other_commands_keep_their_own_options() -> None:
+    arguments = ["forget_domain", "--domain", "a.example", "--data-dir=/x", "--port", "1", "--", "--data-dir", "y"]
+    assert take_options(arguments) == ["forget_domain", "--domain", "a.example", "--port", "1", "--", "--data-dir", "y"]
+    assert os.environ["DATA_DIR"] == "/x"
+    assert "LOCAL_DOMAIN" not in os.environ
+
+
+def test_an_option_without_its_value_is_not_swallowed() -> None:
+    assert take_options(["run", "--port"]) == ["run", "--port"]
+
+
+@pytest.mark.parametrize("command", ["run", "setup", "doctor"])
+def test_help_names_every_option_and_needs_no_server(data_dir: Path, command: str) -> None:
+    done = manage(command, "--help", environment=clean_environment(DATA_DIR=str(data_dir)))
+    assert done.returncode == 0, done.stderr
+    for option in ("--port", "--streaming-port", "--domain", "--workers", "--bind", "--data-dir"):
+        assert option in done.stdout
+    assert not (data_dir / "postgres").exists()
+
+
+def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir: Path) -> None:
+    environment = clean_environment(DATA_DIR=str(data_dir))
+    code = "from django.db import connection as c; k = c.cursor(); k.execute('SELECT 6 * 7'); print(k.fetchone()[0])"
+    done = manage("shell", "-c", code, environment=environment)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "42"), done.stderr
+    assert done.stderr == ""
+    assert not list((data_dir / "postgres" / "run").glob("*"))
+
+
+def test_a_database_without_tables_is_told_in_one_line(data_dir: Path) -> None:
+    code = "from social.kernel.installation import Installation; Installation.objects.get()"
+    done = manage("shell", "-c", code, environment=clean_environment(DATA_DIR=str(data_dir)))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("manage.py shell: The database lacks something this release needs: ")
+    assert line.endswith("Run manage.py setup.")
+
+
+def make(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
+    shutil.copy(ROOT / "Makefile", folder)
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\n{python}")
+    program.chmod(0o755)
+    return subprocess.run(
+        ["make", "--no-print-directory", "run", f"PYTHON={program}"],
+        cwd=folder,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_missing_venv_module_names_the_debian_package(tmp_path: Path) -> None:
+    done = make(tmp_path, f'case "$2" in *ensurepip*) exit 1;; esac; exec {sys.executable} "$@"')
+    assert done.returncode != 0
+    assert "apt-get install python3-venv" in done.stderr.splitlines()[0]
+    assert len(done.stderr.splitlines()) <= 2  # the other one is make's own
+
+
+def test_an_old_python_is_named(tmp_path: Path) -> None:
+    done = make(tmp_path, 'case "$1" in -c) exit 1;; esac; echo Python 3.9.2')
+    assert "Python 3.11 or later is needed" in done.stderr.splitlines()[0]
+    assert "Python 3.9.2" in done.stderr.splitlines()[0]

@@ -1,0 +1,459 @@
+"""Promises about posts over HTTP: what clients read, and what they are told when they ask wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, Application, User
+from social.kernel import clock
+from statuses.models import Status
+from tests.factories.accounts import make_account, make_remote, make_token
+from tests.factories.statuses import (
+    block,
+    follow,
+    make_media,
+    make_reblog,
+    make_remote_status,
+    make_status,
+    mute,
+)
+from tests.statuses.conftest import api_of
+from tests.support.client import Api
+from tests.support.entities import check
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+STATUSES = "/api/v1/statuses"
+
+
+def _posted(account: Account, **values: Any) -> dict[str, Any]:
+    response = api_of(account).post(STATUSES, {"status": "hello", **values})
+    assert response.status_code == 200, response.content
+    body: dict[str, Any] = response.json()
+    check("StatusOfUser", body)
+    return body
+
+
+def test_seed_002_a_post_is_answered_as_its_author_sees_it(alice: Account) -> None:
+    body = _posted(alice)
+    assert body["content"] == "<p>hello</p>"
+    assert body["uri"] == f"http://social.localhost/users/alice/statuses/{body['id']}"
+    assert body["url"] == f"http://social.localhost/@alice/{body['id']}"
+    assert body["application"] == {"name": "Test client", "website": None}
+    assert (body["account"]["acct"], body["account"]["statuses_count"]) == ("alice", 1)
+    assert (body["pinned"], body["muted"], body["bookmarked"], body["filtered"]) == (False, False, False, [])
+    assert body["quote_approval"] == {"automatic": [], "manual": [], "current_user": "denied"}
+
+
+def test_seed_044_and_045_ids_are_ordered_by_time_and_distinct(alice: Account) -> None:
+    bodies = [_posted(alice, status=str(number)) for number in range(20)]
+    ids = [int(body["id"]) for body in bodies]
+    assert len(set(ids)) == 20
+    assert [number >> 16 for number in ids] == sorted(number >> 16 for number in ids)
+    tails = [number & 65535 for number in ids]
+    assert tails != list(range(tails[0], tails[0] + 20))
+
+
+def test_traps_18_to_20_nothing_is_missing_and_null_only_where_it_may_be(alice: Account) -> None:
+    anonymous = Api().get(f"{STATUSES}/{_posted(alice)['id']}").json()
+    check("Status", anonymous)
+    for name in ("in_reply_to_id", "in_reply_to_account_id", "reblog", "poll", "card", "edited_at", "quote"):
+        assert anonymous[name] is None
+    for name in ("media_attachments", "mentions", "tags", "emojis", "tagged_collections"):
+        assert anonymous[name] == []
+    assert not {"favourited", "reblogged", "muted", "bookmarked", "pinned", "filtered", "text"} & set(anonymous)
+
+
+def test_the_application_is_shown_to_others_unless_the_author_hides_it(alice: Account, bob: Account) -> None:
+    number = _posted(alice)["id"]
+    assert api_of(bob).get(f"{STATUSES}/{number}").json()["application"]["name"] == "Test client"
+    User.objects.filter(account=alice).update(preferences={"show_application": False})
+    assert "application" not in api_of(bob).get(f"{STATUSES}/{number}").json()
+    assert api_of(alice).get(f"{STATUSES}/{number}").json()["application"]["name"] == "Test client"
+    Application.objects.all().update(website="https://client.example/")
+    Status.objects.filter(id=number).update(application=None)
+    assert api_of(alice).get(f"{STATUSES}/{number}").json()["application"] is None
+
+
+def test_a_remote_post_shows_its_own_addresses_and_no_application(alice: Account) -> None:
+    eve = make_remote("eve", "xn--bcher-kva.example")
+    status = make_remote_status(eve, url=None, mentions=[alice, eve], silent={alice.id})
+    body = api_of(alice).get(f"{STATUSES}/{status.id}").json()
+    check("StatusOfUser", body)
+    assert (body["uri"], body["url"]) == (status.uri, status.uri)
+    assert "application" not in body
+    assert [mention["acct"] for mention in body["mentions"]] == ["eve@bücher.example"]
+
+
+def test_a_limited_visibility_looks_private(alice: Account) -> None:
+    status = make_remote_status(make_remote(), visibility="limited", mentions=[alice])
+    assert api_of(alice).get(f"{STATUSES}/{status.id}").json()["visibility"] == "private"
+
+
+def test_posts_of_sensitized_accounts_are_sensitive_to_others(alice: Account, bob: Account) -> None:
+    number = _posted(alice)["id"]
+    Account.objects.filter(id=alice.id).update(sensitized_at=clock.now())
+    assert api_of(bob).get(f"{STATUSES}/{number}").json()["sensitive"] is True
+    assert api_of(alice).get(f"{STATUSES}/{number}").json()["sensitive"] is False
+
+
+def test_a_boost_wraps_the_post_and_carries_its_counts_and_marks(alice: Account, bob: Account) -> None:
+    status = make_status(alice, "#hello", media=[make_media(alice)])
+    api = api_of(bob)
+    api.post(f"{STATUSES}/{status.id}/favourite")
+    body = api.post(f"{STATUSES}/{status.id}/reblog").json()
+    check("StatusOfUser", body)
+    assert body["id"] != body["reblog"]["id"] == str(status.id)
+    assert body["content"] == body["reblog"]["content"]
+    assert (body["account"]["acct"], body["reblog"]["account"]["acct"]) == ("bob", "alice")
+    assert (body["media_attachments"], body["tags"]) == ([], [])
+    assert len(body["reblog"]["media_attachments"]) == 1
+    for shown in (body, body["reblog"]):
+        assert (shown["reblogged"], shown["favourited"]) == (True, True)
+        assert (shown["reblogs_count"], shown["favourites_count"]) == (1, 1)
+    assert body["uri"].endswith(f"/users/bob/statuses/{body['id']}/activity")
+    assert body["reblog"]["reblog"] is None
+    assert "pinned" not in body
+
+
+def test_publishing_takes_every_encoding(alice: Account) -> None:
+    api = api_of(alice)
+    for response in (
+        api.post(STATUSES, form="status=hello&visibility=unlisted&sensitive=true&language=de&spoiler_text=x"),
+        api.upload(
+            "POST", STATUSES, status="hello", visibility="unlisted", sensitive="1", language="de", spoiler_text="x"
+        ),
+        api.post(f"{STATUSES}?status=hello&visibility=unlisted&sensitive=on&language=de&spoiler_text=x"),
+        api.post(
+            STATUSES,
+            {"status": "hello", "visibility": "unlisted", "sensitive": True, "language": "de", "spoiler_text": "x"},
+        ),
+    ):
+        body = response.json()
+        assert (body["visibility"], body["sensitive"], body["language"]) == ("unlisted", True, "de")
+        assert body["spoiler_text"] == "x"
+
+
+def test_files_can_be_named_in_every_spelling(alice: Account) -> None:
+    api = api_of(alice)
+    for send in (
+        lambda number: api.post(STATUSES, {"media_ids": [str(number)]}),
+        lambda number: api.post(STATUSES, {"media_ids": [number]}),
+        lambda number: api.post(STATUSES, form=f"media_ids[]={number}"),
+        lambda number: api.post(STATUSES, form=f"media_ids%5B%5D={number}"),
+        lambda number: api.post(STATUSES, form=f"media_ids[0]={number}"),
+    ):
+        media = make_media(alice)
+        assert [item["id"] for item in send(media.id).json()["media_attachments"]] == [str(media.id)]
+
+
+@pytest.mark.parametrize(
+    ("values", "status", "error"),
+    [
+        ({}, 422, "Validation failed: Text can't be blank"),
+        ({"status": ""}, 422, "Validation failed: Text can't be blank"),
+        ({"status": None}, 422, "Validation failed: Text can't be blank"),
+        ({"status": ["a"]}, 422, "Validation failed: Text can't be blank"),
+        ({"status": {"a": "b"}}, 422, "Validation failed: Text can't be blank"),
+        ({"status": "x" * 501}, 422, "Validation failed: Text character limit of 500 exceeded"),
+        ({"status": "x", "visibility": "all"}, 422, "Validation failed: Visibility is not included in the list"),
+        ({"status": "x", "visibility": 7}, 422, "Validation failed: Visibility is not included in the list"),
+        ({"status": "x", "in_reply_to_id": "1"}, 404, "The post you are trying to reply to does not appear to exist."),
+        ({"status": "x", "in_reply_to_id": "a"}, 404, "The post you are trying to reply to does not appear to exist."),
+        ({"status": "x", "in_reply_to_id": -1}, 404, "The post you are trying to reply to does not appear to exist."),
+        ({"status": "x", "media_ids": ["1", "x"]}, 422, "Media x not found or already attached to another post"),
+        ({"status": "x", "media_ids": ["1"]}, 422, "Media 1 not found or already attached to another post"),
+        ({"status": "x", "media_ids": ["1", "2", "3", "4", "5"]}, 422, "Cannot attach more than 4 files"),
+        (
+            {"status": "x", "poll": {"options": ["a", "b"]}},
+            422,
+            "Validation failed: poll is not supported by this server",
+        ),
+        (
+            {"status": "x", "scheduled_at": "2100-01-01"},
+            422,
+            "Validation failed: scheduled_at is not supported by this server",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(
+    alice: Account, values: dict[str, Any], status: int, error: str
+) -> None:
+    response = api_of(alice).post(STATUSES, values)
+    assert (response.status_code, response.json()) == (status, {"error": error})
+    assert not Status.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"visibility": "", "language": "", "in_reply_to_id": "", "spoiler_text": "", "media_ids": [], "sensitive": ""},
+        {"visibility": None, "language": None, "in_reply_to_id": None, "spoiler_text": None, "media_ids": None},
+        {"media_ids": "7", "unknown": {"deep": [1]}, "poll": None, "scheduled_at": "", "language": ["de"]},
+    ],
+)
+def test_empty_null_and_unknown_parameters_are_ignored(alice: Account, values: dict[str, Any]) -> None:
+    assert _posted(alice, **values)["visibility"] == "public"
+
+
+def test_malformed_json_is_told(alice: Account) -> None:
+    response = api_of(alice).request("POST", STATUSES, None, form=None, headers={"Content-Type": "application/json"})
+    assert response.status_code == 422
+    broken = api_of(alice).client.post(
+        STATUSES, b"{", "application/json", headers={"Authorization": f"Bearer {make_token(User.objects.get())}"}
+    )
+    assert broken.status_code == 400
+    check("Error", broken.json())
+
+
+def test_trap_37_a_repeated_key_answers_the_same_post(alice: Account) -> None:
+    api = api_of(alice)
+    first, second = (
+        api.post(STATUSES, {"status": "once"}, headers={"Idempotency-Key": "k"}).json() for _time in range(2)
+    )
+    assert first["id"] == second["id"]
+    assert Status.objects.count() == 1
+
+
+def test_unexpected_mentions_are_named(alice: Account, bob: Account, carol: Account) -> None:
+    response = api_of(alice).post(STATUSES, {"status": "@bob @carol", "allowed_mentions": [str(bob.id)]})
+    assert response.status_code == 422
+    body = response.json()
+    assert body["error"] == "Post would be sent to unexpected accounts"
+    assert [account["acct"] for account in body["unexpected_accounts"]] == ["carol"]
+    check("Account", body["unexpected_accounts"][0])
+
+
+def test_trap_36_deleting_gives_back_the_source_and_usable_files(alice: Account) -> None:
+    media = make_media(alice)
+    posted = _posted(alice, status="*hello* #x", media_ids=[str(media.id)])
+    api = api_of(alice)
+    body = api.delete(f"{STATUSES}/{posted['id']}").json()
+    check("DeletedStatus", body)
+    assert (body["text"], "content" in body) == ("*hello* #x", False)
+    assert api.delete(f"{STATUSES}/{posted['id']}").status_code == 404
+    assert api.get(f"{STATUSES}/{posted['id']}").status_code == 404
+    again = _posted(alice, media_ids=[item["id"] for item in body["media_attachments"]])
+    assert again["media_attachments"][0]["id"] == str(media.id)
+
+
+def test_deleting_with_its_files_removes_them(alice: Account) -> None:
+    media = make_media(alice)
+    posted = _posted(alice, media_ids=[str(media.id)])
+    api_of(alice).delete(f"{STATUSES}/{posted['id']}?delete_media=true")
+    assert api_of(alice).post(STATUSES, {"media_ids": [str(media.id)]}).status_code == 422
+
+
+def test_nobody_deletes_somebody_elses_post(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    assert api_of(bob).delete(f"{STATUSES}/{status.id}").status_code == 404
+    assert not Status.objects.get(id=status.id).is_deleted
+
+
+def test_several_posts_come_in_the_order_asked_for_and_without_hidden_ones(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    first, second = make_status(bob, "first"), make_status(bob, "second")
+    muted, private = make_status(carol, "muted"), make_status(bob, "private", visibility="private")
+    mute(alice, carol)
+    asked = [second.id, first.id, muted.id, private.id, 1, "abc", second.id]
+    api = api_of(alice)
+    for path in (
+        f"{STATUSES}?{'&'.join(f'id[]={number}' for number in asked)}",
+        f"{STATUSES}?{'&'.join(f'id[{place}]={number}' for place, number in enumerate(asked))}",
+    ):
+        response = api.get(path)
+        assert [body["id"] for body in response.json()] == [str(second.id), str(first.id)]
+        assert "Link" not in response.headers
+    assert len(Api().get(f"{STATUSES}?id[]={muted.id}").json()) == 1
+    assert api.get(STATUSES).json() == []
+    assert api.get(f"{STATUSES}?id={first.id}").json()[0]["id"] == str(first.id)
+
+
+def test_twenty_posts_at_once_are_the_most(alice: Account) -> None:
+    path = f"{STATUSES}?{'&'.join(f'id[]={number}' for number in range(21))}"
+    response = api_of(alice).get(path)
+    assert response.status_code == 422
+    check("Error", response.json())
+    assert api_of(alice).get(path.rpartition("&")[0]).json() == []
+
+
+def test_seed_129_who_is_blocked_gets_404_for_everything_about_the_post(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    block(alice, bob)
+    api = api_of(bob)
+    unknown = api.get(f"{STATUSES}/1")
+    for path in ("", "/context", "/favourited_by", "/reblogged_by"):
+        assert api.get(f"{STATUSES}/{status.id}{path}").content == unknown.content
+    for path in ("favourite", "unfavourite", "reblog", "unreblog"):
+        assert api.post(f"{STATUSES}/{status.id}/{path}").content == unknown.content
+    assert api.get(f"/api/v1/accounts/{alice.id}/statuses").json() == []
+
+
+def test_who_blocks_the_author_may_not_like_or_boost(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    block(bob, alice)
+    api = api_of(bob)
+    for name in ("favourite", "reblog"):
+        response = api.post(f"{STATUSES}/{status.id}/{name}")
+        assert (response.status_code, response.json()) == (403, {"error": "This action is not allowed"})
+
+
+def test_seed_120_taking_back_answers_with_the_post_itself(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    api = api_of(bob)
+    for _time in range(2):
+        liked = api.post(f"{STATUSES}/{status.id}/favourite").json()
+        assert (liked["id"], liked["favourited"], liked["favourites_count"]) == (str(status.id), True, 1)
+        boosted = api.post(f"{STATUSES}/{status.id}/reblog").json()
+        assert boosted["reblog"]["reblogs_count"] == 1
+    for _time in range(2):
+        unliked = api.post(f"{STATUSES}/{status.id}/unfavourite").json()
+        assert (unliked["id"], unliked["favourited"], unliked["favourites_count"]) == (str(status.id), False, 0)
+        unboosted = api.post(f"{STATUSES}/{status.id}/unreblog").json()
+        assert (unboosted["id"], unboosted["reblogged"], unboosted["reblogs_count"]) == (str(status.id), False, 0)
+
+
+def test_seed_131_taking_back_answers_also_to_who_is_blocked_meanwhile(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    api = api_of(bob)
+    api.post(f"{STATUSES}/{status.id}/favourite")
+    api.post(f"{STATUSES}/{status.id}/reblog")
+    block(alice, bob)
+    for name in ("unfavourite", "unreblog"):
+        response = api.post(f"{STATUSES}/{status.id}/{name}")
+        assert (response.status_code, response.json()["id"]) == (200, str(status.id))
+        assert api.post(f"{STATUSES}/{status.id}/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(("asked", "status"), [("unlisted", 200), ("", 200), ("direct", 422), ("x", 422), (["a"], 422)])
+def test_a_boost_takes_a_visibility(alice: Account, asked: Any, status: int) -> None:
+    post = make_status(alice)
+    assert api_of(alice).post(f"{STATUSES}/{post.id}/reblog", {"visibility": asked}).status_code == status
+
+
+def test_private_posts_of_others_cannot_be_boosted(alice: Account, bob: Account) -> None:
+    follow(bob, alice)
+    post = make_status(alice, visibility="private")
+    assert api_of(bob).post(f"{STATUSES}/{post.id}/reblog").status_code == 403
+    assert api_of(alice).post(f"{STATUSES}/{post.id}/reblog").json()["visibility"] == "private"
+
+
+def test_who_likes_and_boosts_is_shown_without_blocked_muted_and_suspended_people(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    status = make_status(alice)
+    names = ("blocked", "blocking", "muted", "suspended", "kind")
+    people = {name: make_account(name) for name in names}
+    for person in people.values():
+        api_of(person).post(f"{STATUSES}/{status.id}/favourite")
+        api_of(person).post(f"{STATUSES}/{status.id}/reblog")
+    block(bob, people["blocked"])
+    block(people["blocking"], bob)
+    mute(bob, people["muted"])
+    Account.objects.filter(username="suspended").update(suspended_at=clock.now())
+    for path in ("favourited_by", "reblogged_by"):
+        shown = api_of(bob).get(f"{STATUSES}/{status.id}/{path}").json()
+        assert [account["acct"] for account in shown] == ["kind"]
+        everybody = Api().get(f"{STATUSES}/{status.id}/{path}").json()
+        assert [account["acct"] for account in everybody] == ["kind", "muted", "blocking", "blocked"]
+
+
+def test_private_boosts_are_not_told(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    make_reblog(bob, status, "private")
+    assert api_of(alice).get(f"{STATUSES}/{status.id}/reblogged_by").json() == []
+
+
+def test_seed_118_lists_of_people_are_led_on_by_the_row_not_the_account(alice: Account) -> None:
+    status = make_status(alice)
+    for _number in range(3):
+        api_of(make_account()).post(f"{STATUSES}/{status.id}/favourite")
+    response = api_of(alice).get(f"{STATUSES}/{status.id}/favourited_by?limit=2")
+    assert 'rel="next"' in response["Link"]
+    assert "since_id=" in response["Link"]
+    newest = status.favourites.order_by("-id")[1].id
+    assert f"max_id={newest}>" in response["Link"]
+
+
+@pytest.mark.parametrize("limit", ["0", "abc", "-3", "1000000000", ""])
+def test_strange_limits_are_kept_within_bounds(alice: Account, limit: str) -> None:
+    for number in range(45):
+        make_status(alice, str(number))
+    response = api_of(alice).get(f"/api/v1/accounts/{alice.id}/statuses?limit={limit}")
+    expected = {"0": 0, "abc": 0, "-3": 3, "1000000000": 40, "": 20}[limit]
+    assert len(response.json()) == expected
+    assert ("Link" in response.headers) == (expected > 0)
+
+
+def test_the_posts_of_an_account_take_its_filters_over_http(alice: Account, bob: Account) -> None:
+    root = make_status(bob, "root")
+    make_status(alice, "answer", reply_to=root)
+    make_status(alice, "picture", media=[make_media(alice)])
+    make_status(alice, "#cats")
+    make_reblog(alice, root)
+    path = f"/api/v1/accounts/{alice.id}/statuses"
+    api = api_of(bob)
+
+    def texts(query: str) -> list[str]:
+        return [
+            body["reblog"]["content"] if body["reblog"] else body["content"] for body in api.get(path + query).json()
+        ]
+
+    assert len(texts("")) == 4
+    assert len(texts("?exclude_reblogs=true")) == 3
+    assert len(texts("?exclude_replies=1&exclude_reblogs=on")) == 2
+    assert texts("?only_media=true") == ["<p>picture</p>"]
+    assert len(texts("?tagged=CATS")) == 1
+    assert texts("?pinned=true") == []
+    assert len(texts("?pinned=false&only_media=0&tagged=")) == 4
+    assert api.get("/api/v1/accounts/1/statuses").status_code == 404
+    assert api.get("/api/v1/accounts/abc/statuses").status_code == 404
+
+
+def test_trap_41_a_thread_over_http(alice: Account, bob: Account) -> None:
+    root = make_status(alice, "root")
+    middle = make_status(bob, "middle", reply_to=root)
+    leaf = make_status(alice, "leaf", reply_to=middle)
+    body = Api().get(f"{STATUSES}/{middle.id}/context").json()
+    check("Context", body)
+    assert [item["id"] for item in body["ancestors"]] == [str(root.id)]
+    assert [item["id"] for item in body["descendants"]] == [str(leaf.id)]
+
+
+def _count(api: Api, path: str) -> int:
+    api.get(path)
+    with CaptureQueriesContext(connection) as captured:
+        assert api.get(path).status_code == 200
+    return len(captured.captured_queries)
+
+
+def test_pages_ask_the_database_eight_times_at_most(alice: Account, bob: Account) -> None:
+    from social.kernel import redis
+
+    posts = [make_status(bob, f"@alice #tag{number}", media=[make_media(bob)]) for number in range(40)]
+    api = api_of(alice)
+    listing = f"/api/v1/accounts/{bob.id}/statuses?limit=40"
+    assert _count(api, listing) <= 5
+    assert _count(api, f"{STATUSES}/{posts[0].id}") <= 3
+    assert _count(api, f"{STATUSES}/{posts[0].id}/context") <= 5
+    redis.client("cache").flushdb()
+    api.get(f"{STATUSES}/1")  # the token is read once again
+    with CaptureQueriesContext(connection) as captured:
+        assert len(api.get(listing).json()) == 40
+    assert len(captured.captured_queries) <= 8
+
+
+def test_limits_of_deleting_and_publishing_are_counted(alice: Account, settings: Any) -> None:
+    settings.RATE_LIMITS = True
+    api = api_of(alice)
+    posted = api.post(STATUSES, {"status": "hello"})
+    assert posted["X-RateLimit-Limit"] in ("300", "1500")
+    number = posted.json()["id"]
+    answers = [api.post(f"{STATUSES}/{number}/unreblog").status_code for _time in range(31)]
+    assert answers == [200] * 30 + [429]
+    assert api.delete(f"{STATUSES}/{number}").status_code == 429
+    assert api.post(f"{STATUSES}/{number}/favourite").status_code == 200

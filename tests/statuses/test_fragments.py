@@ -1,0 +1,164 @@
+"""Promises about encoded bodies in the cache: every cause of change shows at once.
+
+One test per cause (docs: the body of a post and of an account are kept for ten minutes under their versions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, CustomEmoji
+from accounts.services.profiles import ProfileChange, update_profile
+from social.kernel import clock, fragments
+from statuses.models import Status
+from statuses.serializers.presenting import present_statuses
+from statuses.services.refreshing import show_mentions_anew, show_statuses_anew
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import follow, make_favourite, make_reblog, make_remote_status, make_status
+
+pytestmark = pytest.mark.django_db
+
+
+def _shown(status: Status, viewer_id: int | None = None) -> dict[str, Any]:
+    (entity,) = orjson.loads(orjson.dumps(present_statuses([status.id], viewer_id)))
+    return entity  # type: ignore[no-any-return]
+
+
+def _warm(status: Status) -> dict[str, Any]:
+    """Show it twice: the second time from the cache, which is seen by the missing queries."""
+    first = _shown(status)
+    with CaptureQueriesContext(connection) as captured:
+        assert _shown(status) == first
+    assert len(captured.captured_queries) == 1
+    return first
+
+
+def _changes(status: Status, change: Callable[[], Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    before = _warm(status)
+    change()
+    after = _shown(status)
+    assert after != before
+    return before, after
+
+
+def test_a_cached_post_is_the_very_post(alice: Account) -> None:
+    status = make_status(alice, '"quoted" \\ <b> & 日本語 🎉 #tag')
+    assert _warm(status)["content"] == Status.objects.get(id=status.id).content
+
+
+def test_boosts_show_the_cached_body_of_the_boosted_post(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    _warm(status)
+    reblog = make_reblog(bob, status)
+    shown = _shown(reblog)
+    assert shown["reblog"] == _shown(status)
+
+
+def test_counts_are_never_cached(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    _before, after = _changes(status, lambda: make_favourite(bob, status))
+    assert after["favourites_count"] == 1
+    _before, after = _changes(status, lambda: make_status(alice))
+    assert after["account"]["statuses_count"] == 2
+
+
+def test_marks_are_never_cached(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    make_favourite(bob, status)
+    assert _shown(status, bob.id)["favourited"] is True
+    assert _shown(status, alice.id)["favourited"] is False
+    assert "favourited" not in _shown(status)
+
+
+def test_a_raised_version_shows_the_post_anew(alice: Account) -> None:
+    status = make_status(alice)
+
+    def edit() -> None:
+        Status.objects.filter(id=status.id).update(content="<p>changed</p>")
+        show_statuses_anew([status.id])
+
+    assert _changes(status, edit)[1]["content"] == "<p>changed</p>"
+
+
+def test_a_changed_profile_shows_under_every_post() -> None:
+    user = make_user("dora")
+    status = make_status(user.account)
+    after = _changes(status, lambda: update_profile(user=user, change=ProfileChange(display_name="New")))[1]
+    assert after["account"]["display_name"] == "New"
+
+
+def test_a_mentioned_account_that_moves_to_another_address_is_shown_by_it(alice: Account) -> None:
+    eve = make_remote("eve")
+    status = make_status(alice, "@eve@remote.example")
+
+    def rename() -> None:
+        Account.objects.filter(id=eve.id).update(username="evelyn", url="https://remote.example/@evelyn")
+        show_mentions_anew(eve.id)
+
+    assert _changes(status, rename)[1]["mentions"][0]["acct"] == "evelyn@remote.example"
+
+
+def test_a_new_emoji_appears_in_posts_and_names(alice: Account) -> None:
+    Account.objects.filter(id=alice.id).update(display_name=":blob:")
+    status = make_status(alice, "hello :blob:")
+
+    def add() -> None:
+        CustomEmoji.objects.create(shortcode="blob", image="emoji/blob.png")
+        fragments.renew("emoji:")
+
+    after = _changes(status, add)[1]
+    assert [emoji["shortcode"] for emoji in after["emojis"]] == ["blob"]
+    assert [emoji["shortcode"] for emoji in after["account"]["emojis"]] == ["blob"]
+
+
+def test_the_emojis_of_one_domain_do_not_empty_the_cache_of_another(alice: Account) -> None:
+    eve = make_remote("eve")
+    status = make_remote_status(eve, "<p>:blob:</p>")
+    _warm(status)
+    fragments.renew("emoji:")
+    _warm(status)
+    CustomEmoji.objects.create(shortcode="blob", domain="remote.example", remote_url="https://remote.example/blob.png")
+    fragments.renew("emoji:remote.example")
+    assert [emoji["url"] for emoji in _shown(status)["emojis"]] == ["https://remote.example/blob.png"]
+
+
+def test_a_limit_or_a_sensitized_account_shows_at_once(alice: Account) -> None:
+    from accounts.services.profiles import raise_version
+
+    status = make_status(alice)
+
+    def limit() -> None:
+        Account.objects.filter(id=alice.id).update(limited_at=clock.now(), sensitized_at=clock.now())
+        raise_version([alice.id])
+
+    after = _changes(status, limit)[1]
+    assert (after["account"]["limited"], after["sensitive"]) == (True, True)
+
+
+def test_suspension_and_deletion_hide_what_is_cached(alice: Account) -> None:
+    status = make_status(alice)
+    _warm(status)
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert present_statuses([status.id], None) == []
+    Account.objects.filter(id=alice.id).update(suspended_at=None)
+    Status.objects.filter(id=status.id).update(deleted_at=clock.now())
+    assert present_statuses([status.id], alice.id) == []
+
+
+def test_an_account_that_moved_is_not_cached_because_it_shows_another(alice: Account) -> None:
+    target = make_account("target")
+    Account.objects.filter(id=alice.id).update(moved_to=target, version=2)
+    status = make_status(alice)
+    assert _shown(status)["account"]["moved"]["acct"] == "target"
+    follower = make_account()
+    follow(follower, target)
+    from accounts.models import AccountStat
+
+    AccountStat.objects.filter(account=target).update(followers_count=7)
+    assert _shown(status)["account"]["moved"]["followers_count"] == 7

@@ -1,0 +1,217 @@
+"""Promises about open streams that need no client on the other side: slow ones end, lost news is made good."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from accounts.models import AccessToken, Block, User
+from social.api.identities import Identity, find_in_database
+from social.kernel import clock, redis, streams
+from tests.timelines.conftest import Person
+from timelines.consumers import connection as connections
+from timelines.consumers.connection import Connection
+from timelines.consumers.switchboard import Switchboard
+from timelines.consumers.threads import in_thread
+from timelines.policies.streams import Stream, StreamError
+from timelines.services.broadcasting import announce_relations, broadcast_to_account
+from timelines.stores import channels, feed
+from timelines.stores.messages import Event, Facts, Message, status_event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Client:
+    """The near side of a connection: what was written, and how it was closed."""
+
+    def __init__(self, switchboard: Switchboard, identity: Identity) -> None:
+        self.written: asyncio.Queue[tuple[Stream, Message]] = asyncio.Queue()
+        self.closed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.open_gate = asyncio.Event()
+        self.open_gate.set()
+        self.connection = Connection(switchboard, identity, self._send, self._close)
+        self.task: asyncio.Task[None] | None = None
+
+    async def _send(self, stream: Stream, message: Message) -> None:
+        await self.open_gate.wait()
+        self.written.put_nowait((stream, message))
+
+    async def _close(self, too_slow: bool) -> None:
+        self.closed.set_result(too_slow)
+
+    async def open(self) -> bool:
+        opened = await self.connection.open()
+        self.task = asyncio.create_task(self.connection.run())
+        return opened
+
+    async def next(self) -> Message:
+        async with asyncio.timeout(2):
+            return (await self.written.get())[1]
+
+
+@pytest.fixture
+async def switchboard() -> AsyncIterator[Switchboard]:
+    switchboard = Switchboard()
+    switchboard.start()
+    yield switchboard
+    await switchboard.stop()
+
+
+@pytest.fixture
+def identity(reader: Person) -> Identity:
+    found = find_in_database(str(reader.api.token))
+    assert found is not None
+    return found
+
+
+async def test_who_lets_too_much_pile_up_is_disconnected_and_others_are_not(
+    switchboard: Switchboard, identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "QUEUE_SIZE", 10)
+    slow, quick = Client(switchboard, identity), Client(switchboard, identity)
+    for client in (slow, quick):
+        assert await client.open()
+        await client.connection.subscribe("user")
+    slow.open_gate.clear()
+    for number in range(15):
+        await in_thread(broadcast_to_account, int(identity.account_id or 0), Event.ANNOUNCEMENT, b"%d" % number)
+        assert (await quick.next()).payload == b"%d" % number
+    slow.open_gate.set()
+    async with asyncio.timeout(2):
+        assert await slow.closed is True
+    assert not quick.closed.done()
+    assert slow.written.qsize() == 1, "what waited is not sent to somebody who is being disconnected"
+
+
+async def test_a_token_that_went_without_a_word_ends_its_streams_at_the_next_sweep(
+    switchboard: Switchboard, identity: Identity
+) -> None:
+    client = Client(switchboard, identity)
+    assert await client.open()
+    await switchboard.sweep()
+    assert not client.closed.done()
+    await in_thread(AccessToken.objects.filter(id=identity.token_id).delete)
+    await switchboard.sweep()
+    async with asyncio.timeout(2):
+        assert await client.closed is False
+
+
+async def test_a_token_revoked_while_the_stream_is_opened_opens_nothing(
+    switchboard: Switchboard, identity: Identity
+) -> None:
+    await in_thread(AccessToken.objects.filter(id=identity.token_id).delete)
+    assert not await Client(switchboard, identity).open()
+
+
+@pytest.mark.parametrize("state", ["disabled", "unapproved", "suspended"])
+async def test_the_sweep_looks_at_the_user_too(switchboard: Switchboard, identity: Identity, state: str) -> None:
+    client = Client(switchboard, identity)
+    assert await client.open()
+
+    def change() -> None:
+        user = User.objects.select_related("account").get(id=identity.user_id)
+        if state == "suspended":
+            user.account.suspended_at = clock.now()
+            user.account.save()
+        else:
+            user.disabled_at = clock.now() if state == "disabled" else None
+            user.approved = state != "unapproved"
+            user.save()
+
+    await in_thread(change)
+    await switchboard.sweep()
+    async with asyncio.timeout(2):
+        assert await client.closed is False
+
+
+async def test_blocks_are_heard_by_every_stream_of_the_viewer_and_read_once(
+    switchboard: Switchboard, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from timelines.consumers import viewers
+
+    reads: list[int] = []
+    original = viewers.load_viewer
+    monkeypatch.setattr(viewers, "load_viewer", lambda account: reads.append(account) or original(account))
+    clients = [Client(switchboard, identity) for _ in range(3)]
+    for client in clients:
+        assert await client.open()
+        await client.connection.subscribe("public:local")
+    account_id = int(identity.account_id or 0)
+
+    async def post(number: int, author_id: int) -> None:
+        message = status_event(Event.UPDATE, b'{"id":"%d"}' % number, facts=Facts(author_id))
+        await in_thread(streams.publish, channels.PUBLIC_LOCAL, message.encode())
+
+    await post(1, author.id)
+    assert {(await client.next()).payload for client in clients} == {b'{"id":"1"}'}
+    await in_thread(Block.objects.create, account_id=account_id, target_id=author.id)
+    await in_thread(announce_relations, [account_id])
+    await post(2, author.id)
+    await post(3, account_id)
+    assert {(await client.next()).payload for client in clients} == {b'{"id":"3"}'}
+    assert reads == [account_id, account_id]
+    for client in clients:
+        client.connection.leave()
+    await post(4, account_id)
+    assert all(client.written.empty() for client in clients)
+
+
+async def test_a_connection_that_leaves_leaves_nothing_behind(switchboard: Switchboard, identity: Identity) -> None:
+    client = Client(switchboard, identity)
+    assert await client.open()
+    for name in ("user", "public", "user:notification"):
+        await client.connection.subscribe(name)
+    await client.connection.subscribe("hashtag", "x")
+    client.connection.unsubscribe("public")
+    for _ in range(2):
+        client.connection.leave()
+    assert switchboard.connections == 0
+    assert set(switchboard._listeners) == {channels.HOMES}
+
+
+async def test_a_connection_hears_a_bounded_number_of_streams(
+    switchboard: Switchboard, identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MAX_STREAMS", 2)
+    client = Client(switchboard, identity)
+    assert await client.open()
+    await client.connection.subscribe("user")
+    await client.connection.subscribe("hashtag", "a")
+    with pytest.raises(StreamError):
+        await client.connection.subscribe("hashtag", "b")
+
+
+async def test_what_is_no_message_harms_nobody(switchboard: Switchboard, identity: Identity) -> None:
+    client = Client(switchboard, identity)
+    assert await client.open()
+    await client.connection.subscribe("user")
+    account_id = int(identity.account_id or 0)
+    for nonsense in (b"", b"{", b"[]", b'{"event":1}', b'{"facts":[1]}', b"\xff"):
+        await in_thread(streams.publish, channels.home(account_id), nonsense)
+    await in_thread(broadcast_to_account, account_id, Event.ANNOUNCEMENT, b"{}")
+    assert (await client.next()).event == "announcement"
+
+
+def test_messages_come_back_as_they_went() -> None:
+    facts = Facts(7, frozenset({8, 9}), "de", has_media=True, local=False)
+    message = Message("update", b'{"text":"a\\nb"}', facts, (1, 2))
+    assert Message.decode(message.encode()) == message
+    assert Message.decode(Message("filters_changed").encode()) == Message("filters_changed")
+    assert message.websocket_text(("hashtag", "x")) == (
+        '{"stream":["hashtag","x"],"event":"update","payload":"{\\"text\\":\\"a\\\\nb\\"}"}'
+    )
+    assert Message("delete", b"12").server_sent_text() == "event: delete\ndata: 12\n\n"
+
+
+async def test_who_opens_a_stream_is_present(identity: Identity) -> None:
+    from timelines.services.presence import note_arrival
+
+    account_id = int(identity.account_id or 0)
+    await in_thread(User.objects.filter(id=identity.user_id).update, active_at=None)
+    redis.client("feeds").flushdb()
+    await in_thread(note_arrival, account_id)
+    user = await in_thread(User.objects.get, id=identity.user_id)
+    assert user.active_at is not None
+    assert feed.is_present(account_id)

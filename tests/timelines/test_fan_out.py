@@ -1,0 +1,121 @@
+"""Promises of the fan-out: many posts at once, in a fixed number of queries, nothing lost when Redis fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Follow
+from social.kernel import redis
+from social.kernel.outbox import OutboxRow, drain
+from statuses.events import StatusPublished
+from statuses.models import Status
+from tests.factories import statuses as factory
+from tests.factories.statuses import make_reblog, make_status
+from tests.support.work import work
+from tests.timelines.conftest import Person, person
+from timelines.services.fan_out import fan_out_posts
+from timelines.stores import feed
+
+pytestmark = pytest.mark.django_db
+
+
+def event(status: Status) -> StatusPublished:
+    return StatusPublished(status_id=status.id, account_id=status.account_id, local=True)
+
+
+def cached(someone: Person) -> list[int]:
+    return [item.id for item in feed.read(someone.id, count=2000).items]
+
+
+def an_empty_feed(someone: Person) -> None:
+    feed.finish(someone.id, feed.begin(someone.id), [], complete=True)
+
+
+def test_two_hundred_posts_cost_as_many_queries_as_two(reader: Person) -> None:
+    authors = [person() for _ in range(4)]
+    for author in authors:
+        factory.follow(reader.account, author.account)
+        an_empty_feed(author)
+    an_empty_feed(reader)
+    original = make_status(person().account)
+    counted = {}
+    for size in (2, 200):
+        batch = [
+            Status.objects.create(
+                account=authors[i % 4].account, local=True, text="x", visibility=("public", "private")[i % 2]
+            )
+            for i in range(size - 1)
+        ]
+        batch.append(make_reblog(authors[size % 3].account, original))
+        with CaptureQueriesContext(connection) as queries:
+            fan_out_posts([event(status) for status in batch])
+        counted[size] = len(queries)
+        assert {status.id for status in batch[:-1]} <= set(cached(reader))
+    assert counted[2] == counted[200] <= 4
+
+
+def test_a_repeated_fan_out_changes_nothing(reader: Person, author: Person) -> None:
+    factory.follow(reader.account, author.account)
+    an_empty_feed(reader)
+    statuses = [make_status(author.account) for _ in range(3)]
+    for _ in range(2):
+        fan_out_posts([event(status) for status in statuses])
+    assert cached(reader) == [status.id for status in statuses[::-1]]
+
+
+def test_each_reader_is_judged_alone(author: Person) -> None:
+    readers = [person() for _ in range(3)]
+    booster = person()
+    for someone in readers:
+        factory.follow(someone.account, author.account)
+        factory.follow(someone.account, booster.account)
+        an_empty_feed(someone)
+    factory.block(readers[1].account, author.account)
+    Follow.objects.filter(account=readers[2].account, target=booster.account).update(show_reblogs=False)
+    boost = make_reblog(booster.account, make_status(person().account))
+    status = make_status(author.account)
+    fan_out_posts([event(boost), event(status)])
+    assert [cached(someone) for someone in readers] == [[status.id, boost.id], [boost.id], [status.id]]
+
+
+def test_a_direct_post_goes_to_its_author_and_the_follower_it_mentions(reader: Person, author: Person) -> None:
+    others = [person() for _ in range(2)]
+    for someone in (reader, author, *others):
+        an_empty_feed(someone)
+        if someone is not author:
+            factory.follow(someone.account, author.account)
+    status = make_status(author.account, f"@{reader.account.username} psst", visibility="direct")
+    fan_out_posts([event(status)])
+    assert cached(reader) == cached(author) == [status.id]
+    assert [cached(someone) for someone in others] == [[], []]
+
+
+def test_a_post_deleted_before_the_fan_out_never_arrives(reader: Person, author: Person) -> None:
+    factory.follow(reader.account, author.account)
+    an_empty_feed(reader)
+    status = make_status(author.account)
+    assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
+    work()
+    assert cached(reader) == []
+
+
+def test_while_redis_is_away_the_posts_wait_in_the_outbox(reader: Person, author: Person, settings: Any) -> None:
+    factory.follow(reader.account, author.account)
+    an_empty_feed(reader)
+    work()
+    status = make_status(author.account)
+    urls = settings.REDIS_URLS
+    settings.REDIS_URLS = {**urls, "feeds": "redis://127.0.0.1:1/0"}
+    drain("feeds")
+    waiting = OutboxRow.objects.filter(queue="feeds", key=f"status:{status.id}")
+    assert waiting.exists()
+    settings.REDIS_URLS = urls
+    redis.circuit("feeds").close()
+    waiting.update(due_at="2020-01-01T00:00:00Z", last_error="", claimed_until=None)
+    drain("feeds")
+    assert cached(reader) == [status.id]
+    assert not waiting.exists()
