@@ -15,12 +15,13 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from accounts.pages.layout import is_local_path
-from accounts.policies.sign_up import SignUpDraft
+from accounts.policies.sign_up import SignUpDraft, password_errors
 from accounts.services.confirmations import confirmation_url, request_confirmation
 from accounts.services.sessions import announce_state, change_password
 from accounts.services.signing_up import sign_up
@@ -53,14 +54,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         filled_in = form.cleaned_data
         draft = SignUpDraft(
             username=filled_in["username"],
-            email=filled_in["email"],
+            # allauth looks addresses up in lower case only.
+            email=filled_in["email"].lower(),
             password=filled_in["password"],
             agreement=filled_in["agreement"],
-            locale=request.LANGUAGE_CODE if hasattr(request, "LANGUAGE_CODE") else None,
+            locale=get_language(),
             reason=filled_in.get("reason", ""),
             ip=client_ip(request),
         )
         return sign_up(draft=draft)
+
+    def clean_password(self, password: str, user: Any = None) -> str:
+        """The rules for a new password are those of signing up. Raises ValidationError."""
+        errors = password_errors(password)
+        if errors:
+            raise forms.ValidationError([capfirst(error.message) for error in errors])
+        return password
 
     def set_password(self, user: User, password: str) -> None:
         """Change or reset a password: what was opened with the old one ends (security row 24)."""

@@ -18,7 +18,7 @@ from social.schedule import CELERY, QUEUES
 SLICE: Final = 5.0
 
 # A publisher may be somebody's POST: unlike a worker it gives up after a moment.
-_QUICK: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 1, "interval_start": 0}
+_QUICK: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 0}
 _connections: dict[int, Connection] = {}
 
 
@@ -36,6 +36,18 @@ def send_drain(queue: str) -> None:
 
     Raises what kombu and redis-py raise when the broker does not answer within a moment.
     """
+    began = time.monotonic()
+    try:
+        _send(queue)
+    except Exception:
+        # At once means a connection that died in the pool (the broker was restarted): a new one is worth a try. A
+        # timeout is not.
+        if time.monotonic() - began > 0.05:
+            raise
+        _send(queue)
+
+
+def _send(queue: str) -> None:
     target = queue if queue in QUEUES else str(CELERY["task_default_queue"])
     with pools.producers[_publisher()].acquire(block=True, timeout=0.2) as producer:
         drain_outbox.apply_async((queue,), queue=target, producer=producer, retry=False, expires=60)

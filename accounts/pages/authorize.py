@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -57,6 +57,8 @@ class AuthorizeView(View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Everything that is the same for all three, then the method."""
+        if request.method not in ("GET", "HEAD", "POST", "DELETE"):
+            return HttpResponseNotAllowed(["GET", "HEAD", "POST", "DELETE"])
         sent = {**request.GET.dict(), **request.POST.dict()}
         self.sent = {name: str(sent[name]) for name in _PARAMETERS if sent.get(name)}
         self.ask = _parse(self.sent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from allauth.mfa.base.forms import AuthenticateForm as AllauthAuthenticateForm
@@ -16,7 +17,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
+from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
 from accounts.queries.identities import find_email_of
 from social.kernel.errors import Invalid
 
@@ -78,14 +79,12 @@ class SignUpForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["password"].widget.attrs.update(minlength=PASSWORD_MINIMUM, maxlength=PASSWORD_LIMIT)
+        self.fields["password"].widget.attrs["minlength"] = PASSWORD_MINIMUM
         if settings.REGISTRATIONS != "approval":
             del self.fields["reason"]
 
     def try_save(self, request: HttpRequest) -> tuple[User, None]:
         """Make the account. Raises Invalid with `details`, or Forbidden."""
-        from allauth.account.adapter import get_adapter
-
         return get_adapter(request).save_user(request, None, self), None
 
     def add_details(self, error: Invalid) -> None:
@@ -150,4 +149,5 @@ def _one_password(form: forms.Form) -> None:
     field.label = _("New password")
     field.help_text = _("At least 8 characters.")
     field.widget.attrs.pop("placeholder", None)
-    field.widget.attrs.update(minlength=PASSWORD_MINIMUM, maxlength=PASSWORD_LIMIT)
+    # No maxlength: browsers would cut a pasted password off without a word.
+    field.widget.attrs["minlength"] = PASSWORD_MINIMUM

@@ -19,7 +19,8 @@ def list_accounts() -> QuerySet[Account]:
     """All accounts that exist for clients, with counters and role: who is not confirmed and approved does not yet."""
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=False)
     return (
-        Account.objects.select_related("stat", "user__role", "moved_to")
+        Account.objects.select_related("stat", "user__role")
+        .prefetch_related("moved_to")
         .exclude(user__approved=False)
         .exclude(Exists(unconfirmed))
     )
@@ -30,8 +31,16 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
     wanted = set(account_ids)
     if not wanted:
         return {}
-    found = Account.objects.select_related("stat", "user__role", "moved_to").filter(id__in=wanted)
+    found = Account.objects.select_related("stat", "user__role").prefetch_related("moved_to").filter(id__in=wanted)
     return {account.id: account for account in found}
+
+
+def load_known_ids(account_ids: Iterable[int], *, with_suspended: bool) -> set[int]:
+    """Those of these ids that are accounts; suspended ones only if asked for. One narrow query."""
+    known = Account.objects.filter(id__in=set(account_ids))
+    if not with_suspended:
+        known = known.filter(suspended_at=None)
+    return set(known.values_list("id", flat=True))
 
 
 def find_account(account_id: int) -> Account:

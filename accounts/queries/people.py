@@ -10,15 +10,26 @@ from social.kernel.errors import NotFound
 
 
 def find_user(user_id: int | None) -> User:
-    """The user with everything their own account's entity needs. Raises NotFound."""
+    """The user with everything their own account's entity needs: one query. Raises NotFound."""
     user = (
-        User.objects.select_related("account__stat", "account__moved_to", "account__user__role", "role")
+        User.objects.select_related("account__stat", "role")
+        .prefetch_related("account__moved_to")
         .filter(id=user_id or 0)
         .first()
     )
     if user is None:
         raise NotFound
+    # The account's way back to its user is known: asking for it again would join both tables a second time.
+    user.account.user = user
     return user
+
+
+def find_own_account(account_id: int | None) -> Account:
+    """One's own account, bare: for acts that show none of it. Raises NotFound."""
+    account = Account.objects.filter(id=account_id or 0).first()
+    if account is None:
+        raise NotFound
+    return account
 
 
 def count_follow_requests(account_id: int, at_most: int = 40) -> int:

@@ -37,8 +37,8 @@ def sign_up(
     """Create account, user, e-mail address and keys in one transaction; announces AccountCreated.
 
     `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
-    they also pass closed registrations and may take reserved names. Raises Forbidden when registrations are closed and Invalid with `details`
-    (contract, parameters section 2).
+    they also pass closed registrations and may take reserved names. Raises Forbidden when registrations are closed
+    and Invalid with `details` (contract, parameters section 2).
     """
     by_operator = confirmed is not None or approved is not None
     if settings.REGISTRATIONS == "closed" and not by_operator:

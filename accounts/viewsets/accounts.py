@@ -11,9 +11,9 @@ from rest_framework.request import Request
 
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
-from accounts.queries.accounts import find_account, find_by_address, list_accounts, load_accounts
+from accounts.queries.accounts import find_account, find_by_address, list_accounts, load_known_ids
 from accounts.queries.emojis import EmojiLookup
-from accounts.queries.people import count_follow_requests, find_user, search_accounts
+from accounts.queries.people import count_follow_requests, find_own_account, find_user, search_accounts
 from accounts.queries.relations import load_relations
 from accounts.serializers.account import AccountSerializer, CredentialAccountSerializer
 from accounts.serializers.relationship import relationship_entity
@@ -210,9 +210,7 @@ class AccountsViewSet(ApiViewSet):
         sent = parameters(request)
         asked = [parse_id(item) for item in as_list(sent.get("id"), scalar=True)]
         ids = list(dict.fromkeys(number for number in asked if number is not None))
-        known = load_accounts(ids)
-        if not as_boolean(sent.get("with_suspended")):
-            known = {number: account for number, account in known.items() if not account.suspended}
+        known = load_known_ids(ids, with_suspended=as_boolean(sent.get("with_suspended")))
         relations = load_relations(self.account_id, known)
         return reply([relationship_entity(number, relations) for number in ids if number in known])
 
@@ -260,7 +258,7 @@ class AccountsViewSet(ApiViewSet):
         return self._relationship(target)
 
     def _me(self) -> Account:
-        return find_user(self.identity.user_id).account
+        return find_own_account(self.identity.account_id)
 
     @staticmethod
     def _accounts(accounts: Sequence[Account], *, single: bool = False) -> HttpResponse:

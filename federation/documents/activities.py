@@ -8,9 +8,9 @@ from accounts.models import Account
 from federation.documents.actors import iso
 from federation.documents.addressing import addresses
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, with_context
-from federation.documents.loading import Post, activity_uri, followers_url_of, uri_of
+from federation.documents.loading import Post, activity_uri, followers_url_of, load_post, uri_of
 from federation.documents.notes import note, note_terms
-from statuses.models import Status
+from statuses.models import Status, Visibility
 
 
 def create(post: Post, *, context: bool = True) -> dict[str, Any]:
@@ -29,7 +29,10 @@ def create(post: Post, *, context: bool = True) -> dict[str, Any]:
 
 
 def announce(boost: Status, *, context: bool = True) -> dict[str, Any]:
-    """The Announce of a boost, whose `reblog_of` and both accounts are loaded."""
+    """The Announce of a boost, whose `reblog_of` and both accounts are loaded.
+
+    The author's own private post stands in it: nobody else may fetch it.
+    """
     original = boost.reblog_of
     if original is None:
         raise ValueError(f"status {boost.id} is no boost")
@@ -45,7 +48,12 @@ def announce(boost: Status, *, context: bool = True) -> dict[str, Any]:
         "cc": cc,
         "object": uri_of(original),
     }
-    return _with_plain_context(activity) if context else activity
+    if not context:
+        return activity
+    if original.visibility == Visibility.PRIVATE:
+        inner = note(load_post(original))
+        return with_context(activity | {"object": inner}, note_terms(inner))
+    return _with_plain_context(activity)
 
 
 def undo_announce(boost: Status) -> dict[str, Any]:

@@ -25,7 +25,6 @@ MAX_URI: Final = 2_000
 """Bytes of the longest id that is kept: what an index takes."""
 
 
-
 class Rejected(Exception):
     """What another server sent is not acted upon, for the reason given; trying again would change nothing."""
 

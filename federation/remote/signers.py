@@ -91,4 +91,3 @@ def _may_refresh(account: Account) -> bool:
 
 def _fingerprint(signature: Parsed) -> str:
     return hashlib.sha256(f"{signature.key_id}\n{signature.signature}".encode()).hexdigest()
-

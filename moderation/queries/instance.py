@@ -66,7 +66,8 @@ def load_instance() -> InstanceDocument:
     contact = None
     if texts["site_contact_username"]:
         contact = (
-            Account.objects.select_related("stat", "user__role", "moved_to")
+            Account.objects.select_related("stat", "user__role")
+            .prefetch_related("moved_to")
             .filter(domain=None, username__iexact=texts["site_contact_username"])
             .first()
         )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
 from django.http import HttpResponse
+from django.utils.translation import get_language
 from rest_framework.request import Request
 
 from moderation.queries.instance import list_rules, load_instance
 from moderation.serializers.instance import InstanceSerializer, InstanceV1Serializer, rule_entity
 from social.api.access import anyone
+from social.api.renderers import render
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
+from social.kernel.recent import Recent
 
+_documents: Final = Recent[bytes]()
 _MINUTES_5 = "public, max-age=300"
 
 
@@ -21,13 +29,18 @@ class InstanceViewSet(ApiViewSet):
 
     def retrieve(self, request: Request) -> HttpResponse:
         """Instance (v2)."""
-        return reply(InstanceSerializer(load_instance()).data, headers={"Cache-Control": _MINUTES_5})
+        return self._document("v2", lambda: InstanceSerializer(load_instance()).data)
 
     def retrieve_v1(self, request: Request) -> HttpResponse:
         """V1::Instance; deprecated upstream since 4.0 (unix time of that release)."""
-        headers = {"Cache-Control": _MINUTES_5, "Deprecation": "@1668384000"}
-        return reply(InstanceV1Serializer(load_instance()).data, headers=headers)
+        return self._document("v1", lambda: InstanceV1Serializer(load_instance()).data, Deprecation="@1668384000")
 
     def rules(self, request: Request) -> HttpResponse:
         """The rules in force."""
-        return reply([rule_entity(rule) for rule in list_rules()], headers={"Cache-Control": _MINUTES_5})
+        return self._document("rules", lambda: [rule_entity(rule) for rule in list_rules()])
+
+    @staticmethod
+    def _document(name: str, make: Callable[[], Any], **headers: str) -> HttpResponse:
+        """The encoded document in the reader's language, a few seconds old at most."""
+        encoded = _documents.get((name, get_language()), lambda: render(make()))
+        return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5} | headers)

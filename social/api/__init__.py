@@ -1,0 +1,46 @@
+"""The reception: everything an endpoint needs that is the same for all of them. It knows HTTP and no app.
+
+What an endpoint's author imports, with a line each (the names' own docstrings say the rest):
+
+Doors and paths
+    class BookmarksViewSet(ApiViewSet):                                     # viewsets
+        access = {"list": user("read:bookmarks"), "show": optional_user()}  # access: anyone, optional_user, any_token,
+                                                                            #   app_token, user, staff
+        throttles = {"create": family("statuses") + limited("media")}       # throttles (behaviours section 4)
+        max_body = {"create": 100 * MEBIBYTE}                               # parsers; 1 MiB unless declared
+        cache_control = {"show": "public, max-age=300"}                     # GET 200 only
+        def list(self, request: ApiRequest) -> Any: ...                     # requests; return data, or a response
+    urlpatterns = [endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"})]       # routing
+    endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"})      # `id: int`, else 404
+    ApiRouter("accounts.urls", "statuses.urls", ...)                        # the front door: all paths in one tree
+
+Callers
+    request.auth                   # Identity | None: token, application, scopes, user_id, account_id, states, locale
+    self.identity, self.account_id, self.viewer_id     # as ids; load rows by queries where they are needed
+    request.client_ip, addresses.client_ip(request)    # trusted proxies only
+    identities.plug_in(TokenSource)                    # who answers for tokens
+    gate.forget_tokens([checksum_of(token)])           # after the commit of what changes a token or its user's state
+    gate.count(limits.SIGN_IN_EMAIL, subject=email)    # pages that count for themselves
+
+Parameters
+    parameters(request)            # inputs: query and body of any encoding, one nested dict
+    class StatusInput(Input[StatusDraft]):             # inputs: declared fields -> frozen dataclass
+        draft = StatusDraft
+        required_keys = ("uri",)                       # absent or blank: 400
+        details = True                                 # 422 with details per field
+        status = ClientString(max_length=500)          # ClientBoolean, ClientInteger, ClientNumber, ClientChoice,
+        media_ids = IdListField(scalar=True)           #   ClientDateTime, ClientFile, IdField, StringListField
+        options = NestedListField(OptionInput)
+    draft = StatusInput.read(request)
+    as_boolean(value), as_integer(value), as_list(value, scalar=True)      # for single values
+
+Answers
+    class StatusSerializer(EntitySerializer): ...      # serializers: to_representation -> dict; many=True; no queries
+    page = paginate(request, queryset_or_loader, limit=Limit(20, 40), cursor="id", prev="min_id", next_when="full")
+    page = paginate_offset(request, queryset, limit=Limit(10, 20), links=True)
+    return page.respond(StatusSerializer(page.items, many=True).data)      # pagination: with the Link header
+    return reply(data, status=202, headers={...})      # responses
+    raise errors.NotFound                              # social.kernel.errors: exceptions maps them to statuses
+
+Tests inherit the promises of all endpoints from tests.support.battery.
+"""

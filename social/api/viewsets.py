@@ -150,7 +150,8 @@ class ApiViewSet(ViewSet):
                 headers[name] = value
         if "Cache-Control" not in headers:
             headers["Cache-Control"] = self._cache_control(request, admission, response.status_code)
-        headers["Vary"] = "Authorization"
+        if "Vary" not in headers:
+            headers["Vary"] = "Authorization"
         if isinstance(response, Response):
             response.accepted_renderer = _RENDERER
             response.accepted_media_type = _RENDERER.media_type

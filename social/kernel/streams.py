@@ -6,7 +6,6 @@ Nothing is kept: what is published while nobody listens, or while Redis is away,
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable
@@ -39,6 +38,18 @@ def publish(channel: str, payload: bytes) -> None:
         redis.client("streams").publish(channel_key(channel), payload)
 
 
+async def _end(*tasks: asyncio.Task[None]) -> None:
+    """Cancel the tasks until they have ended. Once is not enough: before Python 3.12 `asyncio.wait_for`, by which redis-py
+    sends and connects, forgets a cancellation that comes together with its result."""
+    while pending := [task for task in tasks if not task.done()]:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=0.1)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # looked at, or the loop complains when the task is collected
+
+
 class Hub:
     """One subscription connection for a whole streaming process, whatever the number of its listeners.
 
@@ -63,9 +74,7 @@ class Hub:
     async def stop(self) -> None:
         """End the connection; the subscriptions are kept for a next `start`."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await _end(self._task)
             self._task = None
             self._forget()
 
@@ -133,9 +142,7 @@ class Hub:
             for task in done:
                 task.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await _end(*tasks)
             await connection.disconnect(nowait=True)
 
     async def _write(self, connection: Any) -> None:

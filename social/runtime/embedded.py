@@ -23,11 +23,16 @@ __all__ = ["Embedded", "mint_secrets"]
 
 @dataclass
 class Embedded:
-    """The two servers of one data directory. `durable=False` is for tests: quick, and lost with the power."""
+    """The two servers of one data directory, or the wanted one of them.
+
+    `durable=False` is for tests: quick, and lost with the power.
+    """
 
     data_dir: Path
     durable: bool = True
     postgres_settings: Mapping[str, str] = field(default_factory=dict)
+    postgres_wanted: bool = True
+    valkey_wanted: bool = True
 
     def __post_init__(self) -> None:
         with contextlib.suppress(OSError):  # `prepare` says what is wrong
@@ -56,17 +61,20 @@ class Embedded:
         return f"unix://{quote(str(self.sockets))}/valkey.sock?db=0"
 
     def environment(self) -> dict[str, str]:
-        """What the server's processes need to find both."""
-        return {"DATABASE_URL": self.database_url, "REDIS_URL": self.redis_url}
+        """What the server's processes need to find the wanted ones."""
+        found = {"DATABASE_URL": self.database_url} if self.postgres_wanted else {}
+        return found | ({"REDIS_URL": self.redis_url} if self.valkey_wanted else {})
 
-    def prepare(self, *, postgres: bool = True, valkey: bool = True) -> None:
+    def prepare(self) -> None:
         """Make what is missing and see former servers of this directory out. Raises OperatorError with the remedy."""
-        self.postgres.prepare()
-        if valkey:
+        if self.postgres_wanted:
+            self.postgres.prepare()
+            self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
+        else:
+            self.postgres.prepare_folders()
+        if self.valkey_wanted:
             (self.data_dir / "valkey").mkdir(mode=0o700, parents=True, exist_ok=True)
             self._see_out("Valkey", self._leftover_valkey, signal.SIGTERM)
-        if postgres:
-            self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
 
     def _leftover_valkey(self) -> int | None:
         try:
@@ -134,12 +142,13 @@ class Embedded:
         except OSError:
             return False
 
-    def specs(self, *, postgres: bool = True, valkey: bool = True) -> list[ProcessSpec]:
-        """The processes in the order of their start."""
-        return ([self.postgres.spec()] if postgres else []) + ([self.valkey_spec()] if valkey else [])
+    def specs(self) -> list[ProcessSpec]:
+        """The wanted processes in the order of their start."""
+        found = [self.postgres.spec()] if self.postgres_wanted else []
+        return found + ([self.valkey_spec()] if self.valkey_wanted else [])
 
     def start(self) -> None:
-        """Start both as children of this process and wait until they answer; they end with it.
+        """Start them as children of this process and wait until they answer; they end with it.
 
         Call it from the main thread. Raises OperatorError when one ended or did not answer within 60 s.
         """
@@ -151,7 +160,8 @@ class Embedded:
                 with (self.data_dir / f"{spec.name}.log").open("ab") as log:
                     self.processes[spec.name] = spawn(spec, log)
             self._wait(specs, 60.0)
-            self.postgres.create_database()
+            if self.postgres_wanted:
+                self.postgres.create_database()
         except BaseException:
             self.stop()
             raise
@@ -175,8 +185,10 @@ class Embedded:
             time.sleep(0.01)
 
     def answers(self) -> bool:
-        """Whether both servers of this directory answer, whoever started them."""
-        return self.valkey_answers() and self.postgres.answers()
+        """Whether the wanted servers of this directory answer, whoever started them."""
+        return (not self.valkey_wanted or self.valkey_answers()) and (
+            not self.postgres_wanted or self.postgres.answers()
+        )
 
     def stop(self) -> None:
         """Stop what `start` started: Valkey writes its file, PostgreSQL makes a fast shutdown."""

@@ -60,14 +60,10 @@ def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
     if not postgres and not valkey:
         return None
     stack.enter_context(owned_servers(env.DATA_DIR))
-    servers = Embedded(env.DATA_DIR)
-    servers.prepare(postgres=postgres, valkey=valkey)
-    specs = servers.specs(postgres=postgres, valkey=valkey)
-    addresses = servers.environment()
-    for name, wanted in (("DATABASE_URL", postgres), ("REDIS_URL", valkey)):
-        if wanted:
-            os.environ[name] = addresses[name]
-    return servers, specs
+    servers = Embedded(env.DATA_DIR, postgres_wanted=postgres, valkey_wanted=valkey)
+    servers.prepare()
+    os.environ.update(servers.environment())
+    return servers, servers.specs()
 
 
 def _environment() -> dict[str, str]:

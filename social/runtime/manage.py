@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from social.runtime.arguments import WITH_OPTIONS, take_options
+from social.runtime.arguments import take_options
 from social.runtime.failures import OperatorError
 
 #: Commands that look at files only; they need no servers.
@@ -113,20 +113,23 @@ def _servers(command: str) -> Iterator[None]:
     The doctor takes them as they are: to say what is wrong with them is its work.
     """
     from social.runtime import database
+    from social.runtime.embedded import Embedded
     from social.runtime.sharing import borrowed_servers
     from social.settings import env
 
     with contextlib.ExitStack() as stack:
-        if not os.environ.get("DATABASE_URL") or not all(env.REDIS_URLS.values()):
+        postgres, valkey = not os.environ.get("DATABASE_URL"), not all(env.REDIS_URLS.values())
+        if not postgres and command != "doctor":
+            database.connect(os.environ["DATABASE_URL"]).close()
+        if postgres or valkey:
             terms: dict[str, Any] = {"patience": 3.0, "also_silent": True} if command == "doctor" else {}
-            addresses = stack.enter_context(borrowed_servers(env.DATA_DIR, **terms)).environment()
+            servers = Embedded(env.DATA_DIR, postgres_wanted=postgres, valkey_wanted=valkey)
+            addresses = stack.enter_context(borrowed_servers(servers, **terms)).environment()
             for name in addresses:
                 os.environ[name] = os.environ.get(name) or addresses[name]
             # The settings module has read the environment already when something above asked for it.
-            url = os.environ["REDIS_URL"]
+            url = os.environ.get("REDIS_URL", "")
             env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
-        elif command != "doctor":
-            database.connect(os.environ["DATABASE_URL"]).close()
         yield
 
 
@@ -136,6 +139,8 @@ def _django(arguments: list[str]) -> int:
     try:
         execute_from_command_line(["manage.py", *arguments])
     except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         _close_connections()
@@ -171,13 +176,8 @@ def _explain(error: Exception) -> str | None:
         return f"The database lacks something this release needs: {first}. Run manage.py setup."
     if isinstance(error, Error):
         return None
-    if type(error).__module__.startswith("redis.") and isinstance(
-        error, ConnectionError | OSError | TimeoutError | Exception
-    ):
+    if type(error).__module__.startswith("redis."):
         return f"Redis failed: {first}. Check REDIS_URL and that the server runs."
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}. Check owner, mode and free space."
     return None
-
-
-__all__ = ["WITH_OPTIONS", "main"]

@@ -153,7 +153,7 @@ class Postgres:
     def prepare(self) -> None:
         """Make the cluster if there is none; refuse one of another major version or one that cannot be reached."""
         try:
-            self._prepare_folders()
+            self.prepare_folders()
             version = self.cluster / "PG_VERSION"
             if not version.exists():
                 self._make_cluster()
@@ -168,7 +168,8 @@ class Postgres:
                 f"that made it (manage.py backup) and restore it here, or set DATABASE_URL to a server of your own."
             )
 
-    def _prepare_folders(self) -> None:
+    def prepare_folders(self) -> None:
+        """Make the folders of the cluster and of both sockets."""
         link = self.data_dir / "postgres"
         if link.is_symlink() and not link.exists():
             raise OperatorError(f"{link} points to {self.folder}, which is gone. Restore it, or remove the link.")

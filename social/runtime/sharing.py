@@ -32,13 +32,15 @@ def users_lock(data_dir: Path) -> Path:
 
 
 @contextlib.contextmanager
-def borrowed_servers(data_dir: Path, *, patience: float = PATIENCE, also_silent: bool = False) -> Iterator[Embedded]:
-    """The servers of `data_dir`, for a command: the running ones, or started here and stopped when nobody needs them.
+def borrowed_servers(
+    embedded: Embedded, *, patience: float = PATIENCE, also_silent: bool = False
+) -> Iterator[Embedded]:
+    """The servers, for a command: the running ones, or started here and stopped when nobody needs them any more.
 
     When somebody runs them and they do not answer within `patience` seconds: raises OperatorError, or goes on without
     them (`also_silent`, for the doctor).
     """
-    embedded = Embedded(data_dir)
+    data_dir = embedded.data_dir
     deadline = time.monotonic() + patience
     while True:
         users = wait_for_lock(users_lock(data_dir), shared=True)

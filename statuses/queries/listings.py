@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from accounts.models import Account, Block, Mute
+from accounts.models import Block, Mute
 from accounts.policies.relations import NOBODY, Relations
 from social.kernel import clock
 from social.kernel.text.names import normalise_hashtag
@@ -51,6 +51,7 @@ SELECT s.id FROM statuses_status s
                                                   WHERE f.account_id = %(viewer)s AND f.target_id = %(author)s))
         OR EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = s.id AND m.account_id = %(viewer)s))
    AND NOT EXISTS (SELECT 1 FROM accounts_block k WHERE k.account_id = %(author)s AND k.target_id = %(viewer)s)
+   AND NOT EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = %(author)s AND a.suspended_at IS NOT NULL)
 """
 _NARROWER: Final = {
     "only_media": " AND EXISTS (SELECT 1 FROM statuses_mediaattachment f WHERE f.status_id = s.id)",
@@ -66,18 +67,19 @@ _TAGGED: Final = (
 
 
 def load_account_statuses(
-    account: Account, viewer_id: int | None, wanted: AccountStatusesFilter, window: Window
+    account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, window: Window
 ) -> Page:
     """An account's posts in a window, newest first, as far as the viewer may read them (behaviours section 11).
 
-    Boosts of accounts the viewer blocks or mutes are left out; a suspended account, and one that blocks the viewer, has
-    none. A full page unless there are no more, or hundreds in a row are hidden. Three queries as a rule, not filled.
+    Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
+    viewer has none. A full page unless there are no more, or hundreds in a row are hidden. Three queries as a rule,
+    not filled.
     """
     page = Page(viewer_id=viewer_id, rows=[])
-    if account.suspended or wanted.pinned:
+    if wanted.pinned:
         # Nothing can be pinned yet.
         return page
-    sql, parameters = _narrowed(account.id, viewer_id, wanted)
+    sql, parameters = _narrowed(account_id, viewer_id, wanted)
     for _round in range(_ROUNDS):
         ids = _candidates(sql, parameters, window)
         found = select(ids, viewer_id, _shows_boost)

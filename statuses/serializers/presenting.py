@@ -140,10 +140,10 @@ def _only(page: Page) -> orjson.Fragment:
 
 
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
-    """The entity of a post about to be deleted: with its source `text`, without `content` (clients.md, trap 36).
+    """The entity of one's own post about to be deleted: with its source, without `content` (clients.md, trap 36).
 
-    Raises NotFound as `present_status` does.
+    Also of a boost of what may not be read any more: one must be able to take it back.
     """
-    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_status(status, viewer_id)))
+    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_undone(status.id, viewer_id)))
     entity.pop("content")
     return entity | {"text": status.text}

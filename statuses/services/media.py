@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.media import images, storage
 from social.kernel.text.names import clean_input
@@ -16,6 +18,8 @@ from statuses.policies.media import check_description, check_file, no_thumbnail_
 from statuses.queries.media import find_media
 
 FOLDER: Final = "media_attachments"
+KEPT_UNATTACHED: Final = timedelta(hours=24)
+_BATCH: Final = 200
 
 
 @dataclass(frozen=True)
@@ -107,3 +111,24 @@ def delete_media(*, account_id: int, media_id: Any) -> None:
         paths = [media.file, media.preview]
         media.delete()
         transaction.on_commit(lambda: storage.remove(*paths))
+
+
+def remove_unattached() -> int:
+    """Remove files that have waited longer than a day to be attached; how many. Run by the scheduler, about hourly.
+
+    A bounded number per transaction, and none that somebody is just attaching.
+    """
+    removed = 0
+    while True:
+        with transaction.atomic():
+            old = list(
+                MediaAttachment.objects.select_for_update(skip_locked=True)
+                .filter(status=None, unattached_at__lt=clock.now() - KEPT_UNATTACHED)
+                .order_by("unattached_at")[:_BATCH]
+            )
+            MediaAttachment.objects.filter(id__in=[media.id for media in old]).delete()
+        # After the commit: a file without a row is waste, a row without its file is a broken post.
+        storage.remove(*(path for media in old for path in (media.file, media.preview)))
+        removed += len(old)
+        if len(old) < _BATCH:
+            return removed

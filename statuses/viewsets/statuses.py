@@ -196,17 +196,20 @@ class AccountStatusesViewSet(ApiViewSet):
 
     def list(self, request: Request, id: int) -> HttpResponse:
         """An account's posts as far as the viewer may read them, newest first."""
-        account = find_account(id)
         wanted = _read_filter(request)
         loaded: list[StatusesPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
             window = Window(cursor.limit, cursor.max_id, cursor.after, cursor.ascending)
-            loaded.append(load_account_statuses(account, self.viewer_id, wanted, window))
+            loaded.append(load_account_statuses(id, self.viewer_id, wanted, window))
             return loaded[-1].ids
 
         page = paginate(request, load, limit=STATUSES)
-        return page.respond(present(fill(loaded[0])) if page.items else [])
+        if not page.items:
+            # Only now does it matter whether there is such an account: looking it up costs more than the page.
+            find_account(id)
+            return page.respond([])
+        return page.respond(present(fill(loaded[0])))
 
 
 def _read_filter(request: Request) -> AccountStatusesFilter:

@@ -36,5 +36,5 @@ urlpatterns = [
     endpoint("api/v1/failures/created", FailuresViewSet, {"get": "created"}),
     endpoint("api/v1/failures/<name>", FailuresViewSet, {"get": "raise_it"}),
     path("pages/broken", _broken_page),
-    path("pages/form", _form_page),
+    path("pages/form", _form_page, name="form_page"),
 ]

@@ -9,8 +9,14 @@ import pytest
 
 from tests.support import catalogs
 
-_PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w+\}")
+_KEPT = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w+\}|<[^>]+>")
+# The plural forms for exactly none, one or two may say the number in words.
+_IN_WORDS = {"de": {0}, "ar": {0, 1, 2}}
 TRANSLATED = [language for language in catalogs.LANGUAGES if language != "en"]
+
+
+def _kept(text: str) -> set[str]:
+    return set(_KEPT.findall(text))
 
 
 @pytest.mark.parametrize("language", catalogs.LANGUAGES)
@@ -30,14 +36,15 @@ def test_every_sentence_is_translated(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
-def test_translations_keep_the_placeholders(language: str) -> None:
+def test_translations_keep_the_placeholders_and_the_markup(language: str) -> None:
     broken = []
     for entry in catalogs.catalogue(language):
-        wanted = set(_PLACEHOLDER.findall(entry.msgid)) | set(_PLACEHOLDER.findall(entry.msgid_plural))
-        for text in entry.msgstr_plural.values() if entry.msgid_plural else [entry.msgstr]:
-            used = set(_PLACEHOLDER.findall(text))
-            # A form for exactly one or two may say the number in words.
-            if used - wanted or (not entry.msgid_plural and used != wanted):
+        wanted = _kept(entry.msgid) | _kept(entry.msgid_plural)
+        forms = entry.msgstr_plural if entry.msgid_plural else {0: entry.msgstr}
+        for form, text in forms.items():
+            used = _kept(text)
+            in_words = bool(entry.msgid_plural) and form in _IN_WORDS[language]
+            if used - wanted or (used != wanted and not in_words):
                 broken.append(entry.msgid)
     assert broken == []
 

@@ -78,6 +78,15 @@ def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir:
     assert not list((data_dir / "postgres" / "run").glob("*"))
 
 
+def test_a_command_with_a_database_of_its_own_starts_no_other(data_dir: Path) -> None:
+    url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/postgres"
+    code = "from social.kernel import redis; print(redis.client('feeds').ping())"
+    environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url)
+    done = manage("shell", "-c", code, environment=environment)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "True"), done.stderr
+    assert not (data_dir / "postgres" / "data").exists()
+
+
 def test_a_database_without_tables_is_told_in_one_line(data_dir: Path) -> None:
     code = "from social.kernel.installation import Installation; Installation.objects.get()"
     done = manage("shell", "-c", code, environment=clean_environment(DATA_DIR=str(data_dir)))

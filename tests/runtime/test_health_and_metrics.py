@@ -234,6 +234,9 @@ def test_a_full_disk_costs_figures_and_not_the_process(tmp_path: Path) -> None:
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], capture_output=True).returncode:
         pytest.skip("cannot mount a small disk here")
     try:
+        with (small / "filler").open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+            while True:
+                file.write(bytes(4096))
         assert shared(small, "print(middleware(request) is answer)") == "True\n"
     finally:
         subprocess.run(["umount", str(small)], check=True)

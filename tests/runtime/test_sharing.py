@@ -32,8 +32,9 @@ def command(data_dir: Path, until: Path) -> list[str]:
     code = f"""
         import time
         from pathlib import Path
+        from social.runtime.embedded import Embedded
         from social.runtime.sharing import borrowed_servers
-        with borrowed_servers(Path({str(data_dir)!r})) as servers:
+        with borrowed_servers(Embedded(Path({str(data_dir)!r}))) as servers:
             print("started" if servers.processes else "found", flush=True)
             while not Path({str(until)!r}).exists():
                 assert servers.answers()

@@ -1,7 +1,7 @@
 """Knows every sentence of the sources that people read, and keeps the gettext catalogues in step with them.
 
-`python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops those that are gone and
-writes the `.mo` files; it needs no GNU gettext.
+`python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops those that are gone
+and writes the `.mo` files; it needs no GNU gettext.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _PLURAL_FORMS = {
 _SINGULAR = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 _PLURAL = {"ngettext", "ngettext_lazy"}
 _CONTEXT = {"pgettext", "pgettext_lazy"}
+_PLURAL_CONTEXT = {"npgettext", "npgettext_lazy"}
 Key = tuple[str | None, str, str | None]  # context, sentence, plural
 
 
@@ -45,6 +46,8 @@ def _calls(source: str) -> Iterator[Key]:
             yield None, texts[0], texts[1]
         elif name in _CONTEXT and len(texts) >= 2 and texts[1]:
             yield texts[0], texts[1], None
+        elif name in _PLURAL_CONTEXT and len(texts) >= 3 and texts[1]:
+            yield texts[0], texts[1], texts[2]
 
 
 _TEMPLATE_CALL = re.compile(r"\b(n?p?gettext|_)\((?=\s*u?['\"])")
@@ -53,15 +56,16 @@ _TEMPLATE_CALL = re.compile(r"\b(n?p?gettext|_)\((?=\s*u?['\"])")
 def _template_calls(source: str) -> Iterator[Key]:
     code = templatize(source)
     for match in _TEMPLATE_CALL.finditer(code):
-        depth, end = 0, match.end() - 1
-        for end in range(match.end() - 1, len(code)):
-            depth += {"(": 1, ")": -1}.get(code[end], 0)
-            if depth == 0:
-                break
-        try:
-            yield from _calls(code[match.start() : end + 1].strip())
-        except SyntaxError:
-            continue
+        # A sentence may have parentheses of its own: the call ends where what was read so far is Python.
+        end = code.find(")", match.end())
+        while end != -1:
+            try:
+                calls = list(_calls(code[match.start() : end + 1]))
+            except SyntaxError:
+                end = code.find(")", end + 1)
+                continue
+            yield from calls
+            break
 
 
 def sentences() -> dict[Key, set[str]]:
@@ -104,16 +108,17 @@ def update() -> None:
     current = sentences()
     for language in LANGUAGES:
         po = catalogue(language)
-        known = {(entry.msgctxt, entry.msgid): entry for entry in po}
+        known: dict[tuple[str | None, str], polib.POEntry] = {(entry.msgctxt, entry.msgid): entry for entry in po}
         fresh = polib.POFile(wrapwidth=120)
         fresh.metadata = po.metadata
         for context, sentence, plural in sorted(current, key=lambda key: (key[1], key[0] or "")):
-            entry = known.get((context, sentence)) or polib.POEntry(msgid=sentence, msgctxt=context)
+            entry = known.get((context, sentence))
+            if entry is None or (entry.msgid_plural or None) != plural:
+                entry = polib.POEntry(msgid=sentence, msgctxt=context, msgid_plural=plural or "")
             entry.occurrences = [(file, "") for file in sorted(current[context, sentence, plural])]
-            entry.msgid_plural = plural or ""
             entry.flags = ["python-format"] if re.search(r"%\(\w+\)[sd]", sentence) else []
             if plural and not entry.msgstr_plural:
-                entry.msgstr_plural = {n: "" for n in range(int(_PLURAL_FORMS[language][9]))}
+                entry.msgstr_plural = dict.fromkeys(range(int(_PLURAL_FORMS[language][9])), "")
             if language == "en":
                 if plural:
                     entry.msgstr_plural = {0: sentence, 1: plural}

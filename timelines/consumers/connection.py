@@ -72,7 +72,9 @@ class Connection:
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None) -> None:
-        """Hear a stream; one that is heard already is no error. Raises StreamError."""
+        """Hear a stream; one that is heard already is no error. Raises StreamError. Nothing happens after the end."""
+        if self._ended:
+            return
         kind = HASHTAG if name.startswith("hashtag") else LIVE
         origins: tuple[bool, bool] | None = (True, True)
         if kind == HASHTAG or name.startswith("public"):
@@ -152,6 +154,8 @@ class Connection:
         while True:
             item = await self._queue.get()
             if isinstance(item, bool):
+                # First: a client that does not read may never take the message that closes the transport.
+                self.leave()
                 await self._close(item)
                 return
             stream, message = item

@@ -32,8 +32,6 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         self.switchboard = switchboard
         self.connection: Connection | None = None
         self.writer: asyncio.Task[None] | None = None
-        self.reader: asyncio.Task[None] | None = None
-        self.ended = False
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
         """Call the handler; Channels would first look for database connections, which this thread never has."""
@@ -46,12 +44,8 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve the socket until one side ends it; whatever happens, nothing of it stays behind."""
-        self.reader = asyncio.current_task()
         try:
             await super().__call__(scope, receive, send)
-        except asyncio.CancelledError:
-            if not self.ended:
-                raise
         finally:
             self._leave()
 
@@ -112,11 +106,6 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         except Exception:
             # Mostly a client that has gone without a word; its disconnect follows.
             logger.debug("A stream ended", exc_info=True)
-        else:
-            # We have closed: whether the client answers to that makes no difference, and some servers wait for us.
-            self.ended = True
-            if self.reader is not None:
-                self.reader.cancel()
 
     async def _write(self, stream: Stream, message: Message) -> None:
         await self.send({"type": "websocket.send", "text": message.websocket_text(stream.label)})

@@ -37,8 +37,9 @@ def find_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
     """By post, the accounts in whose home timelines it belongs: three queries at most, whatever the number of both."""
     if not rows:
         return {}
-    followable = {part.account_id for row in rows for part in (row, row.proper)}
-    followable |= {row.in_reply_to_account_id for row in rows if row.in_reply_to_account_id is not None}
+    followable = {row.proper.account_id for row in rows if row.proper.account_id != row.account_id}
+    answered = {row.in_reply_to_account_id for row in rows if row.in_reply_to_account_id != row.account_id}
+    followable |= {account for account in answered if account is not None}
     found = load_readers(
         {row.account_id for row in rows},
         people={person for row in rows for person in involved_ids(row)},

@@ -115,11 +115,12 @@ for i, key in ipairs(KEYS) do
       local item = string.sub(data, p, p + 15)
       if building then redis.call('ZADD', build, 0, item) end
       if size > 0 and not repeats(key, item) and redis.call('ZADD', key, 0, item) == 1 then
-        if redis.call('ZRANK', key, item) == 0 then
+        if size >= most then
+          redis.call('ZREMRANGEBYRANK', key, 0, 0)
+        elseif redis.call('ZRANK', key, item) == 0 then
           redis.call('ZREM', key, item)
         else
           size = size + 1
-          if size > most then size = size - redis.call('ZREMRANGEBYRANK', key, 0, size - most - 1) end
         end
       end
     end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
@@ -56,10 +58,7 @@ def test_allowing_sends_the_code_and_keeps_the_registered_address(browser: Clien
 def test_denying_sends_access_denied(browser: Client, application: Application, how: str) -> None:
     sent = ask(application, state="x")
     if how == "delete":
-        refused = browser.delete(
-            f"{AUTHORIZE}?{'&'.join(f'{k}={v}' for k, v in sent.items() if k != 'redirect_uri')}"
-            f"&redirect_uri={CALLBACK.replace('?', '%3F').replace('=', '%3D')}"
-        )
+        refused = browser.delete(f"{AUTHORIZE}?{urlencode(sent)}")
     else:
         refused = browser.post(
             AUTHORIZE, {**sent, **({"decision": "deny"} if how == "button" else {"_method": "delete"})}
@@ -282,6 +281,11 @@ def test_another_site_cannot_make_a_browser_consent(application: Application, pe
     assert browser.post(AUTHORIZE, ask(application, decision="allow")).status_code == 403
     assert browser.delete(AUTHORIZE).status_code == 403
     assert not Grant.objects.exists()
+
+
+def test_no_other_method_hands_out_a_code(browser: Client, application: Application, person: User) -> None:
+    issue_token(application=application, user=person, scopes=["read", "write"])
+    assert browser.put(f"{AUTHORIZE}?{urlencode(ask(application))}").status_code == 405
 
 
 def test_the_page_is_in_the_language_asked_for(browser: Client, application: Application) -> None:

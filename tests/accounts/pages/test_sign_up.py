@@ -28,6 +28,9 @@ def test_a_person_signs_up_and_is_where_they_wanted_to_be(client: Client) -> Non
     assert user.sign_up_ip == "127.0.0.1"
     assert EmailAddress.objects.get(user=user).verified
     assert "@Grace@social.localhost" in client.get("/").content.decode()
+    for typed in ("Grace@example.com", "grace@example.com", "grace"):
+        again = Client().post("/auth/sign_in", {"login": typed, "password": "correct horse"})
+        assert again.status_code == 302, typed
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,8 @@ def test_row_24_a_forgotten_password_is_replaced_and_everything_old_ends(client:
     form = client.get(link.removeprefix("http://social.localhost"), follow=True)
     assert "Choose a new password" in form.content.decode()
     url = form.redirect_chain[-1][0]
-    assert client.post(url, {"password1": "short"}).status_code == 200
+    assert "Is too short" in client.post(url, {"password1": "short"}).content.decode()
+    assert "Is too long" in client.post(url, {"password1": "x" * 73}).content.decode()
     assert client.post(url, {"password1": "another horse"})["Location"] == "/auth/password/reset/done"
     user.refresh_from_db()
     assert user.check_password("another horse")

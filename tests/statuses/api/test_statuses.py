@@ -247,6 +247,15 @@ def test_deleting_with_its_files_removes_them(alice: Account) -> None:
     assert api_of(alice).post(STATUSES, {"media_ids": [str(media.id)]}).status_code == 422
 
 
+def test_a_boost_can_be_deleted_by_its_own_id_also_when_the_post_cannot_be_read_any_more(
+    alice: Account, bob: Account
+) -> None:
+    reblog = make_reblog(bob, make_status(alice))
+    block(alice, bob)
+    assert api_of(bob).delete(f"{STATUSES}/{reblog.id}").status_code == 200
+    assert Status.objects.get(id=reblog.id).is_deleted
+
+
 def test_nobody_deletes_somebody_elses_post(alice: Account, bob: Account) -> None:
     status = make_status(alice)
     assert api_of(bob).delete(f"{STATUSES}/{status.id}").status_code == 404

@@ -24,10 +24,12 @@ from tests.factories.statuses import (
 pytestmark = pytest.mark.django_db
 
 
-def _texts(account: Account, viewer: Account | None, window: Window = Window(40), **wanted: Any) -> list[str]:
-    account.refresh_from_db()
+WHOLE = Window(40)
+
+
+def _texts(account: Account, viewer: Account | None, window: Window = WHOLE, **wanted: Any) -> list[str]:
     viewer_id = viewer.id if viewer is not None else None
-    page = load_account_statuses(account, viewer_id, AccountStatusesFilter(**wanted), window)
+    page = load_account_statuses(account.id, viewer_id, AccountStatusesFilter(**wanted), window)
     texts = dict(Status.objects.values_list("id", "text"))
     return [f"RT {texts[row.proper.id]}" if row.original else texts[row.id] for row in page.rows]
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from accounts.models import Account
+from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from statuses.models import MediaAttachment, MediaType, Processing
 from statuses.policies.media import SUPPORTED_TYPES, read_focus
 from statuses.queries.media import find_media
-from statuses.services.media import MediaChange, MediaUpload, delete_media, update_media, upload_media
+from statuses.services.media import (
+    MediaChange,
+    MediaUpload,
+    delete_media,
+    remove_unattached,
+    update_media,
+    upload_media,
+)
 from tests.factories.statuses import make_media, make_status, picture
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
@@ -156,3 +165,17 @@ def test_attached_and_foreign_files_are_not_deleted(alice: Account, bob: Account
         with pytest.raises(NotFound):
             delete_media(account_id=alice.id, media_id=wrong)
     assert MediaAttachment.objects.count() == 2
+
+
+def test_files_that_nobody_attached_for_a_day_are_removed(
+    alice: Account, media_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("statuses.services.media._BATCH", 2)
+    old = [make_media(alice) for _number in range(3)]
+    used, fresh = make_media(alice), make_media(alice)
+    make_status(alice, media=[used])
+    MediaAttachment.objects.exclude(id=fresh.id).update(unattached_at=clock.now() - timedelta(hours=25))
+    assert remove_unattached() == 3
+    assert set(MediaAttachment.objects.all()) == {used, fresh}
+    assert not any((media_root / media.file).exists() for media in old)
+    assert all((media_root / media.file).exists() for media in (used, fresh))

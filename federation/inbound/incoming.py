@@ -1,0 +1,67 @@
+"""Knows an activity as its handlers see it: who signed it, for whom it came, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from accounts.models import Account
+from federation.documents.reading import Rejected, first, same_origin, uri_of
+from federation.models import Tombstone
+from social.kernel import clock
+
+REMEMBERED: Final = timedelta(hours=6)
+"""How long an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One activity, signed by `actor`."""
+
+    actor: Account
+    document: Mapping[str, Any]
+    recipient: Account | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its type."""
+        kind = self.document.get("type")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def uri(self) -> str | None:
+        """Its id, if it has one on its actor's server."""
+        uri = uri_of(self.document.get("id"))
+        return uri if uri is not None and same_origin(uri, self.actor.uri) else None
+
+    @property
+    def object_uri(self) -> str | None:
+        """The id of what it is about."""
+        return uri_of(self.document.get("object"))
+
+    @property
+    def object(self) -> Mapping[str, Any]:
+        """What it is about, if that stands in it; an empty mapping otherwise."""
+        value = first(self.document.get("object"))
+        return value if isinstance(value, Mapping) else {}
+
+    def needed_uri(self) -> str:
+        """Its id. Raises Rejected when it has none."""
+        if self.uri is None:
+            raise Rejected("the activity has no id on its actor's server")
+        return self.uri
+
+    def needed_object_uri(self) -> str:
+        """The id of what it is about. Raises Rejected when there is none."""
+        if self.object_uri is None:
+            raise Rejected("the activity is about nothing")
+        return self.object_uri
+
+
+def remember_undone(incoming: Incoming) -> None:
+    """Refuse, for some hours, an activity of this actor that was undone before it came."""
+    uri = incoming.object_uri
+    if uri is not None and same_origin(uri, incoming.actor.uri):
+        Tombstone.objects.get_or_create(uri=uri, defaults={"expires_at": clock.now() + REMEMBERED})

@@ -1,0 +1,155 @@
+"""Works off what was received, each kind of activity by its own function.
+
+Source: contract, federation sections 7 and 11.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Final
+
+from django.db import InterfaceError, OperationalError, transaction
+
+from federation.documents.reading import Rejected, first, many, parse, uri_of
+from federation.events import ActivityReceived
+from federation.inbound import actors, follows, posts
+from federation.inbound.incoming import Incoming, remember_undone
+from federation.models import InboundActivity, Tombstone
+from social.kernel import clock
+from social.kernel.errors import KernelError, Unavailable
+from social.kernel.events import publish
+
+logger = logging.getLogger("social.federation")
+
+ATTEMPTS: Final = 8
+ACTIVITIES_IN_ONE: Final = 20
+_OUTCOME_LENGTH: Final = 500
+_COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
+
+Handler = Callable[[Incoming], object]
+
+
+def _delete(incoming: Incoming) -> None:
+    (actors if incoming.object_uri == incoming.actor.uri else posts).delete(incoming)
+
+
+def _update(incoming: Incoming) -> None:
+    actors.update(incoming)
+
+
+def _undo(incoming: Incoming) -> None:
+    """Undo what the object says it is, or, if it is only named, whatever has that id."""
+    kind = first(incoming.object.get("type"))
+    if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
+        raise Rejected("the undone activity is another actor's")
+    if kind in _UNDO:
+        _UNDO[kind](incoming)
+    elif not any(undo(incoming) for undo in _UNDO.values()):
+        remember_undone(incoming)
+
+
+_UNDO: Final[Mapping[str, Callable[[Incoming], bool]]] = {
+    "Follow": follows.undo_follow,
+    "Like": posts.undo_like,
+    "Announce": posts.undo_announce,
+    "Block": follows.undo_block,
+}
+HANDLERS: Final[Mapping[str, Handler]] = {
+    "Follow": follows.follow,
+    "Accept": follows.accept,
+    "Reject": follows.reject,
+    "Block": follows.block,
+    "Undo": _undo,
+    "Create": posts.create,
+    "Delete": _delete,
+    "Update": _update,
+    "Announce": posts.announce,
+    "Like": posts.like,
+}
+
+
+def process(activity_id: int) -> None:
+    """Act upon a stored activity, once; what became of it stands in its row.
+
+    What its sender did wrong ends it. What another server or this one could not do at the moment is tried again, up to
+    ATTEMPTS times with growing pauses, without holding up what else its actor has sent. Raises only database errors
+    that make noting anything impossible.
+    """
+    activity = (
+        InboundActivity.objects.select_related("actor", "recipient").filter(id=activity_id, processed_at=None).first()
+    )
+    if activity is None:
+        return
+    try:
+        _act(Incoming(activity.actor, parse(activity.body.encode()), activity.recipient))
+    except Rejected as reason:
+        _finish(activity, f"rejected: {reason}")
+    except Unavailable as error:
+        _try_again(activity, str(error))
+    except KernelError as error:
+        _finish(activity, f"refused: {error}")
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        logger.exception("Inbound activity %d (%s) failed", activity.id, activity.type)
+        _try_again(activity, f"{type(error).__name__}: {error}")
+    else:
+        _finish(activity, "done")
+
+
+def _act(incoming: Incoming) -> None:
+    items = _COLLECTIONS.get(incoming.kind)
+    if items is None:
+        _act_alone(incoming)
+        return
+    for item in many(incoming.document.get(items))[:ACTIVITIES_IN_ONE]:
+        if isinstance(item, dict):
+            _act_alone(Incoming(incoming.actor, item, incoming.recipient))
+
+
+def _act_alone(incoming: Incoming) -> None:
+    handler = HANDLERS.get(incoming.kind)
+    if handler is None:
+        raise Rejected("activities of this kind are ignored")
+    if uri_of(incoming.document.get("actor")) != incoming.actor.uri:
+        posts.forwarded(incoming)
+    else:
+        handler(incoming)
+
+
+def _finish(activity: InboundActivity, outcome: str) -> None:
+    # An actor that was deleted has taken its activities along.
+    InboundActivity.objects.filter(id=activity.id).update(
+        processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1
+    )
+
+
+def _try_again(activity: InboundActivity, reason: str) -> None:
+    attempts = activity.attempts + 1
+    if attempts >= ATTEMPTS:
+        _finish(activity, f"failed: {reason}")
+        return
+    with transaction.atomic():
+        InboundActivity.objects.filter(id=activity.id).update(attempts=attempts, outcome=_cut(f"waiting: {reason}"))
+        publish(
+            ActivityReceived(activity_id=activity.id, actor_id=activity.actor_id),
+            due_at=clock.now() + timedelta(seconds=15 * 2**attempts),
+        )
+
+
+def _cut(text: str) -> str:
+    return text.replace("\0", "")[:_OUTCOME_LENGTH]
+
+
+def forget_processed(older_than: timedelta = timedelta(days=3)) -> int:
+    """Remove activities that were worked off; how many. Their signatures are too old to be replayed by then."""
+    removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
+    return removed
+
+
+def forget_undone() -> int:
+    """Remove the memory of activities that were undone before they came, when it is over; how many."""
+    removed, _rows = Tombstone.objects.filter(expires_at__lt=clock.now()).delete()
+    return removed

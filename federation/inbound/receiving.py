@@ -1,0 +1,83 @@
+"""Takes in what other servers send: checked, signed, stored, and only then answered with 202.
+
+Source: contract, federation sections 10 and 11; security rows 8, 11, 13, 34 and 44.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from accounts.models import Account
+from federation.documents.reading import Rejected, origin_of, parse, uri_of
+from federation.events import ActivityReceived
+from federation.models import InboundActivity
+from federation.remote import signers
+from federation.signatures.message import BadSignature, Message
+from social.kernel.events import publish
+
+# What a suspended account may still send: it must be able to leave.
+_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
+
+
+def receive(message: Message, recipient: Account | None = None) -> InboundActivity | None:
+    """Store a signed activity and announce ActivityReceived; None for one that needs no work (also a replay).
+
+    `recipient` is whose inbox it came to. Raises Rejected for what is no activity, BadSignature, and Unavailable when
+    the signer's server could not be asked. Never inside a transaction.
+    """
+    document = parse(message.body)
+    kind, actor_uri = document.get("type"), uri_of(document.get("actor"))
+    if not isinstance(kind, str) or actor_uri is None:
+        raise Rejected("the document is no activity")
+    if not signers.has_signature(message):
+        raise BadSignature("Request not signed")
+    if _is_of_nobody(document, kind, actor_uri):
+        return None
+    _check_host(message)
+    try:
+        signed = signers.verify(message)
+    except Rejected as reason:
+        raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
+    if signed.account.suspended and kind not in _OF_SUSPENDED:
+        return None
+    return _store(message, signed, document, kind, recipient)
+
+
+def _is_of_nobody(document: Mapping[str, Any], kind: str, actor_uri: str) -> bool:
+    """A Delete or Update by and of somebody unknown: no key is fetched, for there may be thousands of them."""
+    if kind not in ("Delete", "Update") or uri_of(document.get("object")) != actor_uri:
+        return False
+    return not Account.objects.filter(uri=actor_uri).exists()
+
+
+def _check_host(message: Message) -> None:
+    host = message.headers.get("host", "")
+    ours = {origin_of(settings.BASE_URL), origin_of(f"{settings.BASE_URL.partition(':')[0]}://{settings.LOCAL_DOMAIN}")}
+    if origin_of(f"{settings.BASE_URL.partition(':')[0]}://{host}") not in ours:
+        raise BadSignature("the request is for another server")
+
+
+def _store(
+    message: Message, signed: signers.Signed, document: Mapping[str, Any], kind: str, recipient: Account | None
+) -> InboundActivity | None:
+    try:
+        with transaction.atomic():
+            activity = InboundActivity.objects.create(
+                fingerprint=signed.fingerprint,
+                actor=signed.account,
+                recipient=recipient,
+                type=kind[:100],
+                uri=uri_of(document.get("id")) or "",
+                body=message.body.decode(),
+            )
+            publish(ActivityReceived(activity_id=activity.id, actor_id=signed.account.id))
+    except IntegrityError as error:
+        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "") or ""
+        if "fingerprint" not in constraint:
+            raise
+        return None
+    return activity

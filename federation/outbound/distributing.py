@@ -1,0 +1,204 @@
+"""Tells other servers what has happened here: of each event, which activity goes to which inboxes.
+
+Every function is a reaction that reads the current state inside one transaction with the removal of its outbox rows, so
+that each activity is put on its way exactly once. Source: contract, federation sections 6, 7 and 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from accounts.events import (
+    AccountBlocked,
+    AccountFollowed,
+    AccountUnblocked,
+    AccountUnfollowed,
+    FollowRequested,
+    ProfileUpdated,
+)
+from accounts.models import Account, Follow, FollowRequest
+from accounts.queries.emojis import EmojiLookup, account_texts
+from federation.documents import activities
+from federation.documents.actors import actor
+from federation.documents.loading import load_post, uri_of
+from federation.events import FollowAnswerDue
+from federation.outbound.audience import followers_inboxes, inbox_of, post_inboxes, reached_inboxes
+from federation.outbound.queueing import enqueue
+from social.kernel import clock
+from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
+from statuses.models import Favourite, Status
+
+
+def _accounts(ids: Iterable[int]) -> dict[int, Account]:
+    found = Account.objects.select_related("moved_to").filter(id__in=set(ids))
+    return {account.id: account for account in found}
+
+
+def _statuses(ids: Iterable[int]) -> dict[int, Status]:
+    found = Status.objects.select_related("account", "reblog_of__account").filter(id__in=set(ids))
+    return {status.id: status for status in found}
+
+
+def _pair_key(one: int, other: int) -> str:
+    return f"pair:{one}:{other}"
+
+
+def tell_published(events: Sequence[StatusPublished]) -> None:
+    """Create or Announce, to whom the post addresses."""
+    statuses = _statuses(event.status_id for event in events)
+    for event in events:
+        status = statuses.get(event.status_id)
+        if status is None or status.is_deleted or not status.local or status.is_author_suspended:
+            continue
+        inboxes = post_inboxes(status)
+        if not inboxes:
+            continue
+        document = activities.announce(status) if status.reblog_of is not None else activities.create(load_post(status))
+        enqueue(account=status.account, document=document, inboxes=inboxes, key=f"status:{status.id}")
+
+
+def tell_deleted(events: Sequence[StatusDeleted]) -> None:
+    """Delete, or the Undo of an Announce, to wherever the post may have arrived; what still waits is dropped."""
+    statuses = _statuses(event.status_id for event in events)
+    for event in events:
+        status = statuses.get(event.status_id)
+        if status is None or not status.local:
+            continue
+        document = activities.undo_announce(status) if status.reblog_of is not None else activities.delete(status)
+        enqueue(
+            account=status.account,
+            document=document,
+            inboxes=reached_inboxes(status),
+            key=f"status:{status.id}",
+            supersedes=True,
+        )
+
+
+def tell_favourited(events: Sequence[StatusFavourited]) -> None:
+    """Like, to the author's server."""
+    rows = Favourite.objects.select_related("account", "status__account").filter(
+        id__in=[event.favourite_id for event in events], account__domain=None, status__local=False
+    )
+    for row in rows.order_by("id"):
+        document = activities.like(row.account, row.id, uri_of(row.status))
+        enqueue(
+            account=row.account,
+            document=document,
+            inboxes=inbox_of(row.status.account),
+            key=f"status:{row.status_id}",
+        )
+
+
+def tell_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
+    """Undo of a Like, to the author's server."""
+    statuses = _statuses(event.status_id for event in events)
+    accounts = _accounts(event.account_id for event in events)
+    for event in events:
+        status, account = statuses.get(event.status_id), accounts.get(event.account_id)
+        if status is None or account is None or status.local or not account.local:
+            continue
+        document = activities.undo_like(account, event.favourite_id, uri_of(status))
+        enqueue(account=account, document=document, inboxes=inbox_of(status.account), key=f"status:{status.id}")
+
+
+def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
+    """Follow, to the server of who is asked."""
+    requests = FollowRequest.objects.select_related("account", "target").filter(
+        id__in=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
+    )
+    for request in requests.order_by("id"):
+        uri = request.uri or f"{request.account.uri}#follows/{request.id}"
+        enqueue(
+            account=request.account,
+            document=activities.follow(request.account, request.target.uri, uri),
+            inboxes=inbox_of(request.target),
+            key=_pair_key(request.account_id, request.target_id),
+        )
+
+
+def tell_followed(events: Sequence[AccountFollowed]) -> None:
+    """Accept, to the server of a new follower from elsewhere."""
+    follows = Follow.objects.select_related("account", "target").filter(
+        id__in=[event.follow_id for event in events], account__domain__isnull=False, target__domain=None
+    )
+    for follow in follows.order_by("id"):
+        if follow.uri is not None:
+            _answer(follow.target, follow.account, follow.uri, accepted=True, number=follow.id)
+
+
+def tell_answer(events: Sequence[FollowAnswerDue]) -> None:
+    """Accept or Reject of a Follow that changed nothing here."""
+    accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
+    for event in events:
+        account, follower = accounts.get(event.account_id), accounts.get(event.follower_id)
+        if account is not None and follower is not None and account.local:
+            number = Follow.objects.filter(account=follower, target=account).values_list("id", flat=True).first()
+            _answer(account, follower, event.uri, accepted=event.accepted, number=number or 0)
+
+
+def tell_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
+    """Undo of our Follow, or Reject of theirs; nothing when the other side ended it, for it knows."""
+    accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
+    for event in events:
+        follower, target = accounts.get(event.account_id), accounts.get(event.target_id)
+        if follower is None or target is None or event.uri is None or follower.local == target.local:
+            continue
+        if event.ended_by_id is None or not accounts[event.ended_by_id].local:
+            continue
+        if follower.local:
+            enqueue(
+                account=follower,
+                document=activities.undo_follow(follower, target.uri, event.uri),
+                inboxes=inbox_of(target),
+                key=_pair_key(follower.id, target.id),
+            )
+        else:
+            _answer(target, follower, event.uri, accepted=False, number=event.follow_id)
+
+
+def _answer(account: Account, follower: Account, uri: str, *, accepted: bool, number: int) -> None:
+    enqueue(
+        account=account,
+        document=activities.answer_follow(account, follower.uri, uri, accepted=accepted, number=number),
+        inboxes=inbox_of(follower),
+        key=_pair_key(follower.id, account.id),
+    )
+
+
+def tell_blocked(events: Sequence[AccountBlocked]) -> None:
+    """Block, to the blocked one's server."""
+    accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
+    for event in events:
+        account, target = accounts.get(event.account_id), accounts.get(event.target_id)
+        if account is not None and target is not None and account.local and not target.local:
+            document = activities.block(account, event.block_id, target.uri)
+            enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
+
+
+def tell_unblocked(events: Sequence[AccountUnblocked]) -> None:
+    """Undo of a Block."""
+    accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
+    for event in events:
+        account, target = accounts.get(event.account_id), accounts.get(event.target_id)
+        if account is not None and target is not None and account.local and not target.local:
+            document = activities.undo_block(account, event.block_id, target.uri)
+            enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
+
+
+def tell_profile(events: Sequence[ProfileUpdated]) -> None:
+    """Update of an actor, to its followers; one for many changes, and the last one only."""
+    for account in _accounts(event.account_id for event in events).values():
+        pair = getattr(account, "key_pair", None)
+        if not account.local or pair is None:
+            continue
+        emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
+        document = activities.update_actor(
+            account, actor(account, pair.public_key, emojis), int(clock.now().timestamp())
+        )
+        enqueue(
+            account=account,
+            document=document,
+            inboxes=followers_inboxes(account),
+            key=f"account:{account.id}",
+            supersedes=True,
+        )

@@ -1,0 +1,76 @@
+"""Puts activities on their way: one row per activity, one per inbox, in the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from accounts.models import Account
+from federation.documents.reading import origin_of
+from federation.events import DeliveriesDue
+from federation.models import Delivery, OutboundActivity
+from social.kernel.events import publish
+
+
+def enqueue(
+    *, account: Account, document: dict[str, Any], inboxes: Iterable[str], key: str, supersedes: bool = False
+) -> OutboundActivity | None:
+    """Have `document` delivered to these inboxes, signed by `account`; None when there is nobody to tell.
+
+    `key` names what it is about (`status:12`): activities of one key reach an inbox in the order of these calls. With
+    `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. Announces
+    DeliveriesDue, inside the caller's transaction.
+    """
+    places = {inbox: origin_of(inbox) for inbox in inboxes}
+    own = origin_of(settings.BASE_URL)
+    wanted = {inbox: host for inbox, host in places.items() if host is not None and host != own}
+    if not wanted:
+        return None
+    if supersedes:
+        drop_waiting(key, wanted)
+    activity = OutboundActivity.objects.create(
+        account=account,
+        type=str(document["type"]),
+        uri=str(document["id"]),
+        body=orjson.dumps(document).decode(),
+    )
+    Delivery.objects.bulk_create(
+        (
+            Delivery(activity=activity, inbox_url=inbox, host=host, key=key, due_at=activity.created_at)
+            for inbox, host in sorted(wanted.items())
+        ),
+        batch_size=1000,
+    )
+    publish(DeliveriesDue())
+    return activity
+
+
+def drop_waiting(key: str, inboxes: Iterable[str]) -> int:
+    """Drop deliveries of a key that nobody has in hand; how many."""
+    idle = Q(claimed_until=None) | Q(claimed_until__lte=Now())
+    waiting = Delivery.objects.filter(idle, key=key, inbox_url__in=list(inboxes), given_up_at=None)
+    chosen = list(waiting.select_for_update(skip_locked=True).values_list("id", "activity_id"))
+    Delivery.objects.filter(id__in=[number for number, _activity in chosen]).delete()
+    forget_delivered({activity_id for _number, activity_id in chosen})
+    return len(chosen)
+
+
+def forget_delivered(activity_ids: Iterable[int]) -> None:
+    """Remove activities that have no delivery left."""
+    OutboundActivity.objects.filter(id__in=list(activity_ids), deliveries__isnull=True).delete()
+
+
+def retry(ids: Iterable[int]) -> int:
+    """Give deliveries (waiting or given up) a fresh set of attempts from now on; how many. Announces DeliveriesDue."""
+    idle = Q(claimed_until=None) | Q(claimed_until__lte=Now())
+    count = Delivery.objects.filter(idle, id__in=list(ids)).update(
+        attempts=0, due_at=Now(), given_up_at=None, claim=None, claimed_until=None
+    )
+    if count:
+        publish(DeliveriesDue())
+    return count

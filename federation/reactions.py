@@ -1,0 +1,33 @@
+"""When X is announced, tell other servers Y."""
+
+from accounts.events import (
+    AccountBlocked,
+    AccountFollowed,
+    AccountUnblocked,
+    AccountUnfollowed,
+    FollowRequested,
+    ProfileUpdated,
+)
+from federation.events import ActivityReceived, DeliveriesDue, FollowAnswerDue
+from federation.outbound import distributing
+from federation.tasks.delivering import deliver
+from federation.tasks.processing import process_received
+from social.kernel.events import on
+from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
+
+# Writing the rows is not sending them: it must not wait behind a slice of deliveries.
+QUEUE = "default"
+
+on(StatusPublished, distributing.tell_published, queue=QUEUE, database=True, when=lambda event: event.local)
+on(StatusDeleted, distributing.tell_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
+on(StatusFavourited, distributing.tell_favourited, queue=QUEUE, database=True)
+on(StatusUnfavourited, distributing.tell_unfavourited, queue=QUEUE, database=True)
+on(FollowRequested, distributing.tell_follow_requested, queue=QUEUE, database=True)
+on(AccountFollowed, distributing.tell_followed, queue=QUEUE, database=True)
+on(AccountUnfollowed, distributing.tell_unfollowed, queue=QUEUE, database=True)
+on(AccountBlocked, distributing.tell_blocked, queue=QUEUE, database=True)
+on(AccountUnblocked, distributing.tell_unblocked, queue=QUEUE, database=True)
+on(ProfileUpdated, distributing.tell_profile, queue=QUEUE, database=True)
+on(FollowAnswerDue, distributing.tell_answer, queue=QUEUE, database=True)
+on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
+on(DeliveriesDue, deliver, queue="deliveries", seconds=30)

@@ -1,0 +1,37 @@
+"""The doors of the embassy."""
+
+from __future__ import annotations
+
+from django.apps import apps
+from django.urls import URLPattern, re_path
+
+urlpatterns: list[URLPattern] = []
+
+# The front door includes this module also where the floor is unplugged; then there are no tables behind its doors.
+if apps.is_installed("federation"):
+    from federation.views import actors, discovery, inbox, posts
+
+    _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
+    _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
+    urlpatterns = [
+        re_path(r"^\.well-known/webfinger/?$", discovery.webfinger),
+        re_path(r"^\.well-known/host-meta(?:\.json)?/?$", discovery.host_meta),
+        re_path(r"^\.well-known/nodeinfo/?$", discovery.nodeinfo_links),
+        re_path(r"^nodeinfo/(?P<version>2\.[01])(?:\.json)?/?$", discovery.nodeinfo),
+        re_path(r"^inbox/?$", inbox.shared_inbox),
+        re_path(r"^actor/?$", actors.instance_actor),
+        re_path(r"^actor/inbox/?$", inbox.instance_inbox),
+        re_path(r"^actor/outbox/?$", actors.instance_outbox),
+        re_path(_USER + r"/?$", actors.actor),
+        re_path(_USER + r"/inbox/?$", inbox.inbox),
+        re_path(_USER + r"/outbox/?$", actors.outbox),
+        re_path(_USER + r"/followers/?$", actors.followers),
+        re_path(_USER + r"/following/?$", actors.following),
+        re_path(_USER + r"/collections/featured/?$", actors.featured),
+        re_path(_USER + r"/collections/tags/?$", actors.featured_tags),
+        re_path(_POST + r"/?$", posts.post),
+        re_path(_POST + r"/activity/?$", posts.activity),
+        re_path(_POST + r"/replies/?$", posts.replies),
+        re_path(_POST + r"/likes/?$", posts.likes),
+        re_path(_POST + r"/shares/?$", posts.shares),
+    ]

@@ -1,0 +1,156 @@
+"""Documents of accounts, and their collections (contract, federation sections 2, 4 and 8)."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from accounts.models import Account, Follow
+from accounts.queries.emojis import EmojiLookup, account_texts
+from federation.documents import activities, collections
+from federation.documents.actors import actor as actor_document
+from federation.documents.actors import instance_actor as instance_actor_document
+from federation.documents.loading import load_post
+from federation.documents.notes import note_terms
+from federation.remote.instance_actor import instance_actor as find_instance_actor
+from federation.views.messages import reads
+from federation.views.negotiation import Wanted, document, not_acceptable, redirect, refusal, wanted
+from federation.views.reading import find_account, signer_of
+from social.kernel import links
+from social.kernel.ids import parse_id
+from statuses.models import Status
+from statuses.policies.visibility import ANYBODY
+from statuses.queries.statuses import list_statuses
+
+PEOPLE = 12
+POSTS = 20
+
+
+@reads
+def actor(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username`: the document, or the way to the page."""
+    form = wanted(request)
+    if form is None:
+        return not_acceptable()
+    account = find_account(username, served_while_suspended=True)
+    if form is Wanted.PAGE:
+        return redirect(links.profile_url(account.username))
+    return actor_response(account)
+
+
+def actor_response(account: Account) -> HttpResponse:
+    """The document of an account with its key loaded."""
+    emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
+    return document(actor_document(account, account.key_pair.public_key, emojis))
+
+
+@reads
+def instance_actor(request: HttpRequest) -> HttpResponse:
+    """`/actor`: this server itself."""
+    account = find_instance_actor()
+    return document(instance_actor_document(account, account.key_pair.public_key))
+
+
+@reads
+def instance_outbox(request: HttpRequest) -> HttpResponse:
+    """`/actor/outbox`: the server writes nothing."""
+    return document(collections.whole(f"{find_instance_actor().uri}/outbox", []))
+
+
+@reads
+def followers(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/followers`."""
+    account = find_account(username)
+    rows = Follow.objects.filter(target=account).order_by("-id").values_list("account__uri", flat=True)
+    return _people(request, account, "followers", rows, account.stat.followers_count)
+
+
+@reads
+def following(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/following`."""
+    account = find_account(username)
+    rows = Follow.objects.filter(account=account).order_by("-id").values_list("target__uri", flat=True)
+    return _people(request, account, "following", rows, account.stat.following_count)
+
+
+def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Follow, str], total: int) -> HttpResponse:
+    uri = f"{account.uri}/{name}"
+    number = parse_id(request.GET.get("page"))
+    if account.hide_collections:
+        if "page" in request.GET:
+            return refusal("Forbidden", 403)
+        return document(collections.collection(uri, total))
+    if number is None:
+        return document(collections.collection(uri, total, first=f"{uri}?page=1"))
+    number = max(1, min(number, 10_000_000))
+    begin = (number - 1) * PEOPLE
+    items = list(rows[begin : begin + PEOPLE + 1])
+    return document(
+        collections.page(
+            f"{uri}?page={number}",
+            uri,
+            items[:PEOPLE],
+            total=total,
+            next_uri=f"{uri}?page={number + 1}" if len(items) > PEOPLE else None,
+            prev_uri=f"{uri}?page={number - 1}" if number > 1 else None,
+        )
+    )
+
+
+@reads
+def outbox(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/outbox`: what everybody may read, and for a signed follower what followers may."""
+    account = find_account(username)
+    uri = f"{account.uri}/outbox"
+    if request.GET.get("page") != "true":
+        return document(
+            collections.collection(
+                uri, account.stat.statuses_count, first=f"{uri}?page=true", last=f"{uri}?page=true&min_id=0"
+            )
+        )
+    signer = signer_of(request)
+    viewer_id = signer.id if signer is not None and not signer.local else None
+    visibilities = ANYBODY if viewer_id is None else (*ANYBODY, "private")
+    posts = list_statuses(viewer_id).filter(account=account, visibility__in=visibilities)
+    posts = posts.select_related("account", "reblog_of__account")
+    return document(_outbox_page(request, uri, posts), private=signer is not None)
+
+
+def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dict[str, object]:
+    max_id, min_id = parse_id(request.GET.get("max_id")), parse_id(request.GET.get("min_id"))
+    name = f"{uri}?page=true"
+    if min_id is not None:
+        name += f"&min_id={min_id}"
+        page = list(posts.filter(id__gt=min_id).order_by("id")[:POSTS])[::-1]
+    else:
+        if max_id is not None:
+            name += f"&max_id={max_id}"
+            posts = posts.filter(id__lt=max_id)
+        page = list(posts.order_by("-id")[:POSTS])
+    items = [
+        activities.announce(status, context=False)
+        if status.reblog_of is not None
+        else activities.create(load_post(status), context=False)
+        for status in page
+    ]
+    terms = {term: None for item in items if isinstance(item["object"], dict) for term in note_terms(item["object"])}
+    return collections.page(
+        name,
+        uri,
+        items,
+        next_uri=f"{uri}?page=true&max_id={page[-1].id}" if page else None,
+        prev_uri=f"{uri}?page=true&min_id={page[0].id}" if page else None,
+        terms=list(terms),
+    )
+
+
+@reads
+def featured(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/collections/featured`: pinned posts."""
+    return document(collections.whole(f"{find_account(username).uri}/collections/featured", []))
+
+
+@reads
+def featured_tags(request: HttpRequest, username: str) -> HttpResponse:
+    """`/users/:username/collections/tags`: featured hashtags."""
+    return document(collections.whole(f"{find_account(username).uri}/collections/tags", [], ordered=False))

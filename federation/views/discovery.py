@@ -1,0 +1,102 @@
+"""How servers and people are found: WebFinger, host-meta, NodeInfo (contract, federation section 14)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from accounts.models import Account, User
+from accounts.queries.accounts import list_accounts, split_address
+from accounts.queries.site_settings import load_site_texts
+from federation.documents import discovery
+from federation.remote.instance_actor import instance_actor, instance_actor_uri
+from federation.remote.references import find_account, is_own
+from federation.views.messages import reads
+from federation.views.negotiation import refusal
+from moderation.queries.instance import load_figures
+from social.kernel import clock, links
+from social.kernel.errors import Gone, NotFound
+from social.kernel.text.names import clean_input
+
+_DAYS_3 = "public, max-age=259200"
+_HALF_YEAR = timedelta(days=180)
+
+
+def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
+    return HttpResponse(orjson.dumps(data), content_type=content_type, headers={"Cache-Control": cache})
+
+
+@reads
+def webfinger(request: HttpRequest) -> HttpResponse:
+    """`/.well-known/webfinger?resource=`: 400 without a resource that could be one, 404 for nobody here."""
+    resource = clean_input(request.GET.get("resource", "")).strip()
+    if not resource or len(resource) > 2048:
+        return refusal("Bad Request", 400)
+    account, instance = _find(resource)
+    if account is None:
+        raise NotFound
+    if account.suspended and not list_accounts().filter(id=account.id).exists():
+        raise Gone
+    content_type = "application/jrd+json; charset=utf-8"
+    response = _json(discovery.webfinger(account, instance=instance), content_type, _DAYS_3)
+    response.headers["Vary"] = "Origin, Accept"
+    return response
+
+
+def _find(resource: str) -> tuple[Account | None, bool]:
+    """The account behind a resource, and whether it is this server itself."""
+    if "://" in resource:
+        parts = urlsplit(resource)
+        if resource == instance_actor_uri() or (is_own(resource) and parts.path in ("", "/", "/about/more")):
+            return instance_actor(), True
+        account = find_account(resource) if is_own(resource) else None
+        return _shown(account.username) if account is not None and account.local else None, False
+    address = resource.removeprefix("acct:")
+    if "@" not in address.removeprefix("@"):
+        return (instance_actor(), True) if links.is_own_domain(address) else (None, False)
+    pair = split_address(address)
+    if pair is None or pair[1] is not None:
+        return None, False
+    if links.is_own_domain(pair[0]):
+        return instance_actor(), True
+    return _shown(pair[0]), False
+
+
+def _shown(username: str) -> Account | None:
+    return list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
+
+
+@reads
+def host_meta(request: HttpRequest) -> HttpResponse:
+    """`/.well-known/host-meta`: XRD, or JSON for whoever asks for it."""
+    if "json" in request.headers.get("Accept", "") or request.path.rstrip("/").endswith(".json"):
+        return _json(discovery.host_meta_json(), "application/jrd+json; charset=utf-8", _DAYS_3)
+    headers = {"Cache-Control": _DAYS_3, "Vary": "Accept"}
+    return HttpResponse(discovery.host_meta_xml(), content_type="application/xrd+xml; charset=utf-8", headers=headers)
+
+
+@reads
+def nodeinfo_links(request: HttpRequest) -> HttpResponse:
+    """`/.well-known/nodeinfo`."""
+    return _json(discovery.nodeinfo_links(), "application/json; charset=utf-8", _DAYS_3)
+
+
+@reads
+def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
+    """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
+    texts, figures = load_site_texts(), load_figures()
+    document = discovery.nodeinfo(
+        version,
+        users=figures.users,
+        active_month=figures.active_month,
+        active_half_year=User.objects.filter(active_at__gt=clock.now() - _HALF_YEAR).count(),
+        posts=figures.statuses,
+        title=texts["site_title"],
+        description=texts["site_short_description"],
+    )
+    schema = f"{discovery.NODEINFO_SCHEMA}/{version}#"
+    return _json(document, f'application/json; charset=utf-8; profile="{schema}"', "public, max-age=1800")

@@ -1,0 +1,40 @@
+"""The inboxes: stored, then 202 (contract, federation section 11)."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+
+from accounts.models import Account
+from accounts.queries.accounts import list_accounts
+from federation.inbound.receiving import receive
+from federation.remote.instance_actor import instance_actor
+from federation.views.messages import accepts, message_of
+from social.kernel.errors import Gone, NotFound
+
+
+@accepts
+def shared_inbox(request: HttpRequest) -> HttpResponse:
+    """`POST /inbox`."""
+    return _receive(request, None)
+
+
+@accepts
+def inbox(request: HttpRequest, username: str) -> HttpResponse:
+    """`POST /users/:username/inbox`."""
+    account = list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
+    if account is None:
+        raise NotFound
+    if account.suspended:
+        raise Gone
+    return _receive(request, account)
+
+
+@accepts
+def instance_inbox(request: HttpRequest) -> HttpResponse:
+    """`POST /actor/inbox`."""
+    return _receive(request, instance_actor())
+
+
+def _receive(request: HttpRequest, recipient: Account | None) -> HttpResponse:
+    receive(message_of(request), recipient)
+    return HttpResponse(b"", status=202)

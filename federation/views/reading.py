@@ -1,0 +1,100 @@
+"""Knows who asks for a document, and what they may be given.
+
+Source: contract, federation sections 1 and 8; behaviours section 7; security rows 19, 39 and 40.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.http import HttpRequest
+
+from accounts.models import Account
+from accounts.queries.accounts import list_accounts
+from federation.documents.reading import Rejected
+from federation.remote import signers
+from federation.signatures.message import BadSignature
+from federation.views.messages import message_of
+from social.kernel.errors import Forbidden, NotFound, Unavailable
+from social.kernel.ids import parse_id
+from statuses.models import Status
+from statuses.queries.statuses import list_statuses
+
+
+@dataclass(frozen=True)
+class Found:
+    """A post, and whether only this caller may see it."""
+
+    status: Status
+    private: bool
+
+
+def find_account(username: str, *, served_while_suspended: bool = False) -> Account:
+    """The local account with a document of its own. Raises NotFound, and Forbidden for one suspended for a time."""
+    account = (
+        list_accounts()
+        .select_related("key_pair", "stat", "moved_to")
+        .filter(domain=None, username__iexact=username, user__isnull=False)
+        .first()
+    )
+    if account is None:
+        raise NotFound
+    if account.suspended and not served_while_suspended:
+        raise Forbidden
+    return account
+
+
+def signer_of(request: HttpRequest) -> Account | None:
+    """Who signed the request; None for nobody, and for a signature that is not good."""
+    if "Signature" not in request.headers:
+        return None
+    try:
+        return signers.verify(message_of(request)).account
+    except (BadSignature, Rejected, Unavailable):
+        return None
+
+
+def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
+    """The local post, for everybody, or for the servers of those who may read it. Raises NotFound.
+
+    A server signs with an account of its own: it may have what one of its people may read.
+    """
+    number = parse_id(status_id)
+    if number is None:
+        raise NotFound
+    wanted = Q(id=number, local=True, account__username__iexact=username)
+    found = _first(None, wanted)
+    if found is not None:
+        return Found(found, private=False)
+    if not Status.objects.filter(wanted, deleted_at=None).exists():
+        raise NotFound
+    signer = signer_of(request)
+    if signer is None or signer.suspended or signer.local:
+        raise NotFound
+    for viewer_id in _viewers(signer, number):
+        found = _first(viewer_id, wanted)
+        if found is not None:
+            return Found(found, private=True)
+    raise NotFound
+
+
+def find_deleted(username: str, status_id: str) -> Status | None:
+    """A post everybody could read and that was deleted, for its tombstone."""
+    number = parse_id(status_id)
+    if number is None:
+        return None
+    gone = Q(id=number, local=True, account__username__iexact=username, deleted_at__isnull=False)
+    return Status.objects.select_related("account").filter(gone, visibility__in=("public", "unlisted")).first()
+
+
+def _first(viewer_id: int | None, wanted: Q) -> Status | None:
+    return list_statuses(viewer_id).select_related("account", "reblog_of__account").filter(wanted).first()
+
+
+def _viewers(signer: Account, status_id: int) -> list[int]:
+    """The signer, somebody of its server who follows the author, and somebody of it who is mentioned."""
+    people = Account.objects.filter(domain=signer.domain, suspended_at=None)
+    follower = people.filter(following__target__statuses=status_id).values_list("id", flat=True).first()
+    mentioned = people.filter(mentions__status=status_id).values_list("id", flat=True).first()
+    return [number for number in (signer.id, follower, mentioned) if number is not None]

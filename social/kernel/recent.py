@@ -1,0 +1,38 @@
+"""Knows values that may be a few seconds old: kept per process, made again when their time is over."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from django.conf import settings
+
+T = TypeVar("T")
+_LARGEST = 256
+
+
+class Recent(Generic[T]):
+    """`recent.get(key, make)`: the value made for the key within the last settings.RECENT_SECONDS, else a new one.
+
+    Two threads may make a value at the same moment; neither waits for the other.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, tuple[float, T]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value. What `make` raises is passed on and not kept."""
+        now = time.monotonic()
+        kept = self._values.get(key)
+        if kept is not None and kept[0] > now:
+            return kept[1]
+        value = make()
+        if settings.RECENT_SECONDS > 0:
+            with self._lock:
+                if len(self._values) >= _LARGEST:
+                    self._values.clear()
+                self._values[key] = (now + settings.RECENT_SECONDS, value)
+        return value

@@ -1,0 +1,219 @@
+"""Two servers of ours side by side, used by a person on each, checked by the client API on both (issue B, 2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import mastodon
+import pytest
+
+from tests.support.instance import Instance
+
+T = TypeVar("T")
+SECONDS = 30.0
+
+
+class Person:
+    """Somebody with a client on one of the servers."""
+
+    def __init__(self, server: Instance, username: str) -> None:
+        self.server = server
+        made = server.create_account(username)
+        self.client = mastodon.Mastodon(access_token=made["access_token"], api_base_url=server.base_url)
+        self.username = username
+        self.address = f"{username}@localhost:{server.port}"
+
+    def find(self, other: Person) -> Any:
+        """The other person, as this one's server knows them, asked for if unknown."""
+        found = self.client.account_search(other.address, resolve=True)
+        assert [account.acct for account in found] == [other.address]
+        return found[0]
+
+    def home(self) -> list[Any]:
+        return list(self.client.timeline_home(limit=40))
+
+    def follow(self, other: Person) -> Any:
+        account = self.find(other)
+        self.client.account_follow(account.id)
+        wait(lambda: self.client.account_relationships(account.id)[0].following and account)
+        wait(lambda: self.username in [str(person.username) for person in other.client.account_followers(other.me())])
+        return account
+
+    def me(self) -> Any:
+        return self.client.me().id
+
+    def told(self, kind: str) -> list[Any]:
+        return [item for item in self.client.notifications(limit=80) if item.type == kind]
+
+
+def wait(look: Callable[[], T], seconds: float = SECONDS) -> T:
+    """What `look` sees, as soon as it is something."""
+    deadline = time.monotonic() + seconds
+    while True:
+        seen = look()
+        if seen:
+            return seen
+        assert time.monotonic() < deadline, "it did not arrive"
+        time.sleep(0.1)
+
+
+def arrives(person: Person, text: str) -> Any:
+    """The post with this text, once it stands in the person's home timeline."""
+    return wait(lambda: next((status for status in person.home() if text in status.content), None))
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple[Instance, Instance]]:
+    with Instance(FEDERATION_LOOPBACK="yes") as one, Instance(FEDERATION_LOOPBACK="yes") as other:
+        yield one, other
+
+
+@pytest.fixture(scope="module")
+def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
+    """Two people who follow each other across the servers."""
+    anna, bob = Person(servers[0], "anna"), Person(servers[1], "bob")
+    anna.follow(bob)
+    bob.follow(anna)
+    return anna, bob
+
+
+@pytest.fixture(params=["from the first to the second", "from the second to the first"])
+def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple[Person, Person]:
+    """Who writes and who reads."""
+    return people if "first to" in request.param else (people[1], people[0])
+
+
+def test_a_follow_is_told_and_counted_on_both_sides(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    assert [item.account.acct for item in wait(lambda: writer.told("follow"))] == [reader.address]
+    assert reader.client.me().following_count == 1
+    assert writer.client.me().followers_count == 1
+
+
+def test_a_post_arrives_in_the_home_timeline_of_a_follower_elsewhere(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    text = f"Good morning from {writer.username}"
+    status = writer.client.status_post(f"{text} #coffee", language="en", spoiler_text="Breakfast")
+    seen = arrives(reader, text)
+    assert seen.uri == status.uri
+    assert seen.account.acct == writer.address
+    assert (seen.visibility, seen.language, seen.spoiler_text) == ("public", "en", "Breakfast")
+    assert [tag.name for tag in seen.tags] == ["coffee"]
+    assert abs((seen.created_at - status.created_at).total_seconds()) < 1
+
+
+def test_a_picture_arrives_with_its_description(pair: tuple[Person, Person]) -> None:
+    from tests.factories.statuses import picture
+
+    writer, reader = pair
+    media = writer.client.media_post(picture(), mime_type="image/png", description="A red square")
+    text = f"Look, {reader.username}, a picture"
+    writer.client.status_post(text, media_ids=[media])
+    seen = arrives(reader, text)
+    assert [(file.type, file.description, file.url) for file in seen.media_attachments] == [
+        ("image", "A red square", media.url)
+    ]
+
+
+def test_a_mention_notifies_and_a_reply_joins_the_thread_on_both_sides(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    question = writer.client.status_post(f"@{reader.address} shall we?")
+    told = wait(lambda: next((item for item in reader.told("mention") if "shall we" in item.status.content), None))
+    assert told.account.acct == writer.address
+    assert [mention.acct for mention in told.status.mentions] == [reader.username]
+    reader.client.status_post(f"@{writer.address} gladly", in_reply_to_id=told.status.id)
+    answer = wait(lambda: writer.client.status_context(question.id).descendants)
+    assert [("gladly" in status.content, status.account.acct) for status in answer] == [(True, reader.address)]
+    assert wait(lambda: writer.client.status(question.id).replies_count) == 1
+
+
+def test_a_direct_post_reaches_who_it_is_for_and_a_private_one_the_followers(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    stranger = Person(reader.server, f"stranger{writer.username}")
+    direct = writer.client.status_post(f"@{reader.address} between us", visibility="direct")
+    told = wait(lambda: next((item for item in reader.told("mention") if "between us" in item.status.content), None))
+    assert told.status.visibility == "direct"
+    with pytest.raises(mastodon.MastodonNotFoundError):
+        stranger.client.status(told.status.id)
+    writer.client.status_post("for those who follow me", visibility="private")
+    private = arrives(reader, "for those who follow me")
+    assert private.visibility == "private"
+    with pytest.raises(mastodon.MastodonNotFoundError):
+        stranger.client.status(private.id)
+    assert direct.uri == told.status.uri
+
+
+def test_a_favourite_and_a_boost_are_told_counted_and_taken_back(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    status = writer.client.status_post(f"Worth sharing, says {writer.username}")
+    seen = arrives(reader, "Worth sharing, says " + writer.username)
+    reader.client.status_favourite(seen.id)
+    reader.client.status_reblog(seen.id)
+
+    def counts() -> tuple[int, int]:
+        fresh = writer.client.status(status.id)
+        return fresh.favourites_count, fresh.reblogs_count
+
+    wait(lambda: counts() == (1, 1))
+    for kind in ("favourite", "reblog"):
+        told = wait(lambda kind=kind: [item for item in writer.told(kind) if item.status.id == status.id])  # type: ignore[misc]
+        assert [item.account.acct for item in told] == [reader.address]
+    boost = wait(lambda: next((item for item in writer.home() if item.reblog and item.reblog.id == status.id), None))
+    assert boost.account.acct == reader.address
+    reader.client.status_unfavourite(seen.id)
+    reader.client.status_unreblog(seen.id)
+    wait(lambda: counts() == (0, 0))
+
+
+def test_a_deleted_post_is_gone_on_the_other_server(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    status = writer.client.status_post(f"A slip of {writer.username}")
+    seen = arrives(reader, f"A slip of {writer.username}")
+    writer.client.status_delete(status.id)
+
+    def gone() -> bool:
+        try:
+            reader.client.status(seen.id)
+        except mastodon.MastodonNotFoundError:
+            return True
+        return False
+
+    wait(gone)
+    assert not [item for item in reader.home() if item.id == seen.id]
+
+
+def test_a_changed_profile_is_seen_by_followers_elsewhere(pair: tuple[Person, Person]) -> None:
+    writer, reader = pair
+    name = f"{writer.username.title()} the Great"
+    account = reader.find(writer)
+    writer.client.account_update_credentials(display_name=name)
+    wait(lambda: reader.client.account(account.id).display_name == name)
+
+
+def test_a_locked_account_is_asked_and_an_unfollow_is_heard(servers: tuple[Instance, Instance]) -> None:
+    shy, fan = Person(servers[0], "shy"), Person(servers[1], "fan")
+    shy.client.account_update_credentials(locked=True)
+    account = fan.find(shy)
+    assert account.locked
+    fan.client.account_follow(account.id)
+    wait(lambda: shy.told("follow_request"))
+    shy.client.status_post("not for fans yet", visibility="private")
+    assert fan.client.account_relationships(account.id)[0].requested
+    shy.client.account_update_credentials(locked=False)
+    wait(lambda: fan.client.account_relationships(account.id)[0].following)
+    shy.client.status_post("welcome", visibility="private")
+    arrives(fan, "welcome")
+    assert not [status for status in fan.home() if "not for fans yet" in status.content]
+    fan.client.account_unfollow(account.id)
+    wait(lambda: shy.client.me().followers_count == 0)
+
+
+def test_a_block_ends_the_follow_on_both_sides(servers: tuple[Instance, Instance]) -> None:
+    host, guest = Person(servers[0], "host"), Person(servers[1], "guest")
+    account = guest.follow(host)
+    visitor = host.find(guest)
+    host.client.account_block(visitor.id)
+    wait(lambda: not guest.client.account_relationships(account.id)[0].following)
+    assert guest.client.account_relationships(account.id)[0].blocked_by

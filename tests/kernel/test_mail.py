@@ -1,0 +1,168 @@
+"""Promises about mail: in the reader's language, text and HTML, no header anybody could smuggle in, failures worth a retry."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core import mail as outgoing
+from django.core.mail import get_connection
+from pytest_django.fixtures import Settings
+
+from social.kernel import mail
+from social.kernel.errors import Unavailable
+
+TEMPLATES = {
+    "greeting.subject.txt": "{% load i18n %}{% translate 'Sign in' %}: {{ name }}\n",
+    "greeting.txt": "Hello {{ name }} <{{ language }}> {{ direction }}\n\n",
+    "greeting.html": '<p dir="{{ direction }}">Hello {{ name }}</p>',
+    "plain.subject.txt": "Plain",
+    "plain.txt": "Only text",
+}
+
+
+@pytest.fixture(autouse=True)
+def templates(tmp_path: Path, settings: Settings) -> None:
+    """Two mails of this test's own."""
+    (tmp_path / "mail").mkdir()
+    for name, text in TEMPLATES.items():
+        (tmp_path / "mail" / name).write_text(text)
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [tmp_path]}]
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    settings.WEB_DOMAIN = "social.example:8443"
+    outgoing.outbox = []
+
+
+def test_a_mail_has_text_and_html_in_the_language_of_its_reader() -> None:
+    assert mail.send("a@example.org", "greeting", {"name": "Ünal & <Söhne>"}, "ar")
+    (sent,) = outgoing.outbox
+    assert sent.body == "Hello Ünal & <Söhne> <ar> rtl\n"
+    ((html, kind),) = sent.alternatives
+    assert (html, kind) == ('<p dir="rtl">Hello Ünal &amp; &lt;Söhne&gt;</p>', "text/html")
+    assert sent.message()["Content-Language"] == "ar"
+    assert sent.to == ["a@example.org"]
+
+
+def test_a_mail_without_html_is_a_plain_one() -> None:
+    mail.send("a@example.org", "plain", {}, "en")
+    assert outgoing.outbox[0].alternatives == []
+
+
+def test_a_mail_says_that_a_machine_wrote_it_and_not_on_which_host() -> None:
+    mail.send("a@example.org", "plain", {}, "en", headers={"List-Unsubscribe": "<https://social.example/x>"})
+    message = outgoing.outbox[0].message()
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["Message-ID"].endswith("@social.example>")
+    assert message["List-Unsubscribe"] == "<https://social.example/x>"
+
+
+@pytest.mark.parametrize("name", ["x\r\nBcc: all@example.org", "x\nBcc: y", "a\x0b\x0cb", "x\u2028Bcc: z", "n" * 5000])
+def test_what_people_call_themselves_cannot_add_a_header(name: str) -> None:
+    mail.send("a@example.org", "greeting", {"name": name}, "en")
+    message = outgoing.outbox[0].message()
+    assert "Bcc" not in message
+    assert "\n" not in outgoing.outbox[0].subject
+    assert len(outgoing.outbox[0].subject) <= 200
+    assert outgoing.outbox[0].recipients() == ["a@example.org"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "a", "a@", "a@b.example\nBcc: c@d.example", "a@b.example, c@d.example", "A <a@b.example>", "a@b.example\x00"],
+)
+def test_a_mail_goes_to_one_bare_address_or_nowhere(address: str) -> None:
+    assert mail.send(address, "plain", {}, "en") is False
+    assert outgoing.outbox == []
+    with pytest.raises(ValueError):
+        mail.compose(address, "plain", {}, "en")
+
+
+@pytest.mark.parametrize("name", ["../secrets", "a/b", "Plain", "", "plain.txt"])
+def test_a_template_name_is_never_a_path(name: str) -> None:
+    with pytest.raises(ValueError):
+        mail.send("a@example.org", name, {}, "en")
+
+
+def test_a_header_of_two_lines_is_refused() -> None:
+    with pytest.raises(ValueError):
+        mail.send("a@example.org", "plain", {}, "en", headers={"X-A": "b\nBcc: c@d.example"})
+
+
+class MailServer:
+    """A mail server that gives one answer to RCPT."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.socket.getsockname()[1]
+        self.received: list[bytes] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        try:
+            client, _ = self.socket.accept()
+        except OSError:
+            return
+        with client, client.makefile("rb") as lines:
+            client.sendall(b"220 here\r\n")
+            for line in lines:
+                self.received.append(line)
+                verb = line[:4].upper()
+                if verb == b"DATA":
+                    client.sendall(b"354 go\r\n")
+                    for data in lines:
+                        self.received.append(data)
+                        if data == b".\r\n":
+                            break
+                    client.sendall(b"250 ok\r\n")
+                elif verb == b"QUIT":
+                    client.sendall(b"221 bye\r\n")
+                    return
+                else:
+                    client.sendall((self.answer if verb == b"RCPT" else b"250 ok") + b"\r\n")
+
+
+@pytest.fixture
+def smtp(request: pytest.FixtureRequest, settings: Settings) -> Iterator[MailServer]:
+    """A server that answers RCPT with the test's parameter."""
+    server = MailServer(request.param)
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_TIMEOUT = "127.0.0.1", server.port, 2
+    yield server
+    server.socket.close()
+
+
+@pytest.mark.parametrize("smtp", [b"250 ok"], indirect=True)
+def test_a_mail_reaches_the_mail_server(smtp: MailServer) -> None:
+    assert mail.send("a@example.org", "greeting", {"name": "B"}, "de") is True
+    assert b"RCPT TO:<a@example.org>\r\n" in [line.replace(b"rcpt", b"RCPT") for line in smtp.received]
+
+
+@pytest.mark.parametrize("smtp", [b"550 no such user"], indirect=True)
+def test_an_address_refused_for_good_is_not_tried_again(smtp: MailServer) -> None:
+    assert mail.send("a@example.org", "plain", {}, "en") is False
+
+
+@pytest.mark.parametrize("smtp", [b"451 come back later"], indirect=True)
+def test_an_address_refused_for_now_is_an_error_for_the_outbox(smtp: MailServer) -> None:
+    with pytest.raises(Unavailable):
+        mail.send("a@example.org", "plain", {}, "en")
+
+
+def test_a_dead_mail_server_is_an_error_for_the_outbox(settings: Settings) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    with pytest.raises(Unavailable):
+        mail.send("a@example.org", "plain", {}, "en")
+
+
+@pytest.mark.parametrize("smtp", [b"250 ok"], indirect=True)
+def test_several_mails_go_by_one_connection(smtp: MailServer) -> None:
+    with get_connection() as connection:
+        for number in range(3):
+            mail.send(f"a{number}@example.org", "plain", {}, "en", connection=connection)
+    assert sum(line[:4].upper() in (b"EHLO", b"HELO") for line in smtp.received) == 1
+    assert sum(line[:4].upper() == b"RCPT" for line in smtp.received) == 3

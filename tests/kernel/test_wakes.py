@@ -1,0 +1,146 @@
+"""Promises of the wake-up: it costs a post next to nothing, also when Redis is dead or says nothing, and works again after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from pytest_django.fixtures import Settings
+
+from social import tasks
+from social.celery import app
+from social.kernel import redis, wakes
+from social.kernel.events import publish
+from social.kernel.outbox import OutboxRow
+from social.settings import env
+from tests.kernel import news
+from tests.kernel.news import Happened
+from tests.kernel.valkey import Valkey
+
+Listen = Callable[..., Any]
+
+
+@pytest.fixture
+def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Valkey]:
+    """A server for cache and broker that the test may kill, and the real sender plugged in."""
+    with Valkey(tmp_path) as server:
+        settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
+        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(server.url))
+        monkeypatch.setattr(tasks, "_connections", {})
+        _close_circuits()
+        with wakes.waker.replaced(tasks.send_drain):
+            yield server
+    _close_circuits()
+
+
+def _close_circuits() -> None:
+    wakes.circuit.close()
+    redis.circuit("cache").close()
+    redis.circuit("broker").close()
+
+
+def waiting(queue: str = "default") -> int:
+    """Messages in the Celery queue."""
+    return int(redis.client("broker").llen(f"broker:{queue}"))  # type: ignore[arg-type]
+
+
+def tell(number: int) -> float:
+    """Publish and commit as a post does; the seconds it took."""
+    began = time.monotonic()
+    with transaction.atomic():
+        publish(Happened(number, number))
+    return time.monotonic() - began
+
+
+def test_after_the_commit_a_worker_is_sent_for_once(effects: None, broker: Valkey, listen: Listen) -> None:
+    listen(Happened, news.remember)
+    with transaction.atomic():
+        publish(Happened(1, 1))
+        assert waiting() == 0
+    assert waiting() == 1
+    tell(2)
+    assert waiting() == 1, "one wake-up that nobody has heard yet is enough"
+    wakes.heard("default")
+    tell(3)
+    assert waiting() == 2
+
+
+def test_a_lost_wake_up_bars_the_next_one_for_two_seconds_only(broker: Valkey) -> None:
+    wakes.wake("default")
+    lifetime = redis.client("cache").pttl(redis.key("cache", "wake", "default"))
+    assert 0 < int(lifetime) <= 2000  # type: ignore[arg-type]
+
+
+def test_a_dead_redis_never_slows_a_post(effects: None, broker: Valkey, listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(0)
+    broker.kill()
+    times = [tell(number) for number in range(1, 21)]
+    assert max(times) < 0.3, times
+    assert sum(times) < 1.0, times
+    assert OutboxRow.objects.count() == 21
+
+
+def test_a_redis_that_says_nothing_never_slows_a_post(effects: None, broker: Valkey, listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(0)
+    with broker.stopped():
+        times = [tell(number) for number in range(1, 21)]
+    assert max(times) < 0.3, times
+    assert sum(times) < 1.0, times
+
+
+def test_a_broker_that_says_nothing_behind_a_living_cache_never_slows_a_post(
+    effects: None, broker: Valkey, listen: Listen, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    listen(Happened, news.remember)
+    (tmp_path / "other").mkdir()
+    with Valkey(tmp_path / "other") as other:
+        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(other.url))
+        monkeypatch.setattr(tasks, "_connections", {})
+        with other.stopped():
+            times = [tell(number) for number in range(10)]
+            assert max(times) < 0.3, times
+            assert sum(times) < 1.0, times
+        other.kill()
+        wakes.heard("default")
+        wakes.circuit.close()
+        times = [tell(number) for number in range(10, 20)]
+        assert max(times) < 0.3, times
+
+
+def test_wake_ups_arrive_again_when_redis_is_back(effects: None, broker: Valkey, listen: Listen) -> None:
+    listen(Happened, news.remember)
+    tell(1)
+    broker.kill()
+    tell(2)
+    broker.start()
+    _close_circuits()
+    tell(3)
+    assert waiting() == 1
+
+
+def test_the_first_wake_up_after_a_restart_of_the_broker_arrives(
+    effects: None, broker: Valkey, listen: Listen
+) -> None:
+    listen(Happened, news.remember)
+    tell(1)
+    broker.kill()
+    broker.start()
+    tell(2)
+    assert waiting() == 1
+
+
+def test_a_queue_nobody_knows_is_served_by_the_default_workers(broker: Valkey) -> None:
+    wakes.wake("of-an-older-release")
+    assert waiting("default") == 1
+
+
+def test_without_a_plugged_sender_nothing_happens(broker: Valkey) -> None:
+    with wakes.waker.replaced(None):
+        wakes.wake("default")
+    assert redis.client("cache").dbsize() == 0

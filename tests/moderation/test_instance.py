@@ -1,0 +1,94 @@
+"""What clients ask a server first (clients.md E1, traps 7, 26, 27; SEED-035, 037)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+
+from accounts.services.site_settings import write_setting
+from moderation.models import HouseRule
+from tests.factories.accounts import make_user
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def document(path: str = "/api/v2/instance") -> dict[str, Any]:
+    answer = Api().get(path)
+    assert answer.status_code == 200, answer.content
+    assert answer["Cache-Control"] == "public, max-age=300"
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_version_and_numbers_are_what_clients_parse() -> None:
+    instance = document()
+    assert instance["version"].startswith("4.6.5 (compatible; Social ")
+    assert instance["api_versions"] == {"mastodon": 1}
+    assert instance["domain"] == "social.localhost"
+    assert isinstance(instance["contact"]["email"], str)
+    assert instance["configuration"]["statuses"] == {
+        "max_characters": 500,
+        "max_media_attachments": 4,
+        "characters_reserved_per_url": 23,
+    }
+    assert isinstance(instance["configuration"]["media_attachments"]["supported_mime_types"], list)
+    assert instance["configuration"]["vapid"]["public_key"] == django_settings.VAPID_PUBLIC_KEY
+    assert set(instance["configuration"]["polls"]) == {
+        "max_options",
+        "max_characters_per_option",
+        "min_expiration",
+        "max_expiration",
+    }
+
+
+def test_streams_are_advertised_in_both_documents_as_websockets() -> None:
+    assert document()["configuration"]["urls"]["streaming"].startswith("ws")
+    assert document("/api/v1/instance")["urls"]["streaming_api"].startswith("ws")
+
+
+def test_the_old_document_has_a_bare_domain_and_is_marked_deprecated() -> None:
+    instance = document("/api/v1/instance")
+    assert instance["uri"] == "social.localhost"
+    assert instance["max_toot_chars"] == 500
+    assert set(instance["stats"]) == {"user_count", "status_count", "domain_count"}
+    assert Api().get("/api/v1/instance")["Deprecation"].startswith("@")
+
+
+@pytest.mark.parametrize(
+    ("mode", "enabled", "approval"), [("open", True, False), ("approval", True, True), ("closed", False, False)]
+)
+def test_registrations_say_what_sign_up_will_do(settings: Any, mode: str, enabled: bool, approval: bool) -> None:
+    settings.REGISTRATIONS = mode
+    registrations = document()["registrations"]
+    assert (registrations["enabled"], registrations["approval_required"]) == (enabled, approval)
+    assert (registrations["message"] is None) is enabled
+    assert document("/api/v1/instance")["registrations"] is enabled
+
+
+def test_rules_keep_their_order_and_withdrawn_ones_are_not_shown() -> None:
+    HouseRule.objects.create(text="Second", position=2)
+    HouseRule.objects.create(text="First", hint="Why", position=1, translations={"de": {"text": "Eins", "hint": ""}})
+    HouseRule.objects.create(text="Gone", position=0, withdrawn_at=HouseRule.objects.first().created_at)  # type: ignore[union-attr]
+    rules = Api().get("/api/v1/instance/rules").json()
+    assert [rule["text"] for rule in rules] == ["First", "Second"]
+    assert all(isinstance(rule["id"], str) for rule in rules)
+    assert set(rules[0]) == {"id", "text", "hint", "translations"}
+    assert document()["rules"] == rules
+
+
+def test_the_contact_account_is_shown_when_set() -> None:
+    make_user("boss")
+    write_setting("site_contact_username", "boss")
+    write_setting("site_contact_email", "boss@example.com")
+    contact = document()["contact"]
+    assert contact["account"]["acct"] == "boss"
+    assert contact["email"] == "boss@example.com"
+
+
+def test_people_are_counted() -> None:
+    make_user()
+    make_user()
+    assert document("/api/v1/instance")["stats"]["user_count"] == 2

@@ -1,0 +1,149 @@
+"""Promises about readers: every door of a post tells the same people the same (security row 19).
+
+Six readers, every visibility, every route: who may not read a post gets, byte for byte, the answer for one that does not
+exist; and in random worlds every endpoint that carries posts agrees with the one rule.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import Account
+from accounts.queries.relations import load_relations
+from social.kernel import clock
+from statuses.models import Mention, Status, Visibility
+from statuses.policies.visibility import can_see, may_be_listed
+from statuses.queries.rows import load_rows
+from tests.factories.accounts import make_account
+from tests.factories.statuses import block, follow, make_remote_status, make_status, mute
+from tests.statuses.conftest import api_of
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+STATUSES = "/api/v1/statuses"
+READING = ("", "/context", "/favourited_by", "/reblogged_by")
+ACTING = ("/favourite", "/unfavourite", "/reblog", "/unreblog")
+
+
+def _readers(author: Account) -> dict[str, Api]:
+    people = {name: make_account(name) for name in ("stranger", "follower", "mentioned", "blocked")}
+    follow(people["follower"], author)
+    follow(people["blocked"], author)
+    block(author, people["blocked"])
+    return {"anybody": Api(), "author": api_of(author)} | {name: api_of(person) for name, person in people.items()}
+
+
+MAY_READ = {
+    "public": {"anybody", "author", "stranger", "follower", "mentioned"},
+    "unlisted": {"anybody", "author", "stranger", "follower", "mentioned"},
+    "private": {"author", "follower", "mentioned"},
+    "direct": {"author", "mentioned"},
+}
+
+
+@pytest.mark.parametrize("visibility", MAY_READ)
+def test_every_route_of_a_post_opens_for_its_readers_alone(alice: Account, visibility: str) -> None:
+    readers = _readers(alice)
+    status = make_status(alice, "@mentioned hello", visibility=visibility)
+    answer = make_status(alice, "@mentioned again", visibility=visibility, reply_to=status)
+    for name, api in readers.items():
+        for route in READING + ((*ACTING, "") if name != "anybody" else ()):
+            send: Any = api.post if route in ACTING else api.get
+            shown, missing = send(f"{STATUSES}/{status.id}{route}"), send(f"{STATUSES}/1{route}")
+            if name in MAY_READ[visibility]:
+                allowed = {200, 403} if route == "/reblog" else {200}
+                assert shown.status_code in allowed, (name, route, shown.content)
+            else:
+                assert (shown.status_code, shown.content) == (404, missing.content), (name, route)
+        seen = {item["id"] for item in api.get(f"{STATUSES}?id[]={status.id}&id[]={answer.id}").json()}
+        listed = {item["id"] for item in api.get(f"/api/v1/accounts/{alice.id}/statuses").json()}
+        expected = {str(status.id), str(answer.id)} if name in MAY_READ[visibility] else set()
+        assert seen == expected, name
+        assert {number for number in listed if number in {str(status.id), str(answer.id)}} == expected, name
+
+
+_numbers = count(1)
+_person = st.integers(0, 3)
+_pair = st.tuples(_person, _person).filter(lambda pair: pair[0] != pair[1])
+_WORLD = {
+    "posts": st.lists(
+        st.tuples(_person, st.sampled_from(Visibility.values), st.frozensets(_person, max_size=2), st.integers(-1, 5)),
+        min_size=2,
+        max_size=7,
+    ),
+    "follows": st.frozensets(_pair, max_size=6),
+    "blocks": st.frozensets(_pair, max_size=2),
+    "mutes": st.frozensets(_pair, max_size=2),
+    "limited": st.none() | _person,
+    "suspended": st.none() | _person,
+}
+
+
+def _agree(posts: Any, follows: Any, blocks: Any, mutes: Any, limited: int | None, suspended: int | None) -> None:
+    with transaction.atomic():
+        people = [make_account(f"reader{next(_numbers)}") for _place in range(4)]
+        for make, pairs in ((follow, follows), (block, blocks), (mute, mutes)):
+            for one, other in pairs:
+                make(people[one], people[other])
+        written: list[Status] = []
+        for author, visibility, mentions, parent in posts:
+            # Stored, not published: a world in which people answered before they were blocked.
+            answered = written[parent % len(written)] if parent >= 0 and written else None
+            status = make_remote_status(people[author], visibility=visibility, parent=answered, uri=None)
+            Mention.objects.bulk_create(Mention(status=status, account=people[place]) for place in mentions)
+            written.append(status)
+        for place, column in ((limited, "limited_at"), (suspended, "suspended_at")):
+            if place is not None:
+                Account.objects.filter(id=people[place].id).update(**{column: clock.now()})
+        for place, viewer in enumerate((None, *people)):
+            if place - 1 == suspended:
+                continue  # cannot sign in
+            _compare(written, people, viewer)
+        transaction.set_rollback(True)
+
+
+def _compare(written: list[Status], people: list[Account], viewer: Account | None) -> None:
+    api = Api() if viewer is None else api_of(viewer)
+    viewer_id = None if viewer is None else viewer.id
+    relations = load_relations(viewer_id, [person.id for person in people])
+    rows = load_rows(status.id for status in written)
+    readable = {row.id for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)}
+    listable = {row.id for row in rows if row.id in readable and may_be_listed(row, relations)}
+    for row in rows:
+        assert (api.get(f"{STATUSES}/{row.id}").status_code == 200) == (row.id in readable)
+    many = api.get(f"{STATUSES}?{'&'.join(f'id[]={row.id}' for row in rows)}").json()
+    assert {int(item["id"]) for item in many} == listable
+    own = {
+        int(item["id"])
+        for person in people
+        for item in api.get(f"/api/v1/accounts/{person.id}/statuses?limit=40").json()
+    }
+    assert own == readable
+    for status in written:
+        if status.id in readable:
+            thread = api.get(f"{STATUSES}/{status.id}/context").json()
+            around = {int(item["id"]) for part in ("ancestors", "descendants") for item in thread[part]}
+            family = set(status.path[:-1]) | {other.id for other in written if status.id in other.path[:-1]}
+            assert around == family & listable
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(**_WORLD)
+def test_every_endpoint_agrees_with_the_rule(posts, follows, blocks, mutes, limited, suspended) -> None:
+    _agree(posts, follows, blocks, mutes, limited, suspended)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(1200)
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(**_WORLD)
+def test_every_endpoint_agrees_with_the_rule_in_two_hundred_worlds(
+    posts, follows, blocks, mutes, limited, suspended
+) -> None:
+    _agree(posts, follows, blocks, mutes, limited, suspended)
