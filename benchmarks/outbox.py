@@ -93,9 +93,20 @@ def subscribe() -> type[Any]:
                 [[event.lane() for event in events], [event.number for event in events]],
             )
 
-    for name, reaction, database in (("database", in_database, True), ("plain", plain, False), ("effects", effects, True)):
+    for name, reaction, database in (
+        ("database", in_database, True),
+        ("plain", plain, False),
+        ("effects", effects, True),
+    ):
         reaction.__qualname__ = reaction.__name__  # found by name in the forked drains, which inherit this registry
-        on(Happened, reaction, queue=name, when=lambda event, name=name: event.run == name, database=database, seconds=1)
+        on(
+            Happened,
+            reaction,
+            queue=name,
+            when=lambda event, name=name: event.run == name,
+            database=database,
+            seconds=1,
+        )
     return Happened
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import smtplib
 from collections.abc import Sequence
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.conf import settings
-from django.core.mail import EmailMessage, get_connection
+from django.core.mail import get_connection
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import translation
-from django.utils.translation import gettext as _
 
 from accounts.events import ConfirmationRequested
 from accounts.models import User
 from social.api import gate
 from social.api.limits import limited, refuse_exceeded
-from social.kernel import links
+from social.kernel import links, mail
 from social.kernel.events import publish
-
-logger = logging.getLogger(__name__)
 
 
 def request_confirmation(*, user: User, address: str) -> None:
@@ -46,31 +39,22 @@ def confirmation_url(address: EmailAddress) -> str:
 def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
     """The reaction to ConfirmationRequested: a mail to those who still have not confirmed, each in their language.
 
-    A mail may come twice when the mail server fails halfway. Raises OSError when it does not answer: the outbox tries
-    again later. An address that it refuses for good is left alone.
+    Raises Unavailable when the mail server does not answer, and the outbox tries again; those whose mail had left
+    before it fell silent get it twice.
     """
     waiting = EmailAddress.objects.select_related("user__account").filter(
         user_id__in={event.user_id for event in events}, primary=True, verified=False
     )
-    mails = [_confirmation_mail(address) for address in waiting.order_by("pk")]
-    if not mails:
-        return
-    # Opened before anything is sent: a dead mail server fails the whole batch without a single mail sent twice.
-    with get_connection() as connection:
-        for mail in mails:
-            try:
-                connection.send_messages([mail])
-            except smtplib.SMTPRecipientsRefused as refused:
-                logger.warning("the mail server refuses an address: %s", refused.recipients)
-
-
-def _confirmation_mail(address: EmailAddress) -> EmailMessage:
-    user = address.user
-    with translation.override(user.locale or settings.LANGUAGE_CODE):
-        context = {
-            "username": user.account.username,
-            "address": f"@{user.account.username}@{settings.LOCAL_DOMAIN}",
-            "link": confirmation_url(address),
-        }
-        subject = _("Confirm your address for %(domain)s") % {"domain": settings.LOCAL_DOMAIN}
-        return EmailMessage(subject, render_to_string("mail/confirmation.txt", context), to=[address.email])
+    connection = get_connection()
+    try:
+        for address in waiting.order_by("pk"):
+            account = address.user.account
+            context = {
+                "username": account.username,
+                "domain": settings.LOCAL_DOMAIN,
+                "link": confirmation_url(address),
+            }
+            language = address.user.locale or settings.LANGUAGE_CODE
+            mail.send(address.email, "confirmation", context, language, connection=connection)
+    finally:
+        connection.close()

@@ -27,7 +27,7 @@ def delete(incoming: Incoming) -> None:
     account = incoming.actor
     Tombstone.objects.update_or_create(uri=account.uri, defaults={"expires_at": None})
     for status in Status.objects.filter(account=account, deleted_at=None).order_by("id").iterator(chunk_size=200):
-        delete_status(status=status, delete_media=True)
+        delete_status(status_id=status.id, delete_media=True)
     _end_relations(account)
     Account.objects.filter(id=account.id).delete()
 

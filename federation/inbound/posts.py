@@ -90,7 +90,7 @@ def _bury(uri: str, status: Status | None) -> None:
         Tombstone.objects.update_or_create(uri=uri, defaults={"expires_at": None})
         status = status or find_post(uri)
         if status is not None:
-            delete_status(status=status, delete_media=True)
+            delete_status(status_id=status.id, delete_media=True)
 
 
 def announce(incoming: Incoming) -> None:
@@ -128,12 +128,12 @@ def undo_announce(incoming: Incoming) -> bool:
     uri = incoming.object_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:
-        delete_status(status=boost)
+        delete_status(status_id=boost.id)
         return True
     status = find_post(uri_of(incoming.object.get("object")) or "")
     if status is not None:
         try:
-            unreblog_status(account=incoming.actor, status_id=status.id)
+            unreblog_status(account_id=incoming.actor.id, status_id=status.id)
         except NotFound:
             status = None
     remember_undone(incoming)
@@ -149,7 +149,7 @@ def like(incoming: Incoming) -> None:
         with transaction.atomic():
             lock(f"object:{uri}")
             refuse_tombstone(uri)
-            favourite_status(account=incoming.actor, status=status, uri=uri)
+            favourite_status(account_id=incoming.actor.id, status=status, uri=uri)
     except IntegrityError:
         raise Rejected("the id of the favourite is another one's") from None
 
@@ -163,7 +163,7 @@ def undo_like(incoming: Incoming) -> bool:
         status_id = status.id if status is not None else None
     if status_id is not None:
         try:
-            unfavourite_status(account=incoming.actor, status_id=status_id)
+            unfavourite_status(account_id=incoming.actor.id, status_id=status_id)
         except NotFound:
             status_id = None
     if status_id is None:

@@ -45,11 +45,9 @@ def post_inboxes(status: Status) -> set[str]:
     if status.visibility in _TO_FOLLOWERS:
         found |= followers_inboxes(status.account)
     if status.is_public:
-        found |= accounts_inboxes(
-            number
-            for number in (status.in_reply_to_account_id, status.reblog_of and status.reblog_of.account_id)
-            if number is not None
-        )
+        boosted = status.reblog_of
+        people = (status.in_reply_to_account_id, boosted.account_id if boosted is not None else None)
+        found |= accounts_inboxes(number for number in people if number is not None)
     return found
 
 

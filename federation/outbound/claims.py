@@ -1,6 +1,6 @@
 """Knows which deliveries are due, and how a process takes them in hand and ticks them off.
 
-A claim is a lease, committed before anything is sent: whoever dies leaves deliveries that are due again when it is over.
+A claim is a lease, committed before anything is sent: who dies leaves deliveries that are due again when it is over.
 The oldest unfinished one of a lane (inbox and key) comes first, and a host that fails gets one request at a time; so a
 slow or dead host never holds what a healthy one needs.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -38,13 +38,13 @@ WITH RECURSIVE hop AS (
 ), free AS (
     SELECT hop.host, h.name IS NOT NULL AS failing
     FROM hop LEFT JOIN federation_host h ON h.name = hop.host
-    WHERE hop.host IS NOT NULL AND hop.host <> ALL(%(busy)s) AND (h.retry_at IS NULL OR h.retry_at <= now())
+    WHERE hop.host IS NOT NULL AND hop.host <> ALL(%(busy)s) AND (h.retry_at IS NULL OR h.retry_at <= statement_timestamp())
 ), picked AS MATERIALIZED (
     SELECT free.host, due.ids, due.oldest FROM free CROSS JOIN LATERAL (
         SELECT array_agg(id) AS ids, min(due_at) AS oldest FROM (
             SELECT d.id, d.due_at FROM federation_delivery d
-            WHERE d.host = free.host AND d.given_up_at IS NULL AND d.due_at <= now()
-              AND (d.claimed_until IS NULL OR d.claimed_until <= now())
+            WHERE d.host = free.host AND d.given_up_at IS NULL AND d.due_at <= statement_timestamp()
+              AND (d.claimed_until IS NULL OR d.claimed_until <= statement_timestamp())
               AND NOT EXISTS (SELECT FROM federation_delivery e WHERE e.key = d.key AND e.inbox_url = d.inbox_url
                               AND e.id < d.id AND e.given_up_at IS NULL)
             ORDER BY d.due_at, d.id LIMIT CASE WHEN free.failing THEN 1 ELSE %(per_host)s END
@@ -52,10 +52,10 @@ WITH RECURSIVE hop AS (
     ) AS due WHERE due.ids IS NOT NULL ORDER BY due.oldest LIMIT %(hosts)s
 ), held AS (
     SELECT id FROM federation_delivery
-    WHERE id IN (SELECT unnest(ids) FROM picked) AND (claimed_until IS NULL OR claimed_until <= now())
+    WHERE id IN (SELECT unnest(ids) FROM picked) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
     FOR UPDATE SKIP LOCKED
 )
-UPDATE federation_delivery d SET claim = %(token)s, claimed_until = now() + make_interval(secs => %(lease)s)
+UPDATE federation_delivery d SET claim = %(token)s, claimed_until = statement_timestamp() + make_interval(secs => %(lease)s)
 FROM held WHERE d.id = held.id
 RETURNING d.id, d.activity_id, d.inbox_url, d.host, d.attempts
 """
@@ -93,7 +93,7 @@ class Batch:
 def claim(hosts: int, busy: Collection[str] = ()) -> Batch:
     """Take what is due for up to `hosts` hosts that are not `busy`, committed."""
     token = secrets.randbits(62)
-    values = {"busy": list(busy), "hosts": hosts, "per_host": PER_HOST, "token": token, "lease": LEASE}
+    values: dict[str, Any] = {"busy": list(busy), "hosts": hosts, "per_host": PER_HOST, "token": token, "lease": LEASE}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_CLAIM, values)
         rows = sorted((Claimed(*row) for row in cursor.fetchall()), key=lambda row: row.id)

@@ -109,8 +109,8 @@ class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
     def __init__(self, *, minimum: int | None = None, maximum: int | None = None, **options: Any) -> None:
         self.minimum, self.maximum = minimum, maximum
         messages = {
-            "minimum": _("must be greater than or equal to %(minimum)s") % {"minimum": minimum},
-            "maximum": _("must be less than or equal to %(maximum)s") % {"maximum": maximum},
+            "minimum": _("must be greater than or equal to {minimum}"),
+            "maximum": _("must be less than or equal to {maximum}"),
         }
         options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
@@ -119,9 +119,9 @@ class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
         """An int within the bounds."""
         number = as_integer(data)
         if self.minimum is not None and number < self.minimum:
-            self.fail("minimum")
+            self.fail("minimum", minimum=self.minimum)
         if self.maximum is not None and number > self.maximum:
-            self.fail("maximum")
+            self.fail("maximum", maximum=self.maximum)
         return number
 
 
@@ -151,7 +151,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         self, *, max_length: int | None = None, blank: bool = True, strip: bool = False, **options: Any
     ) -> None:
         self.max_length, self.blank, self.strip = max_length, blank, strip
-        messages = {"max_length": _("is too long (maximum is %(count)s characters)") % {"count": max_length}}
+        messages = {"max_length": _("is too long (maximum is {count} characters)")}
         options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
 
@@ -167,7 +167,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         if not self.blank and not text.strip():
             self.fail("blank")
         if self.max_length is not None and len(text) > self.max_length:
-            self.fail("max_length")
+            self.fail("max_length", count=self.max_length)
         return text
 
 
@@ -221,7 +221,7 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
 class _List(_ClientField):
     def __init__(self, *, scalar: bool = False, max_items: int | None = None, **options: Any) -> None:
         self.scalar, self.max_items = scalar, max_items
-        messages = {"max_items": _("is too long (maximum is %(count)s)") % {"count": max_items}}
+        messages = {"max_items": _("is too long (maximum is {count})")}
         options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
 
@@ -231,7 +231,7 @@ class _List(_ClientField):
             raise SkipField
         items = as_list(data, scalar=self.scalar)
         if self.max_items is not None and len(items) > self.max_items:
-            self.fail("max_items")  # type: ignore[attr-defined]
+            self.fail("max_items", count=self.max_items)  # type: ignore[attr-defined]
         return items
 
 

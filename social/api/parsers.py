@@ -15,6 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 from rest_framework.parsers import BaseParser
 
@@ -29,7 +30,7 @@ class TooLarge(APIException):
     """The body is larger than the action takes (413)."""
 
     status_code = 413
-    default_detail = "Payload too large"
+    default_detail = _("Payload too large")
 
 
 def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:

@@ -24,6 +24,8 @@ State = Literal["ok", "warning", "failed"]
 
 #: Seconds between our clock and the database's, above which signatures of other servers begin to be refused.
 MOST_SKEW = 5.0
+#: Seconds without a heartbeat: two were missed, and the third is late.
+MOST_SILENT = 2.5 * heartbeats.INTERVAL
 #: Seconds a row of the outbox may wait; the sweep takes it after 10 s.
 MOST_WAITING = 60.0
 LEAST_FREE, LITTLE_FREE = 256 << 20, 2 << 30
@@ -168,10 +170,11 @@ def _processes() -> Iterator[Check]:
             yield Check(name, "failed", f"{address} does not answer", f"{_START} {name}")
     for name in ("worker", "scheduler"):
         seen = heartbeats.last(name)
-        if seen is None:
-            yield Check(name, "failed", f"no sign of life for {heartbeats.EXPIRY} s", f"{_START} {name}")
+        age = heartbeats.EXPIRY if seen is None else (datetime.now(UTC) - seen).total_seconds()
+        if age > MOST_SILENT:
+            yield Check(name, "failed", f"no sign of life for {age:.0f} s", f"{_START} {name}")
         else:
-            yield Check(name, "ok", f"last sign of life {(datetime.now(UTC) - seen).total_seconds():.0f} s ago")
+            yield Check(name, "ok", f"last sign of life {age:.0f} s ago")
 
 
 def _outbox() -> Iterator[Check]:

@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from social.api.fields import as_boolean, as_integer, as_list
+from social.api.inputs import ClientString, Input
 from social.kernel import errors
-from tests.api.sample import OptionDraft, TagDraft, TagInput
+from tests.api.sample import OptionDraft, OptionInput, TagDraft, TagInput
 
 pytestmark = pytest.mark.usefixtures("door")
 
@@ -80,7 +84,8 @@ def test_ids_are_strings_or_numbers_and_anything_else_is_not_found() -> None:
     assert read(parent_id=123).parent_id == 123
     assert read(parent_id=None).parent_id is None
     assert read(parent_id="").parent_id is None
-    for wrong in ("abc", "1.5", "-1", str(2**63), [], {}, True, "١٢"):
+    wrong_ones: list[Any] = ["abc", "1.5", "-1", str(2**63), [], {}, True, "١٢"]
+    for wrong in wrong_ones:
         with pytest.raises(errors.NotFound):
             read(parent_id=wrong)
 
@@ -185,9 +190,23 @@ def test_details_name_each_field_with_a_code() -> None:
     }
 
 
-def test_messages_follow_the_language_of_the_request() -> None:
-    """The fields are built once; their texts are translated each time."""
-    assert "lang" not in Client().post("/api/v1/echo/draft?lang=de", {"name": "x" * 30}).json()
+class TranslatedInput(Input[TagDraft]):
+    """Its rule has a text that Django's own catalogs hold."""
+
+    draft = TagDraft
+    name = ClientString(max_length=1, error_messages={"max_length": gettext_lazy("Enter a valid value.")})
+
+
+def test_messages_are_translated_when_they_are_told_not_when_the_fields_are_made() -> None:
+    for language, message in (("de", "Name Bitte einen gültigen Wert eingeben."), ("en", "Name Enter a valid value.")):
+        with translation.override(language), pytest.raises(errors.Invalid) as caught:
+            TranslatedInput.read_mapping({"name": "long"})
+        assert message in caught.value.message
+
+
+@pytest.mark.parametrize("field", [*TagInput().fields.values(), *OptionInput().fields.values()], ids=str)
+def test_every_field_keeps_its_messages_untranslated_until_then(field: Any) -> None:
+    assert all(isinstance(message, Promise) for message in field.error_messages.values())
 
 
 def test_files_come_as_parts_or_as_data_urls() -> None:

@@ -193,7 +193,7 @@ def test_a_body_of_more_than_a_mebibyte_is_413_unless_the_action_takes_more() ->
 
 def in_chunks(body: bytes, content_type: str) -> Any:
     """A body of unknown length, as a WSGI server that decodes chunks hands it over."""
-    environ = {
+    environ: dict[str, Any] = {
         "wsgi.input": io.BytesIO(body),
         "CONTENT_TYPE": content_type,
         "CONTENT_LENGTH": "",

@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
-from django.test import Client
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
 from django.utils import translation
+from django.utils.translation import gettext_lazy
 
-from social.api import addresses
+from social.api import access_log, addresses
+from social.api.middleware import RequestMiddleware
 from social.api.renderers import render
+from social.kernel import errors
 from tests.api.conftest import Tokens
 
 PUBLIC = "/api/v1/doors/public"
@@ -134,8 +139,7 @@ def test_any_other_request_id_is_replaced(door: Tokens, sent: str) -> None:
 
 def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """`?lang=`, then the user's own, then Accept-Language, then the server's."""
-    seen = []
-    from social.kernel import errors
+    seen: list[str | None] = []
 
     class Told(errors.NotFound):
         def __init__(self) -> None:
@@ -189,8 +193,6 @@ def test_the_access_log_names_the_request_and_no_secret(
 def test_in_json_the_access_log_is_one_object_a_line(
     door: Tokens, get: Any, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from social.api import access_log
-
     settings.LOGGING = {"format": "json", "level": "info"}
     monkeypatch.setattr(access_log.logger, "handlers", [])
     monkeypatch.setattr(access_log.logger, "propagate", True)
@@ -239,39 +241,35 @@ def test_actions_see_the_address_and_an_anonymous_caller(door: Tokens, get: Any)
 
 
 def test_the_scheme_is_that_of_a_trusted_proxy(settings: Any) -> None:
-    from django.test import RequestFactory
+    seen: list[str | None] = []
 
-    from social.api.middleware import RequestMiddleware
+    def view(request: HttpRequest) -> HttpResponse:
+        seen.append(request.scheme)
+        return HttpResponse()
 
-    seen = []
-    middleware = RequestMiddleware(lambda request: (seen.append(request.scheme), Client().get("/pages/form"))[1])  # type: ignore[return-value]
-    request = RequestFactory().get("/pages/form", headers={"X-Forwarded-Proto": "https"})
-    middleware(request)
-    settings.TRUSTED_PROXIES = (ipaddress.ip_network("127.0.0.0/8"),)
-    middleware(RequestFactory().get("/pages/form", headers={"X-Forwarded-Proto": "https"}))
+    for trusted in ((), (ipaddress.ip_network("127.0.0.0/8"),)):
+        settings.TRUSTED_PROXIES = trusted
+        RequestMiddleware(view)(RequestFactory().get("/pages/form", headers={"X-Forwarded-Proto": "https"}))
     assert seen == ["http", "https"]
 
 
 def test_the_api_leaves_sessions_alone_and_pages_have_them(
     door: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = []
-    from django.contrib.sessions.middleware import SessionMiddleware
-
+    opened: list[str] = []
     process = SessionMiddleware.process_request
-    monkeypatch.setattr(
-        SessionMiddleware,
-        "process_request",
-        lambda self, request: (opened.append(request.path), process(self, request))[1],
-    )
+
+    def noted(self: SessionMiddleware, request: HttpRequest) -> None:
+        opened.append(request.path)
+        process(self, request)
+
+    monkeypatch.setattr(SessionMiddleware, "process_request", noted)
     get(PUBLIC)
     get("/pages/form")
     assert opened == ["/pages/form"]
 
 
 def test_lazy_texts_and_plain_collections_can_be_written() -> None:
-    from django.utils.translation import gettext_lazy
-
     assert (
         render({"a": gettext_lazy("English"), "b": (1, 2), "c": {"y", "x"}})
         == b'{"a":"English","b":[1,2],"c":["x","y"]}'

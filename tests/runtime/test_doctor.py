@@ -158,6 +158,12 @@ def test_a_process_without_a_sign_of_life(examine: Examine, role: str) -> None:
     assert check.remedy.endswith(f"social.runtime.serve {role}")
 
 
+def test_a_process_that_fell_silent(examine: Examine) -> None:
+    written = int(time.time()) - 40
+    redis.client("cache").set(redis.key("cache", "heartbeat", "worker"), written)
+    assert examine()["worker"].detail.startswith("no sign of life for 4")
+
+
 def test_an_outbox_that_nobody_empties(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute(

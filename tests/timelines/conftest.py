@@ -9,6 +9,7 @@ import pytest
 
 from accounts.models import Account, User
 from social.kernel import redis
+from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import ALL_SCOPES, make_token, make_user
 from tests.support.client import Api
 from timelines.queries.access import forget_access
@@ -20,6 +21,14 @@ def _fresh() -> Iterator[None]:
     yield
     redis.circuit("feeds").close()
     redis.client("feeds").flushdb()
+
+
+def work() -> None:
+    """Do what waits in the queue of this floor, as a worker would. Fails when a reaction fails."""
+    while drain("feeds"):
+        pass
+    failed = OutboxRow.objects.filter(queue="feeds").exclude(last_error="").values_list("subscriber", "last_error")
+    assert not list(failed), list(failed)
 
 
 @dataclass

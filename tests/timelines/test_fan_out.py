@@ -15,8 +15,7 @@ from statuses.events import StatusPublished
 from statuses.models import Status
 from tests.factories import statuses as factory
 from tests.factories.statuses import make_reblog, make_status
-from tests.support.work import work
-from tests.timelines.conftest import Person, person
+from tests.timelines.conftest import Person, person, work
 from timelines.services.fan_out import fan_out_posts
 from timelines.stores import feed
 

@@ -18,8 +18,7 @@ from statuses.models import Status
 from tests.factories import statuses as factory
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
-from tests.support.work import work
-from tests.timelines.conftest import Person, person
+from tests.timelines.conftest import Person, person, work
 from timelines.queries import home as home_queries
 from timelines.services import home as home_service
 from timelines.stores import feed

@@ -23,8 +23,7 @@ from accounts.services.tokens import revoke_tokens
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
-from tests.support.work import work
-from tests.timelines.conftest import Person, person
+from tests.timelines.conftest import Person, person, work
 from tests.timelines.server import StreamingServer, streaming_server
 from timelines.services.broadcasting import broadcast_notification, broadcast_to_account
 from timelines.stores.messages import Event

@@ -178,8 +178,7 @@ def _readable(post: str, follows_author: str, addressed: str) -> str:
 HOME_CONDITION: Final = f"""
   s.deleted_at IS NULL
   AND (s.reblog_of_id IS NULL OR (
-    o.deleted_at IS NULL
-    AND EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = o.account_id AND a.suspended_at IS NULL)
+    o.deleted_at IS NULL AND boosted.suspended_at IS NULL
     AND (o.account_id = %(viewer)s OR (
       o.account_id NOT IN (SELECT id FROM blockers)
       AND {_readable("o", "o.account_id IN (SELECT id FROM followed)", "TRUE")}))))
@@ -197,4 +196,5 @@ HOME_CONDITION: Final = f"""
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR s.in_reply_to_account_id IN (SELECT id FROM followed) END))
 """  # noqa: S608
-"""`home_verdict` in SQL: `s` is the post, `o` the boosted one (left join), `source` its author's row of `sources`."""
+"""`home_verdict` in SQL: `s` is the post, `source` its author's row of `sources`; `o` is the boosted post and `boosted`
+that one's author (left joins)."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import orjson
 
-from social.kernel import streams
+from social.kernel import clock, streams
 from statuses.queries.marks import Marks
 from statuses.queries.page import Page, fill
 from statuses.queries.rows import Row
@@ -27,6 +28,9 @@ from timelines.stores.messages import KILL, Event, Facts, Message, deletion, sta
 _ANY_READER: Final = 0
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
+REAL_TIME: Final = timedelta(hours=6)
+"""Older posts are not told to streams: a thread that was just fetched, or what waited for a worker, is no news."""
+
 
 def broadcast_posts(rows: Sequence[Row], readers: Mapping[int, Collection[int]], event: Event = Event.UPDATE) -> None:
     """Tell streams of posts: the home streams of `readers` (accounts by post) and the public ones they belong to.
@@ -34,6 +38,8 @@ def broadcast_posts(rows: Sequence[Row], readers: Mapping[int, Collection[int]],
     Who listens is asked first; a post that nobody listens for is not even encoded. It is encoded once for all
     readers, and once more for each of the few who have marked it, or wrote it.
     """
+    live_since = (clock.now() - REAL_TIME).timestamp() * 1000
+    rows = [row for row in rows if row.created_ms >= live_since]
     public = [row for row in rows if in_tag_timelines(row)]
     facts = load_public_facts([row.id for row in public])
     public_channels = {row.id: _public_channels(row, facts[row.id][1]) for row in public if row.id in facts}

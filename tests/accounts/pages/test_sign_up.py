@@ -13,7 +13,7 @@ from accounts.events import ConfirmationRequested
 from accounts.models import AccessToken, User
 from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
 from accounts.services.tokens import issue_token
-from social.kernel.errors import RateLimited
+from social.kernel.errors import RateLimited, Unavailable
 from tests.factories.accounts import make_application, make_user
 
 pytestmark = pytest.mark.django_db
@@ -207,5 +207,5 @@ def test_the_confirmation_mail_goes_to_those_who_still_need_it(client: Client, m
 def test_a_dead_mail_server_leaves_the_mail_to_the_outbox(settings: Any) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
-    with pytest.raises(OSError):
+    with pytest.raises(Unavailable):
         send_confirmation_mails([ConfirmationRequested(user_id=make_user(confirmed=False).pk)])

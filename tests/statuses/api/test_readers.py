@@ -1,7 +1,7 @@
 """Promises about readers: every door of a post tells the same people the same (security row 19).
 
-Six readers, every visibility, every route: who may not read a post gets, byte for byte, the answer for one that does not
-exist; and in random worlds every endpoint that carries posts agrees with the one rule.
+Six readers, every visibility, every route: who may not read a post gets, byte for byte, the answer for one that does
+not exist; and in random worlds every endpoint that carries posts agrees with the one rule.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _compare(written: list[Status], people: list[Account], viewer: Account | Non
             assert around == family & listable
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**_WORLD)
 def test_every_endpoint_agrees_with_the_rule(posts, follows, blocks, mutes, limited, suspended) -> None:
     _agree(posts, follows, blocks, mutes, limited, suspended)

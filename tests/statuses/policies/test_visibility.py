@@ -125,7 +125,7 @@ _WORLD = {
 
 
 @pytest.mark.django_db
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**_WORLD)
 def test_the_rule_and_its_sql_twin_agree(posts, follows, blocks, suspended) -> None:
     _agree(posts, follows, blocks, suspended)

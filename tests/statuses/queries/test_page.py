@@ -15,13 +15,14 @@ from statuses.models import Status
 from statuses.queries.page import hydrate, select
 from statuses.queries.rows import Row, load_rows
 from statuses.serializers.presenting import present_statuses
-from tests.factories.accounts import make_account
+from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     block,
     follow,
     make_favourite,
     make_media,
     make_reblog,
+    make_remote_status,
     make_status,
 )
 
@@ -30,17 +31,20 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 def full_posts(viewer: Account, number: int) -> list[Status]:
     """Posts with everything on them, every second one a boost, each by people of its own."""
-    CustomEmoji.objects.get_or_create(shortcode="blob", domain=None)
-    root = make_status(make_account())
+    for domain in (None, "remote.example"):
+        CustomEmoji.objects.get_or_create(shortcode="blob", domain=domain, remote_url="https://remote.example/blob.png")
+    root = make_status(viewer)
     posts: list[Status] = []
     for place in range(number):
-        author, friend = make_account(display_name=":blob:"), make_account()
+        author, friend = make_remote(display_name=":blob:"), make_remote()
         follow(viewer, author)
-        status = make_status(
+        status = make_remote_status(
             author,
-            f"@{friend.username} #tag{place} :blob: https://example.com/",
-            media=[make_media(author)],
-            reply_to=root,
+            "<p>hello :blob:</p>",
+            mentions=[friend],
+            tags=[(f"tag{place}", f"Tag{place}")],
+            media_ids=[make_media(author).id],
+            parent=root,
             visibility="private" if place % 3 == 0 else "public",
         )
         make_favourite(viewer, status)

@@ -1,0 +1,98 @@
+"""Fills a server with the same people, follows and posts every time, through its public API."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from benchmarks.client import ApiError, Client
+
+WORDS = (
+    "server timeline photo morning coffee garden music update release friends weather mountain train network protocol "
+    "source project library river quiet evening cat dog bicycle kitchen bread recipe history museum language poem"
+).split()
+TAGS = ("fediverse", "photography", "python", "django", "caturday", "music", "books", "cycling")
+
+
+@dataclass
+class Seeded:
+    """What the workloads choose from. User 0 is followed by everybody."""
+
+    base: str
+    tokens: list[str] = field(default_factory=list)
+    account_ids: list[str] = field(default_factory=list)
+    status_ids: list[str] = field(default_factory=list)
+    threads: list[str] = field(default_factory=list)
+    tags: Sequence[str] = TAGS
+
+
+def sign_up(base: str, count: int, prefix: str = "bench") -> list[str]:
+    """Tokens of new users, made as an app makes them."""
+    scopes = "read write follow push"
+    anybody = Client(base)
+    form = {"client_name": "benchmark", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": scopes}
+    app = anybody.call("POST", "/api/v1/apps", form)
+    grant = {key: app[key] for key in ("client_id", "client_secret")}
+    token = anybody.call("POST", "/oauth/token", grant | {"grant_type": "client_credentials", "scope": scopes})
+    client = Client(base, token["access_token"])
+    return [
+        client.call(
+            "POST",
+            "/api/v1/accounts",
+            {
+                "username": f"{prefix}{number:03d}",
+                "email": f"{prefix}{number:03d}@example.com",
+                "password": "a long enough password",
+                "agreement": True,
+                "locale": "en",
+            },
+        )["access_token"]
+        for number in range(count)
+    ]
+
+
+def seed(base: str, *, users: int, statuses: int, follows: int, favourites: int, reblogs: int) -> Seeded:
+    """People, follows with Zipf-like popularity, posts (a fifth replies), favourites and boosts."""
+    chance = random.Random(1)
+    seeded = Seeded(base, sign_up(base, users))
+    clients = [Client(base, token) for token in seeded.tokens]
+    seeded.account_ids = [c.call("GET", "/api/v1/accounts/verify_credentials")["id"] for c in clients]
+    popularity = [1.0 / (number + 1) ** 0.8 for number in range(users)]
+    for follower, client in enumerate(clients):
+        chosen = {0, *chance.choices(range(users), popularity, k=follows)} - {follower}
+        for followed in sorted(chosen):
+            client.call("POST", f"/api/v1/accounts/{seeded.account_ids[followed]}/follow")
+    answers: dict[str, int] = {}
+    for number in range(statuses):
+        text = " ".join(chance.choices(WORDS, k=chance.randint(8, 40))).capitalize() + "."
+        if chance.random() < 0.1:
+            text += "".join(f" #{tag}" for tag in chance.sample(TAGS, 2))
+        if chance.random() < 0.1:
+            text = f"@bench{chance.randrange(users):03d} {text}"
+        form = {"status": text, "visibility": "public"}
+        if number > 20 and chance.random() < 0.2:
+            recent = seeded.status_ids[:20] if chance.random() < 0.3 else seeded.status_ids[-100:]
+            form["in_reply_to_id"] = chance.choice(recent)
+            answers[form["in_reply_to_id"]] = answers.get(form["in_reply_to_id"], 0) + 1
+        author = chance.choices(clients, popularity)[0]
+        seeded.status_ids.append(author.call("POST", "/api/v1/statuses", form)["id"])
+    seeded.threads = [status for status, count in answers.items() if count >= 3] or seeded.status_ids[:5]
+    _act(chance, clients, seeded.status_ids, "favourite", favourites)
+    _act(chance, clients, seeded.status_ids, "reblog", reblogs)
+    return seeded
+
+
+def _act(chance: random.Random, clients: Sequence[Client], status_ids: Sequence[str], verb: str, count: int) -> None:
+    for _number in range(count):
+        chance.choice(clients).call("POST", f"/api/v1/statuses/{chance.choice(status_ids)}/{verb}")
+
+
+def in_threads(concurrency: int, work: Callable[[int], None]) -> None:
+    """Run `work(number)` in so many threads and pass on what any of them raises."""
+    with ThreadPoolExecutor(concurrency) as pool:
+        for future in [pool.submit(work, number) for number in range(concurrency)]:
+            error = future.exception()
+            if error is not None:
+                raise ApiError(str(error)) from error

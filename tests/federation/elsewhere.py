@@ -1,0 +1,244 @@
+"""Another server, as far as this one sees it: documents on a loopback port, people with keys, signed requests."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import format_datetime
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.test import Client
+
+from federation.signatures import keys
+from social.kernel import clock, crypto
+
+ACTIVITY = "application/activity+json"
+
+
+@lru_cache(maxsize=3)
+def pair(number: int = 1) -> tuple[str, str]:
+    """A key pair, (private, public); the same for a number, because making one takes a moment."""
+    return crypto.new_rsa_pair()
+
+
+@dataclass
+class Answer:
+    """What a path answers."""
+
+    body: bytes
+    content_type: str = ACTIVITY
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Asked:
+    """One request that came in."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Elsewhere:
+    """Serves `pages` by path and remembers what it was `asked`. What it does not have is a 404."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Answer] = {}
+        self.fingers: dict[str, dict[str, Any]] = {}
+        self.asked: list[Asked] = []
+        self.inbox_status = 202
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                server.asked.append(Asked("GET", self.path, dict(self.headers.items()), b""))
+                self.answer(server.find(self.path))
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+                server.asked.append(Asked("POST", self.path, dict(self.headers.items()), body))
+                self.answer(Answer(b"", status=server.inbox_status))
+
+            def answer(self, answer: Answer) -> None:
+                self.send_response(answer.status)
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Type", answer.content_type)
+                self.send_header("Content-Length", str(len(answer.body)))
+                self.end_headers()
+                self.wfile.write(answer.body)
+
+            def log_message(self, *arguments: Any) -> None:
+                """Quiet."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.domain = f"localhost:{self.http.server_port}"
+        self.url = f"http://{self.domain}"
+
+    @contextmanager
+    def running(self) -> Iterator[Elsewhere]:
+        """While it listens."""
+        thread = threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.http.shutdown()
+            self.http.server_close()
+            thread.join(5)
+
+    def find(self, path: str) -> Answer:
+        parts = urlsplit(path)
+        if parts.path == "/.well-known/webfinger":
+            found = self.fingers.get(parse_qs(parts.query).get("resource", [""])[0])
+            if found is not None:
+                return Answer(json.dumps(found).encode(), "application/jrd+json")
+        return self.pages.get(parts.path, Answer(b"{}", status=404))
+
+    def serve(self, document: Mapping[str, Any], path: str | None = None, **options: Any) -> Mapping[str, Any]:
+        """Serve a document under its own id (or another path); returns it."""
+        where = path or urlsplit(str(document["id"])).path
+        self.pages[where] = Answer(json.dumps(document).encode(), **options)
+        return document
+
+    def gets(self) -> list[str]:
+        """The paths that were fetched."""
+        return [asked.path for asked in self.asked if asked.method == "GET"]
+
+    def delivered(self) -> list[dict[str, Any]]:
+        """The activities that arrived."""
+        return [json.loads(asked.body) for asked in self.asked if asked.method == "POST"]
+
+    def uri(self, path: str) -> str:
+        return f"{self.url}/{path}"
+
+    def person(self, name: str, *, key: int = 1, **changes: Any) -> Someone:
+        """Somebody with an actor document and an address."""
+        someone = Someone(self, name, key)
+        self.serve(someone.document() | changes)
+        self.finger(name, someone.uri)
+        return someone
+
+    def finger(self, name: str, actor_uri: str, *, domain: str | None = None, subject: str | None = None) -> None:
+        """What WebFinger says of a name."""
+        acct = f"acct:{name}@{domain or self.domain}"
+        link = {"rel": "self", "type": ACTIVITY, "href": actor_uri}
+        self.fingers[acct] = {"subject": subject or acct, "links": [link]}
+
+
+class Someone:
+    """A person elsewhere, who can sign."""
+
+    def __init__(self, home: Elsewhere, name: str, key: int = 1) -> None:
+        self.home, self.name = home, name
+        self.uri = home.uri(f"users/{name}")
+        self.key_id = f"{self.uri}#main-key"
+        self.private_key, self.public_key = pair(key)
+        self._number = 0
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "@context": ["https://www.w3.org/ns/activitystreams", "https://w3id.org/security/v1"],
+            "id": self.uri,
+            "type": "Person",
+            "preferredUsername": self.name,
+            "name": self.name.title(),
+            "summary": "<p>Hello</p>",
+            "inbox": f"{self.uri}/inbox",
+            "outbox": f"{self.uri}/outbox",
+            "followers": f"{self.uri}/followers",
+            "following": f"{self.uri}/following",
+            "url": self.home.uri(f"@{self.name}"),
+            "endpoints": {"sharedInbox": self.home.uri("inbox")},
+            "publicKey": {"id": self.key_id, "owner": self.uri, "publicKeyPem": self.public_key},
+        }
+
+    def activity(self, kind: str, obj: Any, **more: Any) -> dict[str, Any]:
+        """An activity of this person with an id of its own."""
+        self._number += 1
+        return {
+            "@context": "https://www.w3.org/ns/activitystreams",
+            "id": f"{self.uri}#{kind.lower()}s/{self._number}",
+            "type": kind,
+            "actor": self.uri,
+            "object": obj,
+        } | more
+
+    def note(self, content: str = "<p>hello</p>", number: int = 1, **more: Any) -> dict[str, Any]:
+        """A public post."""
+        return {
+            "id": f"{self.uri}/statuses/{number}",
+            "type": "Note",
+            "attributedTo": self.uri,
+            "content": content,
+            "published": clock.iso(clock.now()),
+            "url": self.home.uri(f"@{self.name}/{number}"),
+            "to": ["https://www.w3.org/ns/activitystreams#Public"],
+            "cc": [f"{self.uri}/followers"],
+        } | more
+
+    def headers(self, path: str, body: bytes, **options: Any) -> dict[str, str]:
+        """The headers of a signed request to this server; see `signed`."""
+        return signed(self.private_key, self.key_id, path, body, **options)
+
+    def send(self, activity: Mapping[str, Any] | bytes, path: str = "/inbox", **options: Any) -> Any:
+        """POST an activity to an inbox here."""
+        body = activity if isinstance(activity, bytes) else json.dumps(activity).encode()
+        return post(path, body, self.headers(path, body, **options))
+
+    def get(self, path: str) -> Any:
+        """GET a document here, signed."""
+        headers = signed(
+            self.private_key, self.key_id, path, None, method="GET", covered=("(request-target)", "host", "date")
+        )
+        return Client(raise_request_exception=False).get(path, headers={**headers, "accept": ACTIVITY})
+
+
+def signed(
+    private_key: str,
+    key_id: str,
+    path: str,
+    body: bytes | None,
+    *,
+    method: str = "POST",
+    host: str = "social.localhost",
+    at: datetime | None = None,
+    covered: tuple[str, ...] = ("(request-target)", "host", "date", "digest"),
+    algorithm: str = "rsa-sha256",
+    target: str | None = None,
+    without: tuple[str, ...] = (),
+) -> dict[str, str]:
+    """Headers as a cavage signer sends them, and as one that leaves something out."""
+    headers = {"host": host, "date": format_datetime(at or clock.now(), usegmt=True)}
+    if body is not None:
+        headers["digest"] = f"SHA-256={base64.b64encode(hashlib.sha256(body).digest()).decode()}"
+    lines = [
+        f"(request-target): {method.lower()} {target or path}"
+        if name == "(request-target)"
+        else f"{name}: {headers[name]}"
+        for name in covered
+    ]
+    signature = keys.sign(private_key, "\n".join(lines))
+    headers["signature"] = (
+        f'keyId="{key_id}",algorithm="{algorithm}",headers="{" ".join(covered)}",signature="{signature}"'
+    )
+    return {name: value for name, value in headers.items() if name not in without}
+
+
+def post(path: str, body: bytes, headers: Mapping[str, str]) -> Any:
+    """POST to this server through all middleware."""
+    return Client(raise_request_exception=False).generic("POST", path, body, ACTIVITY, headers=dict(headers))

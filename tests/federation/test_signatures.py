@@ -1,0 +1,218 @@
+"""Nothing is taken in that its sender has not signed, in time, for this server and this very body (security 11, 12)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algorithms
+
+from accounts.models import Account, KeyPair
+from federation.models import InboundActivity
+from social.kernel import clock
+from tests.federation.elsewhere import Elsewhere, Someone, pair, post, signed
+
+pytestmark = pytest.mark.django_db
+
+
+def follow_of(zoe: Someone, alice: Account) -> dict[str, Any]:
+    return zoe.activity("Follow", alice.uri)
+
+
+def stored() -> int:
+    return InboundActivity.objects.count()
+
+
+def test_a_signed_activity_is_stored_and_answered_with_202(zoe: Someone, alice: Account) -> None:
+    answer = zoe.send(follow_of(zoe, alice))
+    assert (answer.status_code, answer.content, stored()) == (202, b"", 1)
+    activity = InboundActivity.objects.select_related("actor").get()
+    assert (activity.type, activity.actor.uri, activity.recipient) == ("Follow", zoe.uri, None)
+
+
+def test_every_inbox_takes_it_and_remembers_whose_it_was(zoe: Someone, alice: Account) -> None:
+    for path, name in (("/inbox", None), ("/users/alice/inbox", "alice"), ("/actor/inbox", "social.localhost")):
+        assert zoe.send(follow_of(zoe, alice), path).status_code == 202
+        recipient = InboundActivity.objects.latest("id").recipient
+        assert (recipient.username if recipient else None) == name
+    assert zoe.send(follow_of(zoe, alice), "/users/nobody/inbox").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        pytest.param({"without": ("signature",)}, 401, id="no signature"),
+        pytest.param({"without": ("date",)}, 401, id="the signed date is missing"),
+        pytest.param({"without": ("digest",)}, 401, id="the signed digest is missing"),
+        pytest.param({"covered": ("(request-target)", "host", "date")}, 401, id="the digest is not signed"),
+        pytest.param({"covered": ("host", "digest")}, 401, id="the date is not signed"),
+        pytest.param({"covered": ("date",)}, 401, id="only the date is signed"),
+        pytest.param({"host": "elsewhere.example"}, 401, id="for another server"),
+        pytest.param({"target": "post /users/alice/inbox"}, 401, id="for another inbox"),
+        pytest.param({"at": timedelta(hours=-3)}, 401, id="stale"),
+        pytest.param({"at": timedelta(hours=2)}, 401, id="from the future"),
+        pytest.param({"at": timedelta(minutes=-30)}, 202, id="within the skew"),
+        pytest.param({"algorithm": "hs2019"}, 202, id="hs2019"),
+        pytest.param({"algorithm": "ed25519"}, 401, id="another algorithm"),
+    ],
+)
+def test_a_signature_must_cover_what_matters_and_be_in_time(
+    zoe: Someone, alice: Account, options: dict[str, Any], status: int
+) -> None:
+    if "at" in options:
+        options = options | {"at": clock.now() + options["at"]}
+    answer = zoe.send(follow_of(zoe, alice), **options)
+    assert (answer.status_code, stored()) == (status, int(status == 202)), answer.content
+    if status != 202:
+        assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "keyId",
+        'keyId="https://a.example/k",headers="date"',
+        'keyId="x",keyId="y",signature="AA=="',
+        'keyId="nowhere",signature="AA=="',
+        'keyId="https://a.example/k",created=99999999999999999999,signature="AA=="',
+        "x" * 10_000,
+    ],
+)
+def test_a_header_that_cannot_be_read_is_a_bad_request(zoe: Someone, alice: Account, header: str) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    answer = post("/inbox", body, zoe.headers("/inbox", body) | {"signature": header})
+    assert (answer.status_code, stored()) == (400, 0)
+
+
+def test_a_body_that_was_changed_on_the_way_is_refused(zoe: Someone, alice: Account) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = zoe.headers("/inbox", body)
+    assert post("/inbox", body.replace(b"Follow", b"Block "), headers).status_code == 401
+    other = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
+    assert post("/inbox", b"other", headers | {"digest": f"SHA-256={other}"}).status_code == 400
+    assert post("/inbox", body, headers | {"digest": f"SHA-256={other}"}).status_code == 401
+    assert stored() == 0
+
+
+def test_another_persons_key_signs_for_nobody_else(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    mallory = elsewhere.person("mallory", key=2)
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    stolen = signed(mallory.private_key, zoe.key_id, "/inbox", body)
+    assert (post("/inbox", body, stolen).status_code, stored()) == (401, 0)
+
+
+def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: Elsewhere, alice: Account) -> None:
+    with Elsewhere().running() as other:
+        victim = other.person("victim")
+        # The attacker's server says that its key is the victim's.
+        key_id = elsewhere.uri("keys/1")
+        elsewhere.serve({"id": key_id, "owner": victim.uri, "publicKeyPem": pair(2)[1]})
+        body = json.dumps(follow_of(victim, alice)).encode()
+        assert post("/inbox", body, signed(pair(2)[0], key_id, "/inbox", body)).status_code == 401
+        # An actor that lists a key of another server.
+        lister = elsewhere.person("lister")
+        key = {"id": other.uri("users/victim#main-key"), "owner": lister.uri, "publicKeyPem": pair(2)[1]}
+        elsewhere.serve(lister.document() | {"publicKey": key})
+        body = json.dumps(follow_of(lister, alice)).encode()
+        assert post("/inbox", body, signed(pair(2)[0], lister.key_id, "/inbox", body)).status_code == 401
+    assert stored() == 0
+
+
+def test_keys_of_this_server_sign_nothing_that_comes_in(zoe: Someone, alice: Account) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = signed(pair(1)[0], f"{alice.uri}#main-key", "/inbox", body)
+    assert (post("/inbox", body, headers).status_code, stored()) == (401, 0)
+
+
+def test_a_replay_is_answered_and_not_stored_again(zoe: Someone, alice: Account) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = zoe.headers("/inbox", body)
+    assert [post("/inbox", body, headers).status_code for _ in range(3)] == [202, 202, 202]
+    assert stored() == 1
+
+
+def test_a_new_key_is_fetched_once_when_the_known_one_does_not_fit(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    assert zoe.send(follow_of(zoe, alice)).status_code == 202
+    Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(minutes=10))
+    rotated = elsewhere.person("zoe", key=2)
+    assert rotated.send(follow_of(rotated, alice)).status_code == 202
+    assert KeyPair.objects.get(key_id=zoe.key_id).public_key == rotated.public_key
+    before = len(elsewhere.gets())
+    assert zoe.send(follow_of(zoe, alice)).status_code == 401
+    assert zoe.send(follow_of(zoe, alice)).status_code == 401
+    assert len(elsewhere.gets()) == before, "a key that was just fetched is not fetched again"
+
+
+def test_a_signer_whose_server_does_not_answer_is_told_to_come_again(elsewhere: Elsewhere, alice: Account) -> None:
+    with Elsewhere().running() as other:
+        gone = other.person("gone")
+    answer = gone.send(follow_of(gone, alice))
+    assert (answer.status_code, stored()) == (503, 0)
+
+
+def test_a_signer_without_a_document_is_refused(elsewhere: Elsewhere, alice: Account) -> None:
+    ghost = Someone(elsewhere, "ghost")
+    assert (ghost.send(follow_of(ghost, alice)).status_code, stored()) == (401, 0)
+
+
+class _Request:
+    def __init__(self, body: bytes, path: str) -> None:
+        digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+        self.method, self.url = "POST", f"http://social.localhost{path}"
+        self.headers: dict[str, str] = {
+            "Host": "social.localhost",
+            "Content-Type": "application/activity+json",
+            "Content-Digest": f"sha-256=:{digest}:",
+        }
+
+
+def rfc9421(zoe: Someone, body: bytes, components: tuple[str, ...], **options: Any) -> Mapping[str, str]:
+    request = _Request(body, options.pop("path", "/inbox"))
+    key = options.pop("key", zoe.private_key)
+    signer = HTTPMessageSigner(
+        signature_algorithm=algorithms.RSA_V1_5_SHA256,
+        key_resolver=MappingKeyResolver(private_keys={zoe.key_id: key.encode()}, public_keys={}),
+    )
+    signer.sign(request, key_id=zoe.key_id, covered_component_ids=components, use_existing_digest=True, **options)
+    return request.headers
+
+
+FULL = ("@method", "@target-uri", "content-digest")
+
+
+@pytest.mark.parametrize(
+    ("components", "options", "status"),
+    [
+        pytest.param(FULL, {}, 202, id="complete"),
+        pytest.param(("@method", "@target-uri"), {}, 401, id="the digest is not signed"),
+        pytest.param(("@method", "content-digest"), {}, 401, id="the address is not signed"),
+        pytest.param(FULL, {"path": "/users/alice/inbox"}, 401, id="for another inbox"),
+        pytest.param(FULL, {"created": timedelta(hours=-3)}, 401, id="stale"),
+        pytest.param(FULL, {"created": timedelta(hours=2)}, 401, id="from the future"),
+        pytest.param(FULL, {"key": pair(2)[0]}, 401, id="another key"),
+    ],
+)
+def test_message_signatures_of_rfc_9421_are_judged_alike(
+    zoe: Someone, alice: Account, components: tuple[str, ...], options: dict[str, Any], status: int
+) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    if "created" in options:
+        options = options | {"created": clock.now() + options["created"]}
+    headers = rfc9421(zoe, body, components, **options)
+    answer = post("/inbox", body, headers)
+    assert (answer.status_code, stored()) == (status, int(status == 202)), answer.content
+
+
+def test_a_message_signature_does_not_fit_another_body(zoe: Someone, alice: Account) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = rfc9421(zoe, body, FULL)
+    assert post("/inbox", body.replace(b"Follow", b"Block "), headers).status_code == 401
+    assert post("/inbox", body, {**headers, "Signature-Input": "broken(("}).status_code == 400
+    assert stored() == 0

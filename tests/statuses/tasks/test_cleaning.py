@@ -1,0 +1,24 @@
+"""Promises about what the clock throws away: running twice is running once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from social.kernel import clock
+from statuses.models import IdempotencyKey, MediaAttachment
+from statuses.tasks import forget_idempotency_keys, remove_unattached_media
+from tests.factories.statuses import make_media
+
+pytestmark = pytest.mark.django_db
+
+
+def test_files_and_keys_that_are_over_are_removed_once(alice: Account, media_root: Any) -> None:
+    make_media(alice)
+    MediaAttachment.objects.update(unattached_at=clock.now() - timedelta(days=2))
+    IdempotencyKey.objects.create(account=alice, key="k", created_at=clock.now() - timedelta(hours=2))
+    assert (remove_unattached_media(), forget_idempotency_keys()) == (1, 1)
+    assert (remove_unattached_media(), forget_idempotency_keys()) == (0, 0)

@@ -1,0 +1,129 @@
+"""The one promise of feeds: whatever happened or was lost, a home timeline reads as SQL alone would have it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import Block, Follow, Mute
+from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
+from accounts.services.following import FollowWish, follow_account, unfollow_account
+from social.kernel import clock, redis
+from social.kernel.errors import KernelError
+from statuses.models import Status
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_reblog, make_remote_status, make_status
+from tests.timelines.conftest import Person, person, work
+from timelines.queries.home import Window, list_home_items
+from timelines.services.home import load_home_page
+
+pytestmark = pytest.mark.django_db
+
+
+class Life:
+    """Somebody who reads now and then, while people around them post, follow, block and delete."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.reader = person()
+        self.people = [person() for _ in range(4)]
+        self.remote = make_remote()
+        Follow.objects.create(account=self.reader.account, target=self.remote)
+
+    def someone(self) -> Person:
+        return self.chance.choice(self.people)
+
+    def a_post(self) -> Status | None:
+        return self.chance.choice(list(Status.objects.filter(deleted_at=None, reblog_of=None)) or [None])
+
+    def post(self) -> None:
+        make_status(self.chance.choice([self.reader, *self.people]).account)
+
+    def answer(self) -> None:
+        make_status(self.someone().account, reply_to=self.a_post())
+
+    def boost(self) -> None:
+        if status := self.a_post():
+            make_reblog(self.someone().account, status)
+
+    def late_post(self) -> None:
+        moment = clock.now() - timedelta(seconds=self.chance.randint(0, 3600))
+        make_remote_status(self.remote, created_at=moment)
+
+    def delete(self) -> None:
+        author = self.someone()
+        status = Status.objects.filter(account=author.account, deleted_at=None).order_by("?").first()
+        if status is not None:
+            author.api.delete(f"/api/v1/statuses/{status.id}")
+
+    def follow(self) -> None:
+        follow_account(account=self.reader.account, target=self.someone().account, wish=FollowWish())
+
+    def unfollow(self) -> None:
+        unfollow_account(account=self.reader.account, target=self.someone().account)
+
+    def mute(self) -> None:
+        target = self.someone().account
+        change = unmute_account if Mute.objects.filter(target=target).exists() else mute_account
+        change(account=self.reader.account, target=target)
+
+    def block(self) -> None:
+        one, other = self.reader.account, self.someone().account
+        if self.chance.random() < 0.5:
+            one, other = other, one
+        change = unblock_account if Block.objects.filter(account=one, target=other).exists() else block_account
+        change(account=one, target=other)
+
+    def forget(self) -> None:
+        redis.client("feeds").flushdb()
+
+    def read(self) -> None:
+        """Compare a page, chosen by chance, with what SQL says; boosts may be left out as repeats, nothing else may."""
+        work()
+        known = list(Status.objects.values_list("id", flat=True)) or [1]
+        bound = self.chance.choice([None, None, *known])
+        window = Window(
+            self.chance.choice([2, 5, 20, 40]),
+            before=bound if self.chance.random() < 0.5 else None,
+            after=bound if self.chance.random() < 0.5 else None,
+        )
+        if window.after and window.before is None and self.chance.random() < 0.5:
+            window = Window(window.count, after=window.after, ascending=True)
+        page = load_home_page(self.reader.id, window).ids
+        truth = list_home_items(self.reader.id, Window(10_000, window.before, window.after))
+        assert page == sorted(set(page), reverse=True)
+        assert set(page) <= {item.id for item in truth}
+        span = truth[::-1] if window.ascending else truth
+        last = (page[0] if window.ascending else page[-1]) if len(page) == window.count else None
+        for item in span:
+            if item.original == 0:
+                assert item.id in page, (window, page, span)
+            if item.id == last:
+                break
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_home_timeline_reads_as_if_there_were_no_feed(seed: int) -> None:
+    live_a_life(seed, 120)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_a_home_timeline_reads_as_if_there_were_no_feed_for_long(seed: int) -> None:
+    live_a_life(seed, 400)
+
+
+def live_a_life(seed: int, length: int) -> None:
+    life = Life(seed)
+    rare = [life.delete, life.follow, life.unfollow, life.mute, life.block, life.forget]
+    common = [life.post, life.post, life.post, life.answer, life.boost, life.late_post, life.read, life.read, work]
+    for _ in range(3):
+        life.follow()
+    for _ in range(length):
+        with contextlib.suppress(KernelError):  # somebody may not follow, answer or boost somebody: so be it
+            life.chance.choice(rare if life.chance.random() < 0.15 else common)()
+    life.read()
