@@ -108,10 +108,11 @@ class AccountUnmuted(Event):
 
 @dataclass(frozen=True)
 class TokenRevoked(Event):
-    """An access token is no longer valid."""
+    """An access token is no longer valid. Its checksum is what caches know it by."""
 
     key: ClassVar[str] = "token:{token_id}"
     token_id: int
+    token_checksum: str
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,25 @@
-"""Knows every address of the web process: one include per floor."""
+"""Knows every address of the web process: one list per floor, in one tree that finds a path in microseconds."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
+from django.apps import apps
 from django.contrib import admin
 from django.urls import include, path
+
+from social.api.routing import ApiRouter
 
 _FLOORS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 
 urlpatterns = [
     path("", include("social.runtime.urls")),
-    path("", include("accounts.urls_oauth")),
-    # A floor without doors has no urls module.
-    *(path("", include(f"{floor}.urls")) for floor in _FLOORS if find_spec(f"{floor}.urls")),
     path("admin/", admin.site.urls),
-    path("", include("social.api.urls")),
+    # A floor that is unplugged, or has no doors, has no list.
+    ApiRouter(
+        "accounts.urls_oauth",
+        *(f"{floor}.urls" for floor in _FLOORS if apps.is_installed(floor) and find_spec(f"{floor}.urls")),
+    ),
 ]
 handler404 = "social.api.pages.not_found"
 handler500 = "social.api.pages.server_error"

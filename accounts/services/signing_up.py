@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zoneinfo
+from dataclasses import replace
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
@@ -40,6 +41,8 @@ def sign_up(
     they also pass closed registrations and may take reserved names. Raises Forbidden when registrations are closed
     and Invalid with `details` (contract, parameters section 2).
     """
+    # Addresses are looked up in lower case at sign-in.
+    draft = replace(draft, email=draft.email.strip().lower())
     by_operator = confirmed is not None or approved is not None
     if settings.REGISTRATIONS == "closed" and not by_operator:
         raise Forbidden(_("This action is not allowed"))

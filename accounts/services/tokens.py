@@ -17,7 +17,7 @@ from accounts.policies.authorization import granted_scopes, verifier_matches
 from social.api import scopes as tree
 from social.api.gate import checksum_of, forget_tokens
 from social.kernel import clock, streams
-from social.kernel.errors import BadRequest, Forbidden
+from social.kernel.errors import BadRequest, Forbidden, Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
@@ -146,7 +146,7 @@ def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
     """
     with transaction.atomic():
         doomed = dict(tokens.select_for_update(of=("self",)).order_by("pk").values_list("pk", "token_checksum"))
-        publish(*(TokenRevoked(token_id=token_id) for token_id in doomed))
+        publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
         AccessToken.objects.filter(pk__in=doomed).delete()
         # Only after the commit: before it, another process would read the rows and cache them again.
         transaction.on_commit(partial(_announce, doomed), robust=True)
@@ -158,6 +158,14 @@ def revoke_application_of_user(*, user: User, application: Application) -> None:
     with transaction.atomic():
         Grant.objects.filter(user=user, application=application).delete()
         revoke_tokens(AccessToken.objects.filter(user=user, application=application))
+
+
+def forget_revoked(events: Sequence[TokenRevoked]) -> None:
+    """Have every cache forget these tokens and every stream close. Raises Unavailable to be called again."""
+    if not forget_tokens([event.token_checksum for event in events]):
+        raise Unavailable
+    for event in events:
+        streams.publish(channel_of(event.token_id), KILL)
 
 
 def refresh_identities(*, user_id: int) -> None:

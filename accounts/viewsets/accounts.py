@@ -164,7 +164,7 @@ class AccountsViewSet(ApiViewSet):
         application = Application.objects.get(id=self.identity.application_id)
         draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]
         made = sign_up(draft=draft, application=application)
-        token = issue_token(application=application, user=made, scopes=sorted(self.identity.scopes))
+        token = issue_token(application=application, user=made, scopes=application.scope_list)
         return reply(TokenSerializer(token).data)
 
     def list(self, request: Request) -> HttpResponse:

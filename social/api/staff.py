@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from allauth.mfa.utils import is_mfa_enabled
@@ -10,7 +9,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
@@ -23,7 +22,7 @@ FLOORS = ("social", "accounts", "statuses", "timelines", "moderation", "notifica
 class StaffSite(admin.AdminSite):
     """The admin of this server. It has no sign-in of its own: the site's is used, with its second factor.
 
-    Only models of the house are shown; those of libraries would bring forms that write past the services.
+    Only what the house registers is shown: libraries bring forms that write past the services.
     """
 
     site_header = _("Social administration")
@@ -32,13 +31,9 @@ class StaffSite(admin.AdminSite):
     enable_nav_sidebar = True
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Take models of the house, pass over all others."""
-        models: Iterable[type[Model]] = (
-            model_or_iterable if isinstance(model_or_iterable, list | tuple) else [model_or_iterable]
-        )
-        own = [model for model in models if model._meta.app_label in FLOORS]
-        if own:
-            super().register(own, admin_class, **options)
+        """Take what the house itself registers, pass over all others: libraries would show secrets and write freely."""
+        if admin_class is not None and admin_class.__module__.partition(".")[0] in FLOORS:
+            super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Staff, with a second factor unless STAFF_SECOND_FACTOR=no (local trials)."""

@@ -64,6 +64,7 @@ SET attempts = %(attempts)s, due_at = now() + make_interval(secs => %(delay)s), 
 WHERE id = %(id)s AND claim = %(token)s
 """
 
+
 class LeaseLost(Exception):
     """Rows of this batch belong to another process by now: the rest of the batch is left to it."""
 
@@ -152,7 +153,10 @@ class Batch:
         for row in self.rows.values():
             lanes.setdefault(row.lane, deque()).append(row)
         while lanes:
-            first = min((lane[0] for lane in lanes.values()), key=lambda row: (row.abandoned, row.abandoned and row.attempts, row.id))
+            first = min(
+                (lane[0] for lane in lanes.values()),
+                key=lambda row: (row.abandoned, row.abandoned and row.attempts, row.id),
+            )
             group: list[Row] = []
             for name in [first.lane] if first.abandoned else list(lanes):
                 lane = lanes[name]
@@ -225,7 +229,11 @@ class Batch:
             raise
         except Exception as error:
             logger.warning(
-                "Outbox: %s failed for %d events of %s: %s", rows[0].subscriber, len(rows), rows[0].event, described(error)
+                "Outbox: %s failed for %d events of %s: %s",
+                rows[0].subscriber,
+                len(rows),
+                rows[0].event,
+                described(error),
             )
             return error
         for row_id in ids:

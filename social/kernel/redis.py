@@ -27,7 +27,18 @@ from redis.retry import Retry
 
 from social.kernel.circuits import Circuit
 
-__all__ = ["RedisError", "Role", "Script", "async_client", "best_effort", "circuit", "client", "key", "subscriber", "url"]
+__all__ = [
+    "RedisError",
+    "Role",
+    "Script",
+    "async_client",
+    "best_effort",
+    "circuit",
+    "client",
+    "key",
+    "subscriber",
+    "url",
+]
 
 logger = logging.getLogger(__name__)
 Role = Literal["cache", "broker", "streams", "feeds"]

@@ -87,7 +87,9 @@ class Subscriptions:
     def add(self, subscription: Subscription[Any]) -> None:
         """Register it; once more with the same terms is no harm. Raises ValueError for other terms or a nameless function."""
         if "<" in subscription.subscriber:
-            raise ValueError(f"{subscription.subscriber} cannot be found again by its name: use a module-level function.")
+            raise ValueError(
+                f"{subscription.subscriber} cannot be found again by its name: use a module-level function."
+            )
         name = (subscription.event.__name__, subscription.subscriber)
         known = self._by_name.get(name)
         if known == subscription:

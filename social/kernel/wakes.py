@@ -38,7 +38,9 @@ def wake(queue: str) -> None:
     except Exception as error:
         # Whatever the client libraries raise: the rows are committed, and the caller is somebody's POST.
         circuit.failed()
-        logger.warning("No wake-up for outbox queue %s (%s: %s): the sweep will see to it", queue, type(error).__name__, error)
+        logger.warning(
+            "No wake-up for outbox queue %s (%s: %s): the sweep will see to it", queue, type(error).__name__, error
+        )
 
 
 def heard(queue: str) -> None:

@@ -74,11 +74,21 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     if helped:
         # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
+        _forgo_pool()
         return _django(arguments)
     if command == "run":
         return _run(arguments)
     with _servers(command):
         return _django(arguments)
+
+
+def _forgo_pool() -> None:
+    """A pool would look for the missing server for ten seconds and tell of each try; one connection fails at once."""
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+
+    with contextlib.suppress(ImproperlyConfigured):  # told by the command, if it needs the settings
+        settings.DATABASES["default"]["OPTIONS"].pop("pool", None)
 
 
 def _prepare_data_dir(*, quiet: bool) -> None:

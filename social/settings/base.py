@@ -65,7 +65,6 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "rest_framework",
     "oauth2_provider",
-    "corsheaders",
     "allauth",
     "allauth.account",
     "allauth.mfa",

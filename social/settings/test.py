@@ -6,6 +6,7 @@ from social.settings.base import DATABASES
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATE_LIMITS = False
 RECENT_SECONDS = 0
+SERIALIZER_QUERIES_FORBIDDEN = True
 # A pool keeps connections open that would stop the test database from being dropped.
 DATABASES["default"]["OPTIONS"].pop("pool", None)
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

@@ -117,7 +117,7 @@ for i, key in ipairs(KEYS) do
       if size > 0 and not repeats(key, item) and redis.call('ZADD', key, 0, item) == 1 then
         if size >= most then
           redis.call('ZREMRANGEBYRANK', key, 0, 0)
-        elseif false then
+        elseif redis.call('ZRANK', key, item) == 0 then
           redis.call('ZREM', key, item)
         else
           size = size + 1

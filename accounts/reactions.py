@@ -1,0 +1,10 @@
+"""When X is announced, do Y."""
+
+from accounts.events import ConfirmationRequested, TokenRevoked
+from accounts.services.confirmations import send_confirmation_mails
+from accounts.services.tokens import forget_revoked
+from social.kernel.events import on
+
+on(ConfirmationRequested, send_confirmation_mails, queue="mailers")
+# Once more, in case Redis was away at the moment of the revocation.
+on(TokenRevoked, forget_revoked)

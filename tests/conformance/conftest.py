@@ -1,0 +1,33 @@
+"""People and tokens for the tests that knock at every door."""
+
+from __future__ import annotations
+
+import pytest
+
+from social.api.scopes import SCOPES
+from tests.factories.accounts import make_token, make_user
+
+
+class Doorkeeper:
+    """Two people and an application, with tokens of any scope; see `tests.support.doors.Door`."""
+
+    def __init__(self) -> None:
+        self.user, self.other = make_user("doorkeeper"), make_user("stranger")
+
+    def user_token(self, *scopes: str) -> str:
+        """A token of the main user."""
+        return make_token(self.user, " ".join(scopes or SCOPES))
+
+    def other_user_token(self, *scopes: str) -> str:
+        """A token of somebody unrelated."""
+        return make_token(self.other, " ".join(scopes or SCOPES))
+
+    def app_token(self, *scopes: str) -> str:
+        """An application's own token."""
+        return make_token(None, " ".join(scopes or SCOPES))
+
+
+@pytest.fixture
+def door(db: None) -> Doorkeeper:
+    """Where tokens come from."""
+    return Doorkeeper()

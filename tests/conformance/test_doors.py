@@ -1,0 +1,9 @@
+"""Every endpoint refuses whom it must, in the contract's order, whatever it does (behaviours section 3)."""
+
+import pytest
+
+from tests.support.battery import every_door
+
+pytestmark = pytest.mark.django_db
+
+test_doors = every_door("social.urls")

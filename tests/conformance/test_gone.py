@@ -1,0 +1,45 @@
+"""What must not exist answers 404, with a token and without, in JSON under /api (SEED-006, 007, 107-109, 159)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+GONE = [
+    ("GET", "/api/v1/search?q=a"),
+    ("GET", "/api/v1/statuses/1/card"),
+    ("GET", "/api/v1/timelines/direct"),
+    ("GET", "/api/v2/mutes"),
+    ("DELETE", "/api/v1/notifications/destroy_multiple"),
+    ("POST", "/api/salmon/1"),
+    ("POST", "/api/push"),
+    ("GET", "/api/subscriptions/1"),
+    ("POST", "/api/subscriptions/1"),
+    ("GET", "/api/proofs"),
+    ("GET", "/api/v2_alpha/notifications"),
+    ("GET", "/api/v1/no/such/thing"),
+    ("POST", "/api"),
+    ("DELETE", "/api/v2/instance"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), GONE)
+@pytest.mark.parametrize("signed_in", [False, True])
+def test_it_is_not_there(method: str, path: str, signed_in: bool) -> None:
+    answer = Api(make_token(make_user()) if signed_in else None).request(method, path)
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/json; charset=utf-8"
+    assert set(answer.json()) == {"error"}
+
+
+def test_the_old_feed_of_a_person_is_not_there() -> None:
+    make_user("alice")
+    assert Api().get("/users/alice.atom").status_code in (404, 406)
+
+
+def test_a_slash_at_the_end_changes_nothing_and_redirects_nobody() -> None:
+    assert Api().get("/api/v2/instance/").status_code == 200
+    assert Api().post("/api/v1/statuses/").status_code == 401

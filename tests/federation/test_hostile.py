@@ -1,0 +1,253 @@
+"""What a hostile server tries is refused without harm (security rows 4 to 9, 13, 19, 34)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, Follow
+from federation.documents.reading import Rejected, parse
+from federation.documents.received_actors import read_actor
+from federation.documents.received_notes import read_note
+from federation.models import InboundActivity
+from federation.remote.actors import fetch_actor
+from federation.remote.fetching import fetch_document
+from social.kernel.errors import KernelError
+from statuses.models import Status
+from tests.factories.statuses import follow, make_status
+from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.test_inbound import PUBLIC, deal
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_body_of_more_than_a_megabyte_is_not_read(zoe: Someone, alice: Account) -> None:
+    answer = zoe.send(b'{"x":"' + b"x" * (1 << 20) + b'"}')
+    assert (answer.status_code, answer.content, InboundActivity.objects.count()) == (413, b"", 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b"[]",
+        b'"text"',
+        b"{}",
+        b'{"type":"Follow"}',
+        b'{"type":["Follow"],"actor":"https://a.example"}',
+        b'{"type":"Follow","actor":{"id":7}}',
+        b'{"a":' * 40 + b"1" + b"}" * 40,
+        b'{"type":"Follow","actor":"https://a.example","x":[' + b"1," * 1000 + b"1]}",
+        b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    ],
+)
+def test_what_is_no_activity_is_a_bad_request(zoe: Someone, alice: Account, body: bytes) -> None:
+    assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (400, 0)
+
+
+def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    """Security row 8: the signer is the actor, and the object is the actor's."""
+    mallory = elsewhere.person("mallory", key=2)
+    follow(alice, fetch_actor(zoe.uri))
+    follow(alice, fetch_actor(mallory.uri))
+    note = zoe.note()
+    deal(zoe, zoe.activity("Create", note))
+    stranger = Elsewhere()
+    attempts = [
+        zoe.activity("Create", zoe.note(number=2)),
+        mallory.activity("Create", zoe.note(number=3)),
+        mallory.activity("Create", mallory.note(number=4) | {"attributedTo": zoe.uri}),
+        mallory.activity("Create", mallory.note(number=5) | {"id": stranger.uri("notes/1")}),
+        mallory.activity("Delete", note["id"]),
+        mallory.activity("Delete", zoe.uri),
+        zoe.activity("Delete", note["id"]),
+        mallory.activity("Update", zoe.document() | {"name": "Pwned"}),
+        mallory.activity("Undo", zoe.activity("Follow", alice.uri)),
+        zoe.activity("Follow", alice.uri),
+    ]
+    outcomes = [deal(mallory, attempt) for attempt in attempts]
+    assert all(outcome.startswith("rejected") for outcome in outcomes), outcomes
+    assert [(status.uri, status.is_deleted) for status in Status.objects.all()] == [(note["id"], False)]
+    assert Account.objects.get(uri=zoe.uri).display_name == "Zoe"
+    assert not Follow.objects.filter(target=alice).exists()
+
+
+def test_signatures_inside_documents_are_not_believed(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    """Security row 9: a forwarded post is fetched at its origin, whatever it says of itself."""
+    relay = elsewhere.person("relay", key=2)
+    question = make_status(alice)
+    uri = f"http://social.localhost/users/alice/statuses/{question.id}"
+    elsewhere.serve(zoe.note("<p>true</p>", inReplyTo=uri))
+    forged = zoe.activity("Create", zoe.note("<p>forged</p>", inReplyTo=uri)) | {
+        "signature": {"type": "RsaSignature2017", "creator": zoe.key_id, "signatureValue": "AA=="}
+    }
+    deal(relay, forged)
+    assert Status.objects.get(local=False).content == "<p>true</p>"
+
+
+def test_a_forwarded_deletion_counts_when_the_origin_says_so(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    relay = elsewhere.person("relay", key=2)
+    follow(alice, fetch_actor(zoe.uri))
+    note = elsewhere.serve(zoe.note())
+    deal(zoe, zoe.activity("Create", note))
+    deal(relay, zoe.activity("Delete", note["id"]))
+    assert not Status.objects.get().is_deleted
+    elsewhere.pages.clear()
+    deal(relay, zoe.activity("Delete", note["id"]))
+    assert Status.objects.get().is_deleted
+
+
+def test_a_suspended_sender_may_only_take_things_away(zoe: Someone, alice: Account) -> None:
+    deal(zoe, zoe.activity("Follow", alice.uri))
+    activity = zoe.activity("Undo", zoe.activity("Follow", alice.uri))
+    from social.kernel import clock
+
+    Account.objects.filter(uri=zoe.uri).update(suspended_at=clock.now())
+    before = InboundActivity.objects.count()
+    assert zoe.send(zoe.activity("Create", zoe.note(to=[alice.uri]))).status_code == 202
+    assert InboundActivity.objects.count() == before
+    assert deal(zoe, activity) == "done"
+    assert not Follow.objects.exists()
+
+
+def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: Someone, alice: Account) -> None:
+    """Security row 19."""
+    secret = make_status(alice, visibility="private")
+    uri = f"http://social.localhost/users/alice/statuses/{secret.id}"
+    assert deal(zoe, zoe.activity("Like", uri)).startswith("rejected")
+    assert deal(zoe, zoe.activity("Announce", uri, to=[PUBLIC])).startswith("rejected")
+    deal(zoe, zoe.activity("Create", zoe.note(inReplyTo=uri, to=[alice.uri])))
+    assert Status.objects.get(local=False).in_reply_to_id is None
+
+
+def test_a_circle_of_answers_ends(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    """Security row 34."""
+    follow(alice, fetch_actor(zoe.uri))
+    ids = [zoe.note(number=number)["id"] for number in range(50)]
+    for number in range(50):
+        elsewhere.serve(zoe.note(number=number, inReplyTo=ids[(number + 1) % 50]))
+    deal(zoe, zoe.activity("Create", zoe.note(number=99, inReplyTo=ids[0])))
+    assert Status.objects.count() == 21
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"content_type": "application/json"}, id="a JSON file"),
+        pytest.param({"content_type": "application/ld+json"}, id="JSON-LD of another kind"),
+        pytest.param({"content_type": "text/plain"}, id="a text"),
+        pytest.param({"content_type": "image/png"}, id="an upload"),
+    ],
+)
+def test_only_documents_are_believed(elsewhere: Elsewhere, options: dict[str, Any], db: None) -> None:
+    """Security row 6."""
+    elsewhere.serve(Someone(elsewhere, "zoe").document(), **options)
+    with pytest.raises(KernelError):
+        fetch_document(elsewhere.uri("users/zoe"))
+
+
+def test_a_document_is_believed_only_where_its_id_is(elsewhere: Elsewhere, db: None) -> None:
+    """Security rows 5 and 7."""
+    with Elsewhere().running() as victim:
+        target = victim.person("victim")
+        elsewhere.serve(target.document(), "/users/victim")
+        assert fetch_document(elsewhere.uri("users/victim"))["id"] == target.uri, "asked again at its own place"
+        assert victim.gets() == ["/users/victim"]
+        elsewhere.serve(target.document() | {"id": victim.uri("users/nobody")}, "/users/nobody")
+        with pytest.raises(Rejected):
+            fetch_document(elsewhere.uri("users/nobody"))
+        # A redirect of the victim's server to the attacker's.
+        elsewhere.serve(target.document() | {"id": victim.uri("users/moved")}, "/users/moved")
+        victim.serve({}, "/users/moved", status=302, headers={"Location": elsewhere.uri("users/moved")})
+        with pytest.raises(Rejected):
+            fetch_document(victim.uri("users/moved"))
+
+
+def test_documents_of_this_server_are_never_fetched(zoe: Someone, alice: Account) -> None:
+    with pytest.raises((Rejected, KernelError)):
+        fetch_actor(alice.uri)
+    with pytest.raises((Rejected, KernelError)):
+        fetch_actor("http://social.localhost/users/nobody")
+
+
+VALUES: list[Any] = [
+    None,
+    0,
+    -1,
+    1e308,
+    True,
+    "",
+    "x",
+    "\0",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    [None],
+    [{}],
+    {"id": 5},
+    {"id": "x"},
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
+    home = Elsewhere()
+    home.http.server_close()
+    someone = Someone(home, "zoe")
+    actor = someone.document() | {
+        name: []
+        for name in ("icon", "image", "attachment", "alsoKnownAs", "attributionDomains", "suspended", "webfinger")
+    }
+    note = someone.note() | {
+        name: [] for name in ("summary", "contentMap", "tag", "attachment", "inReplyTo", "conversation", "sensitive")
+    }
+    for reader, document in ((read_actor, actor), (read_note, note)):
+        for name in document:
+            for shape in (value, [value], {"type": value, "id": value, "url": value, "name": value, "href": value}):
+                try:
+                    reader(document | {name: shape})
+                except Rejected:
+                    continue
+    for kind in ("Mention", "Hashtag", "Emoji", "Document", "Image", "PropertyValue"):
+        parts = [{"type": kind} | dict.fromkeys(("href", "name", "url", "mediaType", "blurhash", "value"), value)]
+        read_note(note | {"tag": parts, "attachment": parts})
+        read_actor(actor | {"tag": parts, "attachment": parts, "icon": parts})
+
+
+def test_nothing_that_is_sent_stops_what_comes_after(zoe: Someone, alice: Account) -> None:
+    """A poisoned activity is dealt with and the next one of its actor is too."""
+    strange = ["\0", "\ud83d", "x" * 5000, {"id": ["x"]}, [[[]]], {"type": "Follow", "object": {"object": {}}}]
+    for kind in (
+        "Follow",
+        "Undo",
+        "Create",
+        "Like",
+        "Announce",
+        "Delete",
+        "Accept",
+        "Reject",
+        "Block",
+        "Update",
+        "Add",
+    ):
+        for item in strange:
+            zoe.send(json.dumps(zoe.activity(kind, item)).encode())
+    work(200)
+    assert not InboundActivity.objects.filter(processed_at=None).exists()
+    assert not InboundActivity.objects.filter(outcome__startswith="failed").exists()
+    assert deal(zoe, zoe.activity("Follow", alice.uri)) == "done"
+
+
+def test_depth_and_length_are_bounded_without_recursion() -> None:
+    assert parse(b'{"a":[1]}') == {"a": [1]}
+    with pytest.raises(Rejected):
+        parse(b'{"a":' + b"[" * 33 + b"]" * 33 + b"}")
+    with pytest.raises(Rejected):
+        parse(json.dumps({"a": list(range(1001))}).encode())

@@ -1,0 +1,392 @@
+"""What other servers send becomes what a local client would have done, once, and only what they may do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, Block, Domain, Follow, FollowRequest
+from accounts.services.blocking import block_account
+from federation.models import InboundActivity, Tombstone
+from notifications.models import Notification
+from social.kernel import clock
+from social.kernel.ids import moment_of
+from statuses.models import Favourite, Mention, Status, Visibility
+from tests.factories.statuses import counts, follow, make_status
+from tests.federation.elsewhere import Elsewhere, Someone
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
+
+
+def remote(zoe: Someone) -> Account:
+    return Account.objects.get(uri=zoe.uri)
+
+
+def deal(someone: Someone, activity: dict[str, Any], path: str = "/inbox") -> str:
+    """Send, work, and say what became of it."""
+    answer = someone.send(activity, path)
+    assert answer.status_code == 202, answer.content
+    work()
+    return InboundActivity.objects.latest("id").outcome
+
+
+def introduced(zoe: Someone, alice: Account) -> Account:
+    """Zoe is known here and followed by Alice."""
+    from federation.remote.actors import fetch_actor
+
+    account = fetch_actor(zoe.uri)
+    follow(alice, account)
+    return account
+
+
+class TestActors:
+    def test_a_signer_is_kept_as_its_document_says(self, elsewhere: Elsewhere, alice: Account) -> None:
+        zoe = elsewhere.person(
+            "zoe",
+            name="Zoë <b>",
+            summary="<p onclick='x()'>Hi<script>1</script></p>",
+            manuallyApprovesFollowers=True,
+            icon={"type": "Image", "url": elsewhere.uri("a.png"), "summary": "me"},
+            attachment=[{"type": "PropertyValue", "name": "Web", "value": "<a href='https://z.example'>z</a>"}] * 60,
+        )
+        zoe.send(zoe.activity("Follow", alice.uri))
+        account = remote(zoe)
+        assert (account.acct, account.display_name, account.note_html) == (
+            f"zoe@{elsewhere.domain}",
+            "Zoë <b>",
+            "<p>Hi</p>",
+        )
+        assert (account.locked, account.avatar_remote_url, account.avatar_description) == (
+            True,
+            elsewhere.uri("a.png"),
+            "me",
+        )
+        assert len(account.fields) == 50
+        assert account.fields[0]["html"].startswith('<a href="https://z.example"')
+        assert Domain.objects.filter(name=elsewhere.domain).exists()
+
+    def test_an_address_must_be_confirmed_by_its_domain(self, elsewhere: Elsewhere, alice: Account) -> None:
+        """Security rows 5 and 14."""
+        zoe = elsewhere.person("zoe")
+        elsewhere.finger("zoe", elsewhere.uri("users/somebody-else"))
+        assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
+        del elsewhere.fingers[f"acct:zoe@{elsewhere.domain}"]
+        assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
+        assert not Account.objects.filter(uri=zoe.uri).exists()
+
+    def test_an_address_on_another_domain_counts_when_that_domain_agrees(
+        self, elsewhere: Elsewhere, alice: Account
+    ) -> None:
+        with Elsewhere().running() as short:
+            zoe = elsewhere.person("zoe")
+            elsewhere.finger("zoe", zoe.uri, subject=f"acct:zoe@{short.domain}")
+            assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
+            short.finger("zoe", zoe.uri)
+            assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
+            assert remote(zoe).domain == short.domain
+
+    def test_nobody_passes_for_somebody_of_this_server(self, elsewhere: Elsewhere, alice: Account) -> None:
+        zoe = elsewhere.person("zoe")
+        elsewhere.finger("zoe", zoe.uri, subject="acct:alice@social.localhost")
+        assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
+        assert Account.objects.filter(uri=zoe.uri).count() == 0
+
+    def test_an_update_is_looked_up_where_it_is_from(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+        deal(zoe, zoe.activity("Follow", alice.uri))
+        before = remote(zoe).version
+        elsewhere.serve(zoe.document() | {"name": "Zoe the Great"})
+        assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "a lie"})) == "done"
+        assert (remote(zoe).display_name, remote(zoe).version > before) == ("Zoe the Great", True)
+
+    def test_a_deleted_actor_goes_with_everything_and_stays_away(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        account = introduced(zoe, alice)
+        deal(zoe, zoe.activity("Create", zoe.note()))
+        answer = zoe.send(zoe.activity("Delete", zoe.uri))
+        work()
+        assert answer.status_code == 202
+        assert not Account.objects.filter(id=account.id).exists()
+        assert not Status.objects.filter(local=False).exists()
+        assert not Follow.objects.exists()
+        assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
+
+    def test_deletions_of_unknown_actors_cost_nothing(self, elsewhere: Elsewhere, alice: Account) -> None:
+        """Security row 44."""
+        for number in range(20):
+            ghost = Someone(elsewhere, f"ghost{number}")
+            assert ghost.send(ghost.activity("Delete", ghost.uri)).status_code == 202
+        assert (elsewhere.asked, InboundActivity.objects.count()) == ([], 0)
+
+
+class TestFollows:
+    def test_a_follow_of_an_open_account_is_made_and_accepted(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        activity = zoe.activity("Follow", alice.uri)
+        assert deal(zoe, activity) == "done"
+        row = Follow.objects.get(target=alice)
+        assert (row.account.uri, row.uri) == (zoe.uri, activity["id"])
+        (accept,) = elsewhere.delivered()
+        assert (accept["type"], accept["actor"], accept["object"]["id"]) == ("Accept", alice.uri, activity["id"])
+        assert Notification.objects.filter(account=alice, type="follow").count() == 1
+
+    def test_a_repeated_follow_is_accepted_again_under_its_new_id(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        deal(zoe, zoe.activity("Follow", alice.uri))
+        again = zoe.activity("Follow", alice.uri)
+        deal(zoe, again)
+        assert Follow.objects.get(target=alice).uri == again["id"]
+        assert [item["object"]["id"] for item in elsewhere.delivered()][-1] == again["id"]
+
+    def test_a_locked_account_is_asked_first(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+        Account.objects.filter(id=alice.id).update(locked=True)
+        deal(zoe, zoe.activity("Follow", alice.uri))
+        assert (FollowRequest.objects.filter(target=alice).count(), Follow.objects.count()) == (1, 0)
+        assert elsewhere.delivered() == []
+
+    def test_a_blocked_account_is_rejected(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+        deal(zoe, zoe.activity("Follow", alice.uri))
+        block_account(account=alice, target=remote(zoe))
+        work()
+        deal(zoe, zoe.activity("Follow", alice.uri))
+        assert [item["type"] for item in elsewhere.delivered()] == ["Accept", "Reject", "Block", "Reject"]
+        assert not Follow.objects.exists()
+
+    def test_the_server_itself_cannot_be_followed(self, elsewhere: Elsewhere, zoe: Someone, db: None) -> None:
+        deal(zoe, zoe.activity("Follow", "http://social.localhost/actor"))
+        assert [item["type"] for item in elsewhere.delivered()] == ["Reject"]
+
+    @pytest.mark.parametrize("named", [True, False])
+    def test_an_undone_follow_is_gone(self, zoe: Someone, alice: Account, named: bool) -> None:
+        activity = zoe.activity("Follow", alice.uri)
+        deal(zoe, activity)
+        assert deal(zoe, zoe.activity("Undo", activity["id"] if named else activity)) == "done"
+        assert not Follow.objects.exists()
+
+    def test_a_follow_that_was_undone_before_it_came_is_refused(self, zoe: Someone, alice: Account) -> None:
+        activity = zoe.activity("Follow", alice.uri)
+        deal(zoe, zoe.activity("Undo", activity))
+        assert deal(zoe, activity).startswith("rejected")
+        assert not Follow.objects.exists()
+
+    def test_only_who_was_asked_can_accept(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+        """Security rows 16 and 17."""
+        from accounts.services.following import FollowWish, follow_account
+        from federation.remote.actors import fetch_actor
+
+        account, mallory = fetch_actor(zoe.uri), elsewhere.person("mallory", key=2)
+        follow_account(account=alice, target=account, wish=FollowWish())
+        work()
+        (sent,) = elsewhere.delivered()
+        assert (sent["type"], sent["object"], sent["id"]) == ("Follow", zoe.uri, FollowRequest.objects.get().uri)
+        assert deal(mallory, mallory.activity("Accept", sent)).startswith("rejected")
+        assert deal(mallory, mallory.activity("Accept", sent["id"])).startswith("rejected")
+        assert not Follow.objects.exists()
+        assert deal(zoe, zoe.activity("Accept", sent["id"])) == "done"
+        assert Follow.objects.get().target == account
+        assert deal(zoe, zoe.activity("Reject", sent)) == "done"
+        assert not Follow.objects.exists()
+
+    def test_an_accept_nobody_asked_for_makes_no_follow(self, zoe: Someone, alice: Account) -> None:
+        forged = {"id": f"{alice.uri}#follows/1", "type": "Follow", "actor": alice.uri, "object": zoe.uri}
+        deal(zoe, zoe.activity("Accept", forged))
+        assert not Follow.objects.exists()
+
+    def test_a_block_ends_follows_both_ways_and_can_be_undone(self, zoe: Someone, alice: Account) -> None:
+        introduced(zoe, alice)
+        deal(zoe, zoe.activity("Follow", alice.uri))
+        activity = zoe.activity("Block", alice.uri)
+        assert deal(zoe, activity) == "done"
+        assert (Follow.objects.count(), Block.objects.get().uri) == (0, activity["id"])
+        assert deal(zoe, zoe.activity("Undo", activity)) == "done"
+        assert not Block.objects.exists()
+
+
+class TestPosts:
+    def test_a_post_of_somebody_followed_is_kept_with_what_it_has(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        made = clock.now() - timedelta(hours=2)
+        note = zoe.note(
+            '<p onload="x">See <a href="javascript:1">this</a><script>1</script></p>',
+            published=clock.iso(made),
+            summary="Careful",
+            contentMap={"fr": "<p>x</p>"},
+            tag=[
+                {"type": "Hashtag", "name": "#Café", "href": "x"},
+                {"type": "Mention", "href": alice.uri, "name": "@alice"},
+            ],
+            attachment=[
+                {
+                    "type": "Document",
+                    "mediaType": "image/png",
+                    "url": elsewhere.uri("p.png"),
+                    "name": "alt",
+                    "width": 3,
+                    "height": 2,
+                }
+            ]
+            * 6,
+            cc=[f"{zoe.uri}/followers", alice.uri],
+        )
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        status = Status.objects.get(uri=note["id"])
+        assert (status.content, status.spoiler_text, status.language, status.sensitive) == (
+            "<p>See this</p>",
+            "Careful",
+            "fr",
+            True,
+        )
+        assert abs((moment_of(status.id) - made).total_seconds()) < 1
+        assert list(status.tags.values_list("tag__name", flat=True)) == ["cafe"]
+        assert [(file.remote_url, file.description) for file in status.media.order_by("position")] == [
+            (elsewhere.uri("p.png"), "alt")
+        ] * 4
+        assert Notification.objects.filter(account=alice, type="mention").count() == 1
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        assert Status.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("to", "cc", "visibility"),
+        [
+            ([PUBLIC], ["FOLLOWERS"], Visibility.PUBLIC),
+            ("as:Public", None, Visibility.PUBLIC),
+            (["FOLLOWERS"], ["Public"], Visibility.UNLISTED),
+            (["FOLLOWERS"], ["ALICE"], Visibility.PRIVATE),
+            (["ALICE"], [], Visibility.DIRECT),
+        ],
+    )
+    def test_the_addressing_is_the_visibility(
+        self, zoe: Someone, alice: Account, to: Any, cc: Any, visibility: str
+    ) -> None:
+        introduced(zoe, alice)
+
+        def written(value: Any) -> Any:
+            names = {"FOLLOWERS": f"{zoe.uri}/followers", "ALICE": alice.uri}
+            return [names.get(item, item) for item in value] if isinstance(value, list) else value
+
+        note = zoe.note(to=written(to), cc=written(cc), tag=[{"type": "Mention", "href": alice.uri}])
+        deal(zoe, zoe.activity("Create", note))
+        assert Status.objects.get().visibility == visibility
+
+    def test_a_tag_addresses_nobody(self, zoe: Someone, alice: Account) -> None:
+        """Security row 22."""
+        introduced(zoe, alice)
+        note = zoe.note(to=[f"{zoe.uri}/followers"], cc=[], tag=[{"type": "Mention", "href": alice.uri}])
+        deal(zoe, zoe.activity("Create", note))
+        assert (Mention.objects.count(), Notification.objects.count()) == (0, 0)
+
+    def test_who_is_addressed_and_not_named_is_mentioned_silently(self, zoe: Someone, alice: Account) -> None:
+        deal(zoe, zoe.activity("Create", zoe.note(to=[alice.uri], cc=[])))
+        assert (Status.objects.get().visibility, Mention.objects.get().silent) == (Visibility.LIMITED, True)
+
+    def test_a_post_in_ones_own_inbox_is_for_its_owner(self, zoe: Someone, alice: Account) -> None:
+        deal(zoe, zoe.activity("Create", zoe.note(to=[], cc=[])), "/users/alice/inbox")
+        assert Mention.objects.get().account == alice
+
+    def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: Someone, alice: Account) -> None:
+        assert "nobody here" in deal(zoe, zoe.activity("Create", zoe.note()))
+        assert not Status.objects.exists()
+
+    def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: Someone, alice: Account) -> None:
+        question = make_status(alice, "What?")
+        note = zoe.note(inReplyTo=f"http://social.localhost/users/alice/statuses/{question.id}")
+        deal(zoe, zoe.activity("Create", note))
+        answer = Status.objects.get(local=False)
+        assert (answer.in_reply_to_id, answer.thread_path) == (question.id, [question.id, answer.id])
+        assert counts(question)[0] == 1
+
+    def test_what_a_post_answers_is_fetched_upwards(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+        introduced(zoe, alice)
+        yan = elsewhere.person("yan")
+        first = elsewhere.serve(yan.note("<p>first</p>", 1))
+        second = elsewhere.serve(yan.note("<p>second</p>", 2, inReplyTo=first["id"]))
+        deal(zoe, zoe.activity("Create", zoe.note("<p>third</p>", 3, inReplyTo=second["id"])))
+        third = Status.objects.get(content="<p>third</p>")
+        texts = [Status.objects.get(id=number).content for number in third.path]
+        assert texts == ["<p>first</p>", "<p>second</p>", "<p>third</p>"]
+
+    def test_answers_that_came_first_are_joined_when_their_post_comes(self, zoe: Someone, alice: Account) -> None:
+        introduced(zoe, alice)
+        missing = zoe.note("<p>one</p>", 1)
+        deal(zoe, zoe.activity("Create", zoe.note("<p>two</p>", 2, inReplyTo=missing["id"])))
+        two = Status.objects.get()
+        assert (two.in_reply_to_id, two.in_reply_to_uri) == (None, missing["id"])
+        deal(zoe, zoe.activity("Create", zoe.note("<p>three</p>", 3, inReplyTo=two.uri)))
+        deal(zoe, zoe.activity("Create", missing))
+        path = Status.objects.get(content="<p>three</p>").path
+        assert [Status.objects.get(id=number).content for number in path] == [
+            "<p>one</p>",
+            "<p>two</p>",
+            "<p>three</p>",
+        ]
+        assert Status.objects.get(content="<p>two</p>").path == path[:2]
+
+    def test_a_deleted_post_is_gone_and_cannot_come_back(self, zoe: Someone, alice: Account) -> None:
+        introduced(zoe, alice)
+        note = zoe.note()
+        deal(zoe, zoe.activity("Create", note))
+        deal(zoe, zoe.activity("Delete", {"id": note["id"], "type": "Tombstone"}))
+        assert Status.objects.get().is_deleted
+        deal(zoe, zoe.activity("Create", note))
+        assert Status.objects.get().is_deleted
+        late = zoe.note(number=2)
+        deal(zoe, zoe.activity("Delete", late["id"]))
+        assert deal(zoe, zoe.activity("Create", late)) == "rejected: it was deleted"
+        assert Tombstone.objects.count() == 2
+
+    def test_a_favourite_is_counted_told_and_taken_back(self, zoe: Someone, alice: Account) -> None:
+        status = make_status(alice)
+        uri = f"http://social.localhost/users/alice/statuses/{status.id}"
+        activity = zoe.activity("Like", uri)
+        deal(zoe, activity)
+        assert (counts(status)[2], Favourite.objects.get().uri) == (1, activity["id"])
+        assert Notification.objects.filter(account=alice, type="favourite").count() == 1
+        deal(zoe, zoe.activity("Undo", activity))
+        assert (counts(status)[2], Favourite.objects.count()) == (0, 0)
+        assert deal(zoe, activity) == "done", "the id was not undone before it came"
+
+    def test_a_boost_of_ours_is_counted_told_and_taken_back(self, zoe: Someone, alice: Account) -> None:
+        status = make_status(alice)
+        activity = zoe.activity("Announce", f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
+        deal(zoe, activity)
+        assert counts(status)[1] == 1
+        assert Notification.objects.filter(account=alice, type="reblog").count() == 1
+        deal(zoe, zoe.activity("Undo", activity["id"]))
+        assert counts(status)[1] == 0
+
+    def test_a_boost_by_somebody_followed_fetches_the_post_at_its_origin(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        with Elsewhere().running() as third:
+            yan = third.person("yan")
+            note = third.serve(yan.note("<p>true</p>"))
+            lie = {**note, "content": "<p>a lie</p>"}
+            deal(zoe, zoe.activity("Announce", lie, to=[PUBLIC]))
+            boost = Status.objects.select_related("reblog_of__account").get(reblog_of__isnull=False)
+            assert (boost.reblog_of.content, boost.reblog_of.account.uri) == ("<p>true</p>", yan.uri)
+            asked = [request for request in third.asked if request.path.startswith("/users/yan/statuses")]
+            assert 'keyId="http://social.localhost/actor#main-key"' in asked[0].headers["Signature"]
+
+    def test_an_answer_that_cannot_be_had_now_is_tried_again(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        yan = elsewhere.person("yan")
+        note = elsewhere.serve(yan.note(), status=500)
+        outcome = deal(zoe, zoe.activity("Announce", note["id"], to=[PUBLIC]))
+        assert outcome.startswith("waiting")
+        from federation.inbound.processing import process
+
+        elsewhere.serve(note)
+        process(InboundActivity.objects.get().id)
+        assert InboundActivity.objects.get().outcome == "done"
+        assert Status.objects.filter(reblog_of__isnull=False).count() == 1
