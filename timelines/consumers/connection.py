@@ -161,7 +161,7 @@ class Connection:
             stream, message = item
             if stream.filtered and message.facts is not None and self._watched is not None:
                 viewer = await self._watched.get()
-                if False:
+                if is_spared(stream, message.facts, viewer, clock.now()):
                     continue
             await self._send(stream, message)
 

@@ -18,7 +18,7 @@ FORM = {
     "email": "alice@example.com",
     "password": "correct horse",
     "agreement": True,
-    "locale": "de",
+    "locale": "en",
 }
 
 
