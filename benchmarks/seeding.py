@@ -9,10 +9,39 @@ from dataclasses import dataclass, field
 
 from benchmarks.client import ApiError, Client
 
-WORDS = (
-    "server timeline photo morning coffee garden music update release friends weather mountain train network protocol "
-    "source project library river quiet evening cat dog bicycle kitchen bread recipe history museum language poem"
-).split()
+WORDS = [
+    "server",
+    "timeline",
+    "photo",
+    "morning",
+    "coffee",
+    "garden",
+    "music",
+    "update",
+    "release",
+    "friends",
+    "weather",
+    "mountain",
+    "train",
+    "network",
+    "protocol",
+    "source",
+    "project",
+    "library",
+    "river",
+    "quiet",
+    "evening",
+    "cat",
+    "dog",
+    "bicycle",
+    "kitchen",
+    "bread",
+    "recipe",
+    "history",
+    "museum",
+    "language",
+    "poem",
+]
 TAGS = ("fediverse", "photography", "python", "django", "caturday", "music", "books", "cycling")
 
 

@@ -14,8 +14,10 @@ from social.kernel import outbox
 from social.kernel.errors import Conflict
 from social.kernel.outbox import OutboxRow
 
-# Django's class takes no type argument when it runs.
-Base = admin.ModelAdmin[OutboxRow] if TYPE_CHECKING else admin.ModelAdmin
+if TYPE_CHECKING:
+    Base = admin.ModelAdmin[OutboxRow]
+else:  # Django's class takes no type argument when it runs
+    Base = admin.ModelAdmin
 
 
 class DeadFilter(admin.SimpleListFilter):

@@ -112,7 +112,7 @@ class LeaderScheduler(Scheduler):
 
     def setup_schedule(self) -> None:
         """Take the entries of the configuration; nothing is read from or written to a file."""
-        self.install_default_entries(self.data)
+        self.install_default_entries(self.schedule)
         self.merge_inplace(self.app.conf.beat_schedule)
 
     @property
@@ -135,7 +135,7 @@ class LeaderScheduler(Scheduler):
         if self.leads:
             super().apply_entry(entry, producer=producer)
         else:
-            self._withheld[entry.name] = (time.monotonic(), entry)
+            self._withheld[entry.name or ""] = (time.monotonic(), entry)
 
     def close(self) -> None:
         """Give the lease back, so that the next one need not wait for it to run out."""

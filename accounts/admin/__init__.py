@@ -77,7 +77,8 @@ class AccountAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         """Without the columns nobody reads in a list."""
-        return super().get_queryset(request).defer("note_html", "fields")
+        rows: QuerySet[Account] = super().get_queryset(request)
+        return rows.defer("note_html", "fields")
 
 
 @admin.register(Role)

@@ -21,8 +21,8 @@ from social.kernel.text.names import clean_input
 MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 1_000
-MAX_URI: Final = 2_000
-"""Bytes of the longest id that is kept: what an index takes."""
+MAX_URI: Final = 1_300
+"""Bytes of the longest id that is kept: an index takes two of them."""
 
 
 class Rejected(Exception):
@@ -71,6 +71,11 @@ def many(value: Any) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
+
+
+def kinds_of(document: Mapping[str, Any]) -> list[str]:
+    """The types of an object, as far as they are texts."""
+    return [kind for kind in many(document.get("type")) if isinstance(kind, str)]
 
 
 def uri_of(value: Any) -> str | None:

@@ -11,6 +11,7 @@ from federation.documents.reading import (
     Rejected,
     first,
     flag_of,
+    kinds_of,
     link_of,
     many,
     number_of,
@@ -75,7 +76,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     uri = web_uri(document.get("id"))
     if uri is None:
         raise Rejected("the actor has no id")
-    kinds = [kind for kind in many(document.get("type")) if kind in TYPES]
+    kinds = [kind for kind in kinds_of(document) if kind in TYPES]
     if not kinds:
         raise Rejected("the document is no actor")
     inbox = web_uri(document.get("inbox"))

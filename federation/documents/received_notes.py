@@ -14,6 +14,7 @@ from federation.documents.reading import (
     Rejected,
     first,
     flag_of,
+    kinds_of,
     link_of,
     many,
     moment_of,
@@ -81,7 +82,7 @@ class ReceivedNote:
 
 def is_note(document: Any) -> bool:
     """Whether a document is one of the types that become posts."""
-    return isinstance(document, Mapping) and any(kind in TYPES for kind in many(document.get("type")))
+    return isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document))
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
@@ -89,7 +90,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     uri = web_uri(document.get("id"))
     if uri is None:
         raise Rejected("the post has no id")
-    kind = next((kind for kind in many(document.get("type")) if kind in TYPES), None)
+    kind = next((kind for kind in kinds_of(document) if kind in TYPES), None)
     if kind is None:
         raise Rejected("the document is no post")
     authors = [found for item in many(document.get("attributedTo")) if (found := web_uri(item)) is not None]
@@ -169,13 +170,13 @@ def _read_files(document: Mapping[str, Any]) -> list[ReceivedFile]:
 
 
 def _read_file(item: Any) -> ReceivedFile | None:
-    if not isinstance(item, Mapping) or item.get("type") not in _DOCUMENTS:
+    if not isinstance(item, Mapping) or _DOCUMENTS.isdisjoint(kinds_of(item)):
         return None
     url = link_of(item.get("url") or item.get("href"))
     if url is None:
         return None
     content_type = text_of(item.get("mediaType"), 100).lower()
-    family = content_type.partition("/")[0] or str(item.get("type")).lower()
+    family = content_type.partition("/")[0] or kinds_of(item)[0].lower()
     meta: dict[str, Any] = {}
     width, height = number_of(item.get("width"), 100_000), number_of(item.get("height"), 100_000)
     if width and height:

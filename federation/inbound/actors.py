@@ -25,7 +25,7 @@ def update(incoming: Incoming) -> None:
 def delete(incoming: Incoming) -> None:
     """The end of the actor: its posts, follows and everything else of it go, and it cannot come back."""
     account = incoming.actor
-    Tombstone.objects.update_or_create(uri=account.uri, defaults={"expires_at": None})
+    Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
     for status in Status.objects.filter(account=account, deleted_at=None).order_by("id").iterator(chunk_size=200):
         delete_status(status_id=status.id, delete_media=True)
     _end_relations(account)

@@ -33,7 +33,7 @@ def follow(incoming: Incoming) -> None:
     uri, target = incoming.needed_uri(), _local(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
-        refuse_tombstone(uri)
+        refuse_tombstone(uri, incoming.actor)
         known = Follow.objects.filter(account=incoming.actor, target=target).exists()
         accepted: bool | None = True if known else None
         if target.uri == instance_actor_uri():

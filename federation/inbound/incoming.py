@@ -64,4 +64,6 @@ def remember_undone(incoming: Incoming) -> None:
     """Refuse, for some hours, an activity of this actor that was undone before it came."""
     uri = incoming.object_uri
     if uri is not None and same_origin(uri, incoming.actor.uri):
-        Tombstone.objects.get_or_create(uri=uri, defaults={"expires_at": clock.now() + REMEMBERED})
+        Tombstone.objects.get_or_create(
+            uri=uri, actor_uri=incoming.actor.uri, defaults={"expires_at": clock.now() + REMEMBERED}
+        )

@@ -68,7 +68,7 @@ def forwarded(incoming: Incoming) -> None:
         except Missing as missing:
             if not missing.gone:
                 raise
-            _bury(uri, known)
+            _bury(uri, known.account.uri)
     else:
         raise Rejected("the actor is not the signer")
 
@@ -81,15 +81,15 @@ def delete(incoming: Incoming) -> None:
     status = find_post(uri)
     if status is not None and status.account_id != incoming.actor.id:
         raise Rejected("the post is another author's")
-    _bury(uri, status)
+    _bury(uri, incoming.actor.uri)
 
 
-def _bury(uri: str, status: Status | None) -> None:
+def _bury(uri: str, actor_uri: str) -> None:
     with transaction.atomic():
         lock(f"object:{uri}")
-        Tombstone.objects.update_or_create(uri=uri, defaults={"expires_at": None})
-        status = status or find_post(uri)
-        if status is not None:
+        Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})
+        status = find_post(uri)
+        if status is not None and status.account.uri == actor_uri:
             delete_status(status_id=status.id, delete_media=True)
 
 
@@ -109,7 +109,7 @@ def announce(incoming: Incoming) -> None:
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
-            refuse_tombstone(uri)
+            refuse_tombstone(uri, incoming.actor)
             reblog_status(
                 account=incoming.actor,
                 status=status,
@@ -148,7 +148,7 @@ def like(incoming: Incoming) -> None:
     try:
         with transaction.atomic():
             lock(f"object:{uri}")
-            refuse_tombstone(uri)
+            refuse_tombstone(uri, incoming.actor)
             favourite_status(account_id=incoming.actor.id, status=status, uri=uri)
     except IntegrityError:
         raise Rejected("the id of the favourite is another one's") from None

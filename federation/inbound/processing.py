@@ -12,7 +12,7 @@ from typing import Final
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from federation.documents.reading import Rejected, first, many, parse, uri_of
+from federation.documents.reading import Rejected, kinds_of, many, parse, uri_of
 from federation.events import ActivityReceived
 from federation.inbound import actors, follows, posts
 from federation.inbound.incoming import Incoming, remember_undone
@@ -41,7 +41,7 @@ def _update(incoming: Incoming) -> None:
 
 def _undo(incoming: Incoming) -> None:
     """Undo what the object says it is, or, if it is only named, whatever has that id."""
-    kind = first(incoming.object.get("type"))
+    kind = next(iter(kinds_of(incoming.object)), "")
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected("the undone activity is another actor's")
     if kind in _UNDO:

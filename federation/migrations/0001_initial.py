@@ -52,7 +52,8 @@ class Migration(migrations.Migration):
             name="Tombstone",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("uri", models.TextField(unique=True)),
+                ("uri", models.TextField()),
+                ("actor_uri", models.TextField()),
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                 ("expires_at", models.DateTimeField(null=True)),
             ],

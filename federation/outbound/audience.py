@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Q, QuerySet, Value
+from django.db.models import Q, QuerySet, TextField, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from accounts.models import Account
@@ -20,7 +20,7 @@ _TO_FOLLOWERS = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 def inboxes_of(accounts: QuerySet[Account]) -> set[str]:
     """The inboxes of these accounts, as far as they live elsewhere: the shared one of their server if it has one."""
     remote = accounts.filter(domain__isnull=False, suspended_at=None).exclude(inbox_url="")
-    shared = remote.annotate(way=Coalesce(NullIf("shared_inbox_url", Value("")), "inbox_url"))
+    shared = remote.annotate(way=Coalesce(NullIf("shared_inbox_url", Value("", TextField())), "inbox_url"))
     return set(shared.values_list("way", flat=True))
 
 

@@ -105,7 +105,7 @@ def keep_actor(received: ReceivedActor, found: webfinger.Found) -> Account:
     try:
         with transaction.atomic():
             lock(f"object:{received.uri}")
-            if Tombstone.objects.filter(uri=received.uri, expires_at=None).exists():
+            if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
             account = _write(received, found)
             _keep_key(account, received.key)

@@ -33,10 +33,13 @@ ANCESTORS: Final = 20
 ANCESTORS_SECONDS: Final = 20.0
 
 
-def refuse_tombstone(uri: str) -> None:
-    """Raise Rejected for what was deleted, or undone before it came. The caller holds `lock("object:<uri>")`."""
+def refuse_tombstone(uri: str, actor: Account) -> None:
+    """Raise Rejected for what its actor has deleted, or undone before it came.
+
+    The caller holds `lock("object:<uri>")`.
+    """
     alive = Q(expires_at=None) | Q(expires_at__gt=clock.now())
-    if Tombstone.objects.filter(alive, uri=uri).exists():
+    if Tombstone.objects.filter(alive, uri=uri, actor_uri=actor.uri).exists():
         raise Rejected("it was deleted")
 
 
@@ -110,7 +113,7 @@ def keep_note(
     new = _new_status(note, author, recipient, announced=announced)
     with transaction.atomic():
         lock(f"object:{note.uri}")
-        refuse_tombstone(note.uri)
+        refuse_tombstone(note.uri, author)
         publish_remote_status(
             new=new,
             files=[

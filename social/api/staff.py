@@ -14,8 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
-# Django's class takes no type argument when it runs.
-Base = admin.ModelAdmin[Any] if TYPE_CHECKING else admin.ModelAdmin
+if TYPE_CHECKING:
+    Base = admin.ModelAdmin[Any]
+else:  # Django's class takes no type argument when it runs
+    Base = admin.ModelAdmin
 FLOORS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 
 
@@ -42,7 +44,7 @@ class StaffSite(admin.AdminSite):
             return False
         return not settings.STAFF_SECOND_FACTOR or is_mfa_enabled(user)
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """To the site's sign-in; staff without a second factor to where they add one, all others are refused."""
         user: Any = request.user
         if not user.is_authenticated:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django.db import connection, models, transaction
 from django.db.models import Q
@@ -110,7 +110,7 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 def overdue_queues() -> list[str]:
     """Queues with a row that has been due for 10 s and is in nobody's hands: its wake-up was lost, or its holder died."""
     with connection.cursor() as cursor:
-        cursor.execute(_OVERDUE_QUEUES, [OVERDUE])
+        cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))
         return [name for (name,) in cursor.fetchall()]
 
 

@@ -75,7 +75,7 @@ class _Guarded(Retry):
         if self.guard.is_open:
             raise ConnectionError("Redis failed less than a second ago: not asked.")
         try:
-            return cast(T, super().call_with_retry(do, *args, **kwargs))
+            return super().call_with_retry(do, *args, **kwargs)
         except (ConnectionError, TimeoutError, OSError):
             self.guard.failed()
             raise
@@ -85,7 +85,7 @@ class _GuardedAsync(AsyncRetry):
     """As `_Guarded`, for asyncio clients, sharing the circuit of the role."""
 
     def __init__(self, guard: Circuit) -> None:
-        super().__init__(NoBackoff(), 1, (ConnectionError, OSError))
+        super().__init__(NoBackoff(), 1, (ConnectionError, OSError))  # type: ignore[arg-type]  # OSError is caught too
         self.guard = guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _GuardedAsync:
@@ -151,7 +151,8 @@ def async_client(role: Role) -> redis.asyncio.Redis:
 def subscriber(role: Role) -> redis.asyncio.connection.AbstractConnection:
     """A connection outside any pool, not yet connected, for SUBSCRIBE: whoever takes it reads it and disconnects it."""
     options = {**_options(role), "retry": AsyncRetry(NoBackoff(), 0)}
-    return redis.asyncio.ConnectionPool.from_url(url(role), **options).make_connection()
+    pool: Any = redis.asyncio.ConnectionPool.from_url(url(role), **options)
+    return cast("redis.asyncio.connection.AbstractConnection", pool.make_connection())
 
 
 def key(role: Role, *parts: object) -> str:

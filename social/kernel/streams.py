@@ -135,7 +135,7 @@ class Hub:
         connection = redis.subscriber("streams")
         tasks: list[asyncio.Task[None]] = []
         try:
-            await connection.connect()
+            await connection.connect()  # type: ignore[no-untyped-call]  # redis-py has no types here
             # Not a TaskGroup: until Python 3.13 it forgets that it was cancelled when a task of its fails at that moment.
             tasks = [asyncio.create_task(self._write(connection)), asyncio.create_task(self._read(connection))]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

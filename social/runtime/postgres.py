@@ -165,7 +165,7 @@ class Postgres:
         if major != MAJOR:
             raise OperatorError(
                 f"{self.cluster} was made by PostgreSQL {major}, this release brings {MAJOR}. Dump it with the release "
-                f"that made it (manage.py backup) and restore it here, or set DATABASE_URL to a server of your own."
+                f"that made it (pg_dump) and load the dump here (psql), or set DATABASE_URL to a server of your own."
             )
 
     def prepare_folders(self) -> None:
@@ -223,9 +223,9 @@ class Postgres:
                 f"{self.cluster} cannot be used by PostgreSQL. Give it to user {self.owner.uid}, mode 0700 (chown -R)."
             )
         if "could not locate a valid checkpoint record" in text or "invalid checkpoint record" in text:
-            return f"{self.cluster} is damaged. Restore it from a backup (manage.py restore)."
+            return f"{self.cluster} is damaged. Move it away and load a dump into the new one."
         if "database files are incompatible" in text:
-            return f"{self.cluster} was made by another PostgreSQL. Use manage.py restore, or set DATABASE_URL."
+            return f"{self.cluster} was made by another PostgreSQL. Load a dump into a new one, or set DATABASE_URL."
         return None
 
     def leftover(self) -> int | None:

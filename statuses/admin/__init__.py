@@ -29,7 +29,8 @@ class StatusAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Status]:
         """What anybody could read as well."""
-        return super().get_queryset(request).filter(visibility__in=ANYBODY, deleted_at=None, reblog_of=None)
+        rows: QuerySet[Status] = super().get_queryset(request)
+        return rows.filter(visibility__in=ANYBODY, deleted_at=None, reblog_of=None)
 
     def has_remove_permission(self, request: HttpRequest) -> bool:
         """Whether the role may remove posts."""

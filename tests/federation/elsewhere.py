@@ -64,12 +64,16 @@ class Elsewhere:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                server.asked.append(Asked("GET", self.path, dict(self.headers.items()), b""))
+                server.asked.append(
+                    Asked("GET", self.path, {name.lower(): value for name, value in self.headers.items()}, b"")
+                )
                 self.answer(server.find(self.path))
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-                server.asked.append(Asked("POST", self.path, dict(self.headers.items()), body))
+                server.asked.append(
+                    Asked("POST", self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                )
                 self.answer(Answer(b"", status=server.inbox_status))
 
             def answer(self, answer: Answer) -> None:
@@ -126,7 +130,7 @@ class Elsewhere:
     def uri(self, path: str) -> str:
         return f"{self.url}/{path}"
 
-    def person(self, name: str, *, key: int = 1, **changes: Any) -> Someone:
+    def person(self, name: str, /, *, key: int = 1, **changes: Any) -> Someone:
         """Somebody with an actor document and an address."""
         someone = Someone(self, name, key)
         self.serve(someone.document() | changes)

@@ -168,7 +168,9 @@ def test_a_drain_that_overslept_its_lease_has_no_effect(listen: Listen) -> None:
 
 def _lose_the_lease(events: Any) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE social_outbox SET claim = 1, claimed_until = now() + interval '1 minute' WHERE key <> ''")
+        cursor.execute(
+            "UPDATE social_outbox SET claim = 1, claimed_until = now() + interval '1 minute' WHERE key <> ''"
+        )
 
 
 def test_a_lease_is_renewed_while_a_long_batch_goes_on(listen: Listen) -> None:
@@ -233,7 +235,9 @@ def test_no_transaction_is_open_while_a_reaction_that_leaves_the_database_runs(l
 
 def test_the_sweep_sees_what_is_overdue_and_in_nobodys_hands(listen: Listen) -> None:
     for queue in ("default", "feeds", "media"):
-        listen(Happened, getattr(news, {"default": "remember", "feeds": "write", "media": "stumble"}[queue]), queue=queue)
+        listen(
+            Happened, getattr(news, {"default": "remember", "feeds": "write", "media": "stumble"}[queue]), queue=queue
+        )
     tell(Happened(1, 1))
     assert overdue_queues() == []
     OutboxRow.objects.exclude(queue="media").update(due_at=now() - timedelta(seconds=11))

@@ -124,9 +124,7 @@ def test_wake_ups_arrive_again_when_redis_is_back(effects: None, broker: Valkey,
     assert waiting() == 1
 
 
-def test_the_first_wake_up_after_a_restart_of_the_broker_arrives(
-    effects: None, broker: Valkey, listen: Listen
-) -> None:
+def test_the_first_wake_up_after_a_restart_of_the_broker_arrives(effects: None, broker: Valkey, listen: Listen) -> None:
     listen(Happened, news.remember)
     tell(1)
     broker.kill()

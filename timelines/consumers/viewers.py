@@ -29,7 +29,8 @@ class Watched:
 
     def forget(self, _message: Message) -> None:
         """Read the viewer anew before the next event: its relations have changed."""
-        pass
+        self._viewer = None
+        self._generation += 1
 
     async def get(self) -> Viewer:
         """The viewer as of now. Reads the database only after `forget` or five minutes."""

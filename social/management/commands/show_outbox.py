@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -108,7 +109,7 @@ class Command(BaseCommand):
         lines = str(value).splitlines() or [""]
         return lines[0] if len(lines[0]) <= 60 else lines[0][:59] + "…"
 
-    def _table(self, rows: list[tuple[str, ...]]) -> None:
+    def _table(self, rows: Sequence[tuple[str, ...]]) -> None:
         widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
         for row in rows:
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
