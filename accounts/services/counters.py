@@ -11,7 +11,7 @@ from django.db import connection
 Counter = Literal["followers_count", "following_count", "statuses_count"]
 
 _BUMP = {
-    name: f"INSERT INTO accounts_accountstat (account_id, statuses_count, following_count, followers_count) "
+    name: f"INSERT INTO accounts_accountstat (account_id, statuses_count, following_count, followers_count) "  # noqa: S608 (constants)
     f"VALUES (%(id)s, {first}) ON CONFLICT (account_id) DO UPDATE "
     f"SET {name} = GREATEST(accounts_accountstat.{name} + %(by)s, 0)"
     for name, first in (

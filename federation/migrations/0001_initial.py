@@ -58,6 +58,9 @@ class Migration(migrations.Migration):
                 ("expires_at", models.DateTimeField(null=True)),
             ],
             options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("uri", "actor_uri"), name="federation_tombstone_once"),
+                ],
                 "indexes": [
                     models.Index(
                         condition=models.Q(("expires_at__isnull", False)),

@@ -42,7 +42,7 @@ def _ground(effects: None, woken: list[str]) -> None:
 
 def test_an_event_outside_a_transaction_is_refused(listen: Listen) -> None:
     listen(Happened, news.remember)
-    with pytest.raises(RuntimeError, match="Happened.*transaction"):
+    with pytest.raises(RuntimeError, match=r"Happened.*transaction"):
         publish(Happened(1, 1))
 
 
