@@ -31,26 +31,28 @@ def _publisher() -> Connection:
     return connection
 
 
-def send_drain(queue: str) -> None:
-    """Send the task that drains `queue`: what is plugged into `social.kernel.wakes.waker`.
-
-    Raises what kombu and redis-py raise when the broker does not answer within a moment.
-    """
+def send(task: str, arguments: tuple[Any, ...] = (), **options: Any) -> None:
+    """Hand a task to the broker, or raise what kombu and redis-py raise within a moment; `options` as in `apply_async`."""
     began = time.monotonic()
     try:
-        _send(queue)
+        _send(task, arguments, options)
     except Exception:
         # At once means a connection that died in the pool (the broker was restarted): a new one is worth a try. A
         # timeout is not.
         if time.monotonic() - began > 0.05:
             raise
-        _send(queue)
+        _send(task, arguments, options)
 
 
-def _send(queue: str) -> None:
-    target = queue if queue in QUEUES else str(CELERY["task_default_queue"])
+def _send(task: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
     with pools.producers[_publisher()].acquire(block=True, timeout=0.2) as producer:
-        drain_outbox.apply_async((queue,), queue=target, producer=producer, retry=False, expires=60)
+        app.send_task(task, arguments, producer=producer, retry=False, **options)
+
+
+def send_drain(queue: str) -> None:
+    """Send the task that drains `queue`: what is plugged into `social.kernel.wakes.waker`. Raises as `send`."""
+    target = queue if queue in QUEUES else str(CELERY["task_default_queue"])
+    send("social.tasks.drain_outbox", (queue,), queue=target, expires=60)
 
 
 @app.task
@@ -64,6 +66,10 @@ def drain_outbox(queue: str) -> None:
     end = time.monotonic() + SLICE
     called_for_help = False
     while claimed := drain(queue, limit):
+        # A claim shares `limit` out among the lanes it finds: one that took n rows gave each lane room for at least
+        # limit / n of them. With n * n below the limit no lane was cut short, and what came later has its own wake-up.
+        if claimed * claimed < limit:
+            return
         if time.monotonic() >= end:
             wakes.wake(queue)
             return

@@ -17,7 +17,7 @@ from federation.inbound.incoming import Incoming, remember_undone
 from federation.models import Tombstone
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import fetch_ancestors, find_or_fetch_post, is_related, keep_note, refuse_tombstone
-from federation.remote.references import find_post
+from federation.remote.references import find_account, find_post
 from social.kernel.errors import Forbidden, NotFound
 from social.kernel.locks import lock
 from statuses.models import Favourite, Status, Visibility
@@ -79,8 +79,8 @@ def delete(incoming: Incoming) -> None:
     if not same_origin(uri, incoming.actor.uri):
         raise Rejected("the post is of another server")
     status = find_post(uri)
-    if status is not None and status.account_id != incoming.actor.id:
-        raise Rejected("the post is another author's")
+    if (status is not None and status.account_id != incoming.actor.id) or find_account(uri) is not None:
+        raise Rejected("it is another actor's")
     _bury(uri, incoming.actor.uri)
 
 

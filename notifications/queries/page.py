@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accounts.models import Account
-from accounts.queries.accounts import load_accounts
-from accounts.queries.emojis import EmojiLookup
+from accounts.queries.cards import Cards, load_cards
 from notifications.models import Notification
 from statuses.queries.page import Page, hydrate
 
@@ -17,13 +15,12 @@ class NotificationPage:
     """Rows with their senders and the posts the recipient may read."""
 
     rows: Sequence[Notification]
-    accounts: Mapping[int, Account]
-    emojis: EmojiLookup
+    accounts: Cards
     statuses: Page
 
 
 def load_page(rows: Sequence[Notification], viewer_id: int) -> NotificationPage:
     """Everything the entities of these rows need: at most eight queries, whatever their number."""
-    accounts = load_accounts(row.from_account_id for row in rows)
+    accounts = load_cards(row.from_account_id for row in rows)
     statuses = hydrate(dict.fromkeys(row.status_id for row in rows if row.status_id is not None), viewer_id)
-    return NotificationPage(rows, accounts, EmojiLookup.for_accounts(accounts.values()), statuses)
+    return NotificationPage(rows, accounts, statuses)

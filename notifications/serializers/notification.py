@@ -7,29 +7,24 @@ from typing import Any
 
 import orjson
 
-from accounts.models import Account
-from accounts.queries.emojis import EmojiLookup
-from accounts.serializers.account import body, counters
 from notifications.models import Notification
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
 
 class NotificationSerializer(EntitySerializer):
-    """Notification. Context: `accounts` by id, `emojis` over them, `statuses` as entities by id."""
+    """Notification. Context: `accounts` and `statuses` as encoded entities by id."""
 
     def to_representation(self, instance: Notification) -> dict[str, Any]:
         """The entity; `status` is there for the types that are about a post."""
-        accounts: Mapping[int, Account] = self.context["accounts"]
-        emojis: EmojiLookup = self.context["emojis"]
+        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
         statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
-        account = accounts[instance.from_account_id]
         entity: dict[str, Any] = {
             "id": str(instance.id),
             "type": instance.type,
             "created_at": clock.iso(instance.created_at),
             "group_key": instance.group_key or f"ungrouped-{instance.id}",
-            "account": body(account, emojis) | counters(account),
+            "account": accounts[instance.from_account_id],
         }
         if instance.status_id is not None:
             entity["status"] = statuses[instance.status_id]
@@ -41,12 +36,11 @@ class NotificationSerializer(EntitySerializer):
 def represent(
     rows: Sequence[Notification],
     *,
-    accounts: Mapping[int, Account],
-    emojis: EmojiLookup,
+    accounts: Mapping[int, orjson.Fragment],
     statuses: Mapping[int, orjson.Fragment],
 ) -> list[dict[str, Any]]:
     """The entities of a page. A notification whose post the recipient may no longer read is left out."""
     shown = [row for row in rows if row.status_id is None or row.status_id in statuses]
-    context = {"accounts": accounts, "emojis": emojis, "statuses": statuses}
+    context = {"accounts": accounts, "statuses": statuses}
     entities: list[dict[str, Any]] = NotificationSerializer(shown, many=True, context=context).data
     return entities

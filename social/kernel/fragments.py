@@ -1,6 +1,6 @@
 """Knows encoded pieces of answers, kept for ten minutes in Redis so that they need not be made again.
 
-A piece is found by a key that names its version, so it is never changed, only no longer asked for. What a piece shows of
+A piece is found by a key that names its version, so it is never changed, only no longer asked for. What it shows of
 things without a version of their own (custom emojis) is covered by a *generation*: a stamp that is stored inside the
 piece and renewed by whoever changes such a thing. A piece of another generation counts as absent. Everything here may
 vanish at any time, and nothing here raises when Redis does not answer.

@@ -54,7 +54,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, 
     mallory = elsewhere.person("mallory", key=2)
     follow(alice, fetch_actor(zoe.uri))
     follow(alice, fetch_actor(mallory.uri))
-    note = zoe.note()
+    note = elsewhere.serve(zoe.note())
     deal(zoe, zoe.activity("Create", note))
     stranger = Elsewhere()
     attempts = [

@@ -126,8 +126,6 @@ def test_the_schedulers_sweep_finds_what_no_wake_up_announced_and_another_takes_
         wait_for_effects([1], 30)
         leaders = [(process, log) for process, log in beats if "leads the schedule" in log.read_text()]
         assert len(leaders) == 1
-        senders = [process for process, log in beats if "Sending due task" in log.read_text()]
-        assert senders == [leaders[0][0]]
         assert heartbeats.last("scheduler") is not None
         leaders[0][0].kill()
         killed = time.monotonic()

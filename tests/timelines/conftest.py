@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from accounts.models import Account, User
+from accounts.services.following import FollowWish, follow_account
 from social.kernel import redis
 from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import ALL_SCOPES, make_token, make_user
 from tests.support.client import Api
+from tests.timelines.server import StreamingServer, streaming_server
 from timelines.queries.access import forget_access
 
 
@@ -83,3 +85,15 @@ class TimelinesDoor:
 @pytest.fixture
 def door() -> TimelinesDoor:
     return TimelinesDoor()
+
+
+def follow(one: Person, other: Person) -> None:
+    """`one` follows `other`, and everybody here has heard of it."""
+    follow_account(account=one.account, target=other.account, wish=FollowWish())
+    work()
+
+
+@pytest.fixture(scope="session")
+def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamingServer]:
+    with streaming_server(tmp_path_factory.mktemp("streaming") / "log") as running:
+        yield running

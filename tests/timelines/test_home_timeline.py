@@ -12,24 +12,19 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Mute, User
 from accounts.services.blocking import block_account, mute_account, unmute_account
-from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.services.following import unfollow_account
 from social.kernel import clock, redis
 from statuses.models import Status
 from tests.factories import statuses as factory
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
-from tests.timelines.conftest import Person, person, work
+from tests.timelines.conftest import Person, follow, person, work
 from timelines.queries import home as home_queries
 from timelines.services import home as home_service
 from timelines.stores import feed
 
 pytestmark = pytest.mark.django_db
 HOME = "/api/v1/timelines/home"
-
-
-def follow(one: Person, other: Person) -> None:
-    follow_account(account=one.account, target=other.account, wish=FollowWish())
-    work()
 
 
 def ids(person: Person, **params: Any) -> list[int]:

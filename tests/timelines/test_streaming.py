@@ -4,88 +4,28 @@ from __future__ import annotations
 
 import json
 import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from accounts.models import AccessToken, Account, User
 from accounts.services.blocking import block_account, mute_account, unmute_account
-from accounts.services.following import FollowWish, follow_account
 from accounts.services.sessions import announce_state
 from accounts.services.tokens import revoke_tokens
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
-from tests.timelines.conftest import Person, person, work
+from tests.timelines.conftest import Person, follow, person, work
+from tests.timelines.listeners import Socket, open_socket
 from tests.timelines.server import StreamingServer, streaming_server
 from timelines.services.broadcasting import broadcast_notification, broadcast_to_account
 from timelines.stores.messages import Event
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module")
-def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamingServer]:
-    with streaming_server(tmp_path_factory.mktemp("streaming") / "log") as running:
-        yield running
-
-
-class Socket:
-    """A client's socket."""
-
-    def __init__(self, server: StreamingServer, token: str | None, path: str = "", **query: str) -> None:
-        if token:
-            query["access_token"] = token
-        self.socket: ClientConnection = connect(f"{server.ws}{path}?{urlencode(query)}", open_timeout=5)
-
-    def __enter__(self) -> Socket:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.socket.close()
-
-    def say(self, **message: Any) -> None:
-        self.socket.send(json.dumps(message))
-
-    def next(self, timeout: float = 3.0) -> dict[str, Any]:
-        message: dict[str, Any] = json.loads(self.socket.recv(timeout))
-        return message
-
-    def update(self) -> dict[str, Any]:
-        message = self.next()
-        assert message["event"] == "update", message
-        assert isinstance(message["payload"], str)
-        entity: dict[str, Any] = json.loads(message["payload"])
-        return entity
-
-    def is_silent(self) -> bool:
-        """Whether nothing came: asks for an error and sees that it is the first answer."""
-        self.say(type="subscribe", stream="no such stream")
-        return self.next() == {"error": "Unknown stream type", "status": 400}
-
-    def is_closed(self, within: float) -> int:
-        """The code with which the server closes the socket in time."""
-        with pytest.raises(ConnectionClosed) as closed:
-            self.socket.recv(within)
-        assert closed.value.rcvd is not None
-        return closed.value.rcvd.code
-
-
-def open_socket(server: StreamingServer, someone: Person, stream: str = "", **query: str) -> Socket:
-    token = str(someone.api.token)
-    return Socket(server, token, **({"stream": stream} if stream else {}), **query)
-
-
-def follow(one: Person, other: Person) -> None:
-    follow_account(account=one.account, target=other.account, wish=FollowWish())
-    work()
 
 
 def refusal(url: str, **options: Any) -> tuple[int, str | None, dict[str, Any]]:
@@ -382,100 +322,6 @@ def test_nothing_is_encoded_for_people_who_are_not_listening(
         work()
         assert socket.update()
     assert made == [1]
-
-
-class EventStream:
-    """A client's event stream."""
-
-    def __init__(self, server: StreamingServer, path: str, token: str | None, **query: str) -> None:
-        request = urllib.request.Request(f"{server.http}/{path}?{urlencode(query)}")
-        if token:
-            request.add_header("Authorization", f"Bearer {token}")
-        self.answer = urllib.request.urlopen(request, timeout=5)
-
-    def __enter__(self) -> EventStream:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.answer.close()
-
-    def line(self) -> str:
-        text: str = self.answer.readline().decode()
-        return text
-
-
-def test_event_streams_greet_and_carry_the_same_events(server: StreamingServer, reader: Person, author: Person) -> None:
-    follow(reader, author)
-    with EventStream(server, "user", reader.api.token) as stream:
-        assert stream.answer.headers["Content-Type"].startswith("text/event-stream")
-        assert stream.answer.headers["Access-Control-Allow-Origin"] == "*"
-        assert stream.line() == ":)\n"
-        status = make_status(author.account, "two\n\nlines")
-        work()
-        assert stream.line() == "event: update\n"
-        data = stream.line()
-        assert data.startswith("data: ")
-        assert json.loads(data.removeprefix("data: "))["id"] == str(status.id)
-        assert stream.line() == "\n"
-        assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
-        work()
-        assert [stream.line() for _ in range(3)] == ["event: delete\n", f"data: {status.id}\n", "\n"]
-
-
-@pytest.mark.parametrize(
-    ("path", "query"),
-    [
-        ("public", {}),
-        ("public/local", {}),
-        ("public", {"only_media": "true"}),
-        ("hashtag", {"tag": "x"}),
-        ("hashtag/local", {"tag": "x"}),
-    ],
-)
-def test_every_public_stream_has_a_path(
-    server: StreamingServer, author: Person, path: str, query: dict[str, str]
-) -> None:
-    with EventStream(server, path, None, access_token=str(author.api.token), **query) as stream:
-        assert stream.line() == ":)\n"
-        make_status(author.account, "#x", media=[make_media(author.account)])
-        work()
-        assert stream.line() == "event: update\n"
-
-
-def test_refused_event_streams_say_why(server: StreamingServer, reader: Person) -> None:
-    def refused(path: str, token: str | None, **query: str) -> tuple[int, dict[str, str]]:
-        with pytest.raises(HTTPError) as error:
-            EventStream(server, path, token, **query)
-        return error.value.code, json.loads(error.value.read())
-
-    token = reader.api.token
-    assert refused("user", None) == (401, {"error": "Missing access token"})
-    assert refused("user", "wrong") == (401, {"error": "Invalid access token"})
-    scopes = {"error": "Access token does not have the required scopes"}
-    assert refused("user", person(scopes="write").api.token) == (401, scopes)
-    assert refused("nothing", token) == (400, {"error": "Unknown channel requested"})
-    assert refused("hashtag", token) == (400, {"error": "Missing tag name parameter"})
-    with pytest.raises(HTTPError) as elsewhere:
-        urllib.request.urlopen(server.http.replace("streaming", "instance"))
-    assert (elsewhere.value.code, json.loads(elsewhere.value.read())) == (404, {"error": "Not Found"})
-
-
-def test_a_revoked_token_ends_its_event_streams_within_a_second(server: StreamingServer, reader: Person) -> None:
-    with EventStream(server, "user", reader.api.token) as stream:
-        assert stream.line() == ":)\n"
-        started = time.monotonic()
-        revoke_tokens(AccessToken.objects.filter(token=reader.api.token))
-        assert stream.line() == ""
-        assert time.monotonic() - started < 1
-
-
-def test_health_answers_ok_to_anybody(server: StreamingServer) -> None:
-    with urllib.request.urlopen(f"{server.http}/health") as answer:
-        assert (answer.status, answer.read()) == (200, b"OK")
-    preflight = urllib.request.Request(f"{server.http}/user", method="OPTIONS")
-    with urllib.request.urlopen(preflight) as answer:
-        assert answer.status == 204
-        assert "Authorization" in answer.headers["Access-Control-Allow-Headers"]
 
 
 def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(

@@ -29,15 +29,16 @@ QUEUE_SIZE: Final = 256
 MAX_STREAMS: Final = 100
 TOO_MANY: Final = "Too many streams on one connection"
 
-_NO_PARAMETERS: Final[dict[str, str]] = {}
-_Item = tuple[Stream, Message]
+# An event for a stream, an error to be told, or the end (True: too slow).
+_Item = tuple[Stream, Message] | StreamError | bool
 
 
 class Connection:
     """One client's connection, WebSocket or event stream.
 
-    `send` writes one event, `close` ends the transport (True: the client was too slow, False: its token is good no
-    more); both are called from the connection's own task only.
+    `send` writes one event, `complain` an error about a wish, `close` ends the transport (True: the client was too
+    slow, False: its token is good no more). All are called from the connection's own task only, in the order things
+    happened.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Connection:
         identity: Identity,
         send: Callable[[Stream, Message], Awaitable[None]],
         close: Callable[[bool], Awaitable[None]],
+        complain: Callable[[StreamError], Awaitable[None]] | None = None,
     ) -> None:
         assert identity.account_id is not None
         assert identity.user_id is not None
@@ -54,9 +56,9 @@ class Connection:
         self.user_id: int = identity.user_id
         self.token_id: int = identity.token_id
         self._switchboard = switchboard
-        self._send, self._close = send, close
+        self._send, self._close, self._complain = send, close, complain
         self._streams: dict[tuple[str, ...], tuple[Stream, Listener]] = {}
-        self._queue: asyncio.Queue[_Item | bool] = asyncio.Queue()
+        self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
         self._ended = False
         self._review: asyncio.Task[None] | None = None
@@ -113,12 +115,19 @@ class Connection:
 
     def offer(self, stream: Stream, message: Message) -> None:
         """Queue an event for the client. When too many wait the connection ends: never is one left out silently."""
+        self._put((stream, message))
+
+    def complain(self, error: StreamError) -> None:
+        """Tell the client what was wrong with a wish, behind the events that came before."""
+        self._put(error)
+
+    def _put(self, item: _Item) -> None:
         if self._ended:
             return
         if self._queue.qsize() >= QUEUE_SIZE:
             self._finish(too_slow=True)
             return
-        self._queue.put_nowait((stream, message))
+        self._queue.put_nowait(item)
 
     def end(self) -> None:
         """Close: the token is good no more. What still waits is not sent."""
@@ -158,6 +167,10 @@ class Connection:
                 self.leave()
                 await self._close(item)
                 return
+            if isinstance(item, StreamError):
+                if self._complain is not None:
+                    await self._complain(item)
+                continue
             stream, message = item
             if stream.filtered and message.facts is not None and self._watched is not None:
                 viewer = await self._watched.get()

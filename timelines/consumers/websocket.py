@@ -53,7 +53,8 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         """Check the token, accept (echoing the protocol, in which some clients send it), begin the first stream."""
         knock = Knock.of(self.scope)
         try:
-            connection = Connection(self.switchboard, await knock.identify(), self._write, self._close)
+            identity = await knock.identify()
+            connection = Connection(self.switchboard, identity, self._write, self._close, self._complain)
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
@@ -67,7 +68,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             if name is not None:
                 await connection.subscribe(name, knock.query.get("tag"))
         except StreamError as error:
-            await self._complain(error)
+            connection.complain(error)
 
     async def websocket_receive(self, message: Mapping[str, Any]) -> None:
         """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": ..}`; anything binary ends the socket."""
@@ -92,7 +93,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             elif wish.get("type") == "unsubscribe":
                 connection.unsubscribe(wish["stream"], tag)
         except StreamError as error:
-            await self._complain(error)
+            connection.complain(error)
 
     async def websocket_disconnect(self, _message: Mapping[str, Any]) -> None:
         """The client has gone."""

@@ -1,0 +1,72 @@
+"""Reads accounts as narrow rows, for entities whose bodies may be in the cache already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.db import connection
+
+from accounts.models import Account
+from accounts.queries.accounts import load_accounts
+from accounts.queries.emojis import EmojiLookup
+from social.kernel import fragments
+from social.kernel.fragments import Found, Wanted
+
+_CARDS: Final = """
+SELECT a.id, a.version, a.domain, s.followers_count, s.following_count, s.statuses_count, s.last_status_at
+FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
+WHERE a.id = ANY(%s)
+"""
+
+
+def account_piece(account_id: int, version: int, domain: str | None) -> Wanted:
+    """The name of the encoded body of an account: one rule for every floor that shows accounts."""
+    return Wanted(f"account:{account_id}:{version}", f"emoji:{domain or ''}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """An account's counters, as `accounts.serializers.account.counters` reads them."""
+
+    followers_count: int
+    following_count: int
+    statuses_count: int
+    last_status_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An account's counters, and the name of its encoded body."""
+
+    piece: Wanted
+    stat: Stat | None
+
+
+@dataclass(slots=True)
+class Cards:
+    """Accounts by id: cards for all, encoded bodies for those in the cache, whole rows for the others."""
+
+    cards: dict[int, Card] = field(default_factory=dict)
+    found: Found = field(default_factory=Found)
+    missing: dict[int, Account] = field(default_factory=dict)
+    emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
+
+
+def load_cards(account_ids: Iterable[int]) -> Cards:
+    """What the entities of these accounts take: one query when every body is in the cache, else two or three more."""
+    wanted = list(set(account_ids))
+    if not wanted:
+        return Cards()
+    with connection.cursor() as cursor:
+        cursor.execute(_CARDS, [wanted])
+        rows = cursor.fetchall()
+    cards = {
+        number: Card(account_piece(number, version, domain), Stat(*stat) if stat[0] is not None else None)
+        for number, version, domain, *stat in rows
+    }
+    found = fragments.load(card.piece for card in cards.values())
+    missing = load_accounts(number for number, card in cards.items() if card.piece.key not in found.pieces)
+    return Cards(cards, found, missing, EmojiLookup.for_accounts(missing.values()))

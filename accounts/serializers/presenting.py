@@ -1,0 +1,46 @@
+"""Knows how accounts become entities by way of encoded bodies that may be in the cache; counters are never cached."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import orjson
+
+from accounts.models import Account
+from accounts.queries.cards import Card, Cards
+from accounts.serializers.account import body, counters
+from social.api.serializers import EntitySerializer
+from social.kernel import fragments
+from social.kernel.fragments import Wanted
+
+
+class CardsSerializer(EntitySerializer):
+    """The entities "Account" of Cards by id, encoded. `fresh` is what was encoded now and may be kept."""
+
+    def to_representation(self, instance: Cards) -> dict[int, orjson.Fragment]:
+        """All of them; an account that vanished while it was read is left out."""
+        self.fresh: dict[Wanted, bytes] = {}
+        pieces = dict(instance.found.pieces)
+        for number, account in instance.missing.items():
+            wanted = instance.cards[number].piece
+            pieces[wanted.key] = orjson.dumps(body(account, instance.emojis))
+            if account.moved_to_id is None:
+                # One that moved shows another account, its counters included: that is not kept.
+                self.fresh[wanted] = pieces[wanted.key]
+        return {
+            number: orjson.Fragment(_with_counters(pieces[card.piece.key], card))
+            for number, card in instance.cards.items()
+            if card.piece.key in pieces
+        }
+
+
+def _with_counters(piece: bytes, card: Card) -> bytes:
+    return piece[:-1] + b"," + orjson.dumps(counters(cast(Account, card)))[1:]
+
+
+def present_cards(cards: Cards) -> dict[int, orjson.Fragment]:
+    """The entities by id; bodies encoded on the way are kept for the next page."""
+    serializer = CardsSerializer(cards)
+    entities = cast(dict[int, orjson.Fragment], serializer.data)
+    fragments.save(serializer.fresh, cards.found.stamps)
+    return entities

@@ -1,0 +1,285 @@
+"""People and how they stand to each other (contract, seed coverage; the numbers stand in the names)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from django.core import mail
+
+from accounts.models import Account, CustomEmoji, Domain
+from social.kernel import clock
+from tests.conformance.people import Person
+from tests.factories.accounts import make_remote, make_token
+from tests.factories.statuses import make_media
+from tests.support.client import Api
+from tests.support.entities import check
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+UPDATE = "/api/v1/accounts/update_credentials"
+
+
+@pytest.fixture
+def alice() -> Person:
+    return Person("alice")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+def relation(viewer: Person, other: Person) -> dict[str, Any]:
+    found: list[dict[str, Any]] = viewer.read("accounts/relationships", **{"id[]": other.id})
+    return found[0]
+
+
+def test_seed_008_and_099_an_account_is_looked_up_without_a_token(alice: Person) -> None:
+    for acct in ("alice", "ALICE", "@alice", "alice@social.localhost", "Alice@Social.LOCALHOST"):
+        answer = Api().get("/api/v1/accounts/lookup", {"acct": acct})
+        assert (answer.status_code, answer.json()["id"]) == (200, alice.id), acct
+    for acct in ("nobody", "alice@elsewhere.example", "", "@", "alice@social.localhost@x"):
+        assert Api().get("/api/v1/accounts/lookup", {"acct": acct}).status_code == 404, acct
+    assert Api().get("/api/v1/accounts/lookup").status_code == 404
+
+
+def test_seed_009_and_056_a_relationship_is_flat(alice: Person, bob: Person) -> None:
+    answer = alice.read("accounts/relationships", **{"id[]": bob.id})
+    assert len(answer) == 1
+    check("Relationship", answer[0])
+    assert not [name for name, value in answer[0].items() if isinstance(value, dict)]
+    assert [name for name, value in answer[0].items() if isinstance(value, list)] in ([], ["languages"])
+
+
+def test_seed_032_and_093_custom_emojis_are_listed_for_everybody() -> None:
+    CustomEmoji.objects.create(shortcode="blobcat", remote_url="https://cats.example/blob.png")
+    CustomEmoji.objects.create(shortcode="elsewhere", domain="cats.example")
+    CustomEmoji.objects.create(shortcode="off", disabled=True)
+    answer = Api().get("/api/v1/custom_emojis")
+    assert answer.status_code == 200
+    assert [item["shortcode"] for item in answer.json()] == ["blobcat"]
+    assert {"shortcode", "url", "static_url", "visible_in_picker"} <= set(answer.json()[0])
+
+
+def test_seed_048_a_bio_is_text_for_its_owner_and_html_for_the_others(alice: Person) -> None:
+    own = alice.api.patch(UPDATE, {"note": "hi"}).json()
+    check("CredentialAccount", own)
+    assert (own["note"], own["source"]["note"]) == ("<p>hi</p>", "hi")
+    assert Api().get(f"/api/v1/accounts/{alice.id}").json()["note"] == "<p>hi</p>"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param("source[privacy]=private&source[sensitive]=true&source[language]=de", id="form"),
+        pytest.param("source%5Bprivacy%5D=private&source%5Bsensitive%5D=1&source%5Blanguage%5D=de", id="escaped"),
+        pytest.param({"source": {"privacy": "private", "sensitive": True, "language": "de"}}, id="json"),
+    ],
+)
+def test_seed_049_source_sets_how_one_posts_from_now_on(alice: Person, form: Any) -> None:
+    sent = {"form": form} if isinstance(form, str) else {"data": form}
+    source = alice.api.patch(UPDATE, **sent).json()["source"]
+    assert (source["privacy"], source["sensitive"], source["language"]) == ("private", True, "de")
+    post = alice.post("hello")
+    assert (post["visibility"], post["sensitive"], post["language"]) == ("private", True, "de")
+
+
+def test_seed_052_a_suspended_account_is_there_and_blank(alice: Person, bob: Person) -> None:
+    alice.api.patch(
+        UPDATE,
+        {"display_name": "Alice", "note": "hi", "fields_attributes": [{"name": "a", "value": "b"}], "locked": True},
+    )
+    alice.post("hello")
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    for api in (Api(), bob.api):
+        answer = api.get(f"/api/v1/accounts/{alice.id}")
+        assert answer.status_code == 200
+        body = answer.json()
+        check("Account", body)
+        assert body["suspended"] is True
+        assert (body["display_name"], body["note"], body["fields"], body["emojis"]) == ("", "", [], [])
+        assert body["avatar"].endswith("avatar.png")
+        assert api.get(f"/api/v1/accounts/{alice.id}/statuses").json() == []
+
+
+def test_seed_050_and_051_a_suspension_can_be_taken_back_and_nothing_is_lost(alice: Person, bob: Person) -> None:
+    alice.api.patch(UPDATE, {"note": "hi"})
+    post = alice.post("hello")
+    bob.do(f"accounts/{alice.id}/follow")
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert bob.api.get(f"/api/v1/statuses/{post['id']}").status_code == 404
+    assert bob.read("accounts/relationships", **{"id[]": alice.id}) == []
+    Account.objects.filter(id=alice.id).update(suspended_at=None)
+    assert bob.read(f"accounts/{alice.id}")["note"] == "<p>hi</p>"
+    assert bob.ids(f"accounts/{alice.id}/statuses") == [post["id"]]
+    assert relation(bob, alice)["following"] is True
+
+
+def test_seed_053_pictures_of_a_sensitized_account_are_sensitive_to_others(
+    alice: Person, bob: Person, settings: Any, tmp_path: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    post = alice.post("", media_ids=[str(make_media(alice.account).id)])
+    Account.objects.filter(id=alice.id).update(sensitized_at=clock.now())
+    assert bob.read(f"statuses/{post['id']}")["sensitive"] is True
+    assert bob.read("timelines/public")[0]["sensitive"] is True
+    assert alice.read(f"statuses/{post['id']}")["sensitive"] is False
+    Account.objects.filter(id=alice.id).update(sensitized_at=None)
+    assert bob.read(f"statuses/{post['id']}")["sensitive"] is False
+
+
+def test_seed_057_to_059_a_follow_says_whether_boosts_and_new_posts_are_wanted(alice: Person, bob: Person) -> None:
+    plain = alice.do(f"accounts/{bob.id}/follow")
+    assert (plain["showing_reblogs"], plain["notifying"]) == (True, False)
+    asked = alice.do(f"accounts/{bob.id}/follow", {"reblogs": False, "notify": True})
+    assert (asked["showing_reblogs"], asked["notifying"]) == (False, True)
+    assert relation(alice, bob) == asked
+
+
+def test_seed_061_062_106_and_156_a_mute_can_spare_notifications_and_can_end(alice: Person, bob: Person) -> None:
+    for duration in ({}, {"duration": 0}, {"duration": "0"}):
+        muted = alice.do(f"accounts/{bob.id}/mute", {"notifications": False, **duration})
+        assert (muted["muting"], muted["muting_notifications"], muted["muting_expires_at"]) == (True, False, None)
+    ending = alice.do(f"accounts/{bob.id}/mute", {"duration": 1})
+    assert ending["muting_notifications"] is True
+    assert ending["muting_expires_at"] is not None
+    time.sleep(1.05)
+    assert relation(alice, bob)["muting"] is False
+
+
+def test_seed_089_and_090_a_request_waits_and_unlocking_accepts_it(alice: Person, bob: Person) -> None:
+    alice.api.patch(UPDATE, {"locked": True})
+    asked = bob.do(f"accounts/{alice.id}/follow")
+    assert (asked["following"], asked["requested"]) == (False, True)
+    assert relation(alice, bob)["requested_by"] is True
+    assert alice.read("accounts/verify_credentials")["source"]["follow_requests_count"] == 1
+    private = alice.post("for followers", visibility="private")
+    assert bob.api.get(f"/api/v1/statuses/{private['id']}").status_code == 404
+    alice.api.patch(UPDATE, {"locked": False})
+    work()
+    accepted = relation(alice, bob)
+    assert (accepted["followed_by"], accepted["requested_by"]) == (True, False)
+    assert relation(bob, alice)["following"] is True
+    assert bob.read(f"statuses/{private['id']}")["id"] == private["id"]
+
+
+def test_seed_105_a_follow_of_whom_one_believes_unlocked_shows_at_once(alice: Person, bob: Person) -> None:
+    remote = make_remote("zoe")
+    for number in (bob.id, str(remote.id)):
+        answer = alice.do(f"accounts/{number}/follow")
+        assert (answer["following"], answer["requested"]) == (True, False)
+    locked = make_remote("yan", locked=True)
+    answer = alice.do(f"accounts/{locked.id}/follow")
+    assert (answer["following"], answer["requested"]) == (False, True)
+
+
+def test_seed_104_149_and_150_following_again_succeeds_also_a_locked_account(alice: Person, bob: Person) -> None:
+    assert alice.do(f"accounts/{bob.id}/follow") == alice.do(f"accounts/{bob.id}/follow")
+    bob.api.patch(UPDATE, {"locked": True})
+    carol = Person("carol")
+    for _time in range(2):
+        answer = carol.do(f"accounts/{bob.id}/follow")
+        assert (answer["requested"], answer["following"]) == (True, False)
+
+
+def test_seed_110_both_addresses_of_ones_own_account_need_a_token(alice: Person) -> None:
+    for path in ("/api/v1/verify_credentials", "/api/v1/accounts/verify_credentials"):
+        assert Api().get(path).status_code == 401
+        body = alice.api.get(path).json()
+        check("CredentialAccount", body)
+        assert body["id"] == alice.id
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"data": {}}, id="nothing"),
+        pytest.param({"data": {"source": {}}}, id="empty object"),
+        pytest.param({"data": {"source": ""}}, id="empty text"),
+        pytest.param({"data": {"source": None}}, id="null"),
+        pytest.param({"data": {"source": []}}, id="empty list"),
+        pytest.param({"form": "source="}, id="empty form field"),
+        pytest.param({"form": "source[language]="}, id="empty member"),
+        pytest.param(
+            {"data": {"source": {"privacy": None, "sensitive": None, "language": ""}}}, id="members without values"
+        ),
+    ],
+)
+def test_seed_133_and_151_an_empty_source_changes_nothing_and_is_no_error(alice: Person, sent: dict[str, Any]) -> None:
+    before = alice.read("accounts/verify_credentials")
+    answer = alice.api.patch(UPDATE, **sent)
+    assert (answer.status_code, answer.json()) == (200, before)
+
+
+@pytest.mark.parametrize(("length", "status"), [(160, 200), (161, 200), (500, 200), (501, 422)])
+def test_seed_154_a_bio_has_five_hundred_characters(alice: Person, length: int, status: int) -> None:
+    answer = alice.api.patch(UPDATE, {"note": "ä" * length})
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.json()["source"]["note"] == "ä" * length
+    else:
+        assert "error" in answer.json()
+
+
+def test_seed_031_and_128_people_who_block_are_not_found_by_those_they_block(alice: Person, bob: Person) -> None:
+    assert bob.ids("accounts/search", q="ali") == [alice.id]
+    alice.do(f"accounts/{bob.id}/block")
+    assert bob.ids("accounts/search", q="ali") == bob.ids("accounts/search", q="alice@social.localhost") == []
+    assert alice.ids("accounts/search", q="bo") == []
+    assert alice.ids("accounts/search", q="bob@social.localhost") == [bob.id]
+
+
+def test_seed_055_a_refused_sign_up_says_what_is_wrong_with_each_field() -> None:
+    answer = Api(make_token(None, "write:accounts")).post("/api/v1/accounts")
+    assert answer.status_code == 422
+    body = answer.json()
+    assert body["error"].startswith("Validation failed: ")
+    assert set(body["details"]) == {"username", "email", "password", "agreement"}
+    assert all(set(item) == {"error", "description"} for found in body["details"].values() for item in found)
+
+
+def test_seed_098_the_token_of_a_sign_up_is_the_new_persons(settings: Any) -> None:
+    settings.CONFIRM_EMAIL = True
+    form = {"username": "dora", "email": "dora@example.com", "password": "correct horse", "agreement": "true"}
+    answer = Api(make_token(None)).post("/api/v1/accounts", form)
+    assert answer.status_code == 200
+    check("Token", answer.json())
+    work()
+    assert [message.to for message in mail.outbox] == [["dora@example.com"]]
+    own = Api(answer.json()["access_token"])
+    refused = own.get("/api/v1/accounts/verify_credentials")
+    assert refused.status_code == 403
+    assert refused.json()["error"] == "Your login is missing a confirmed e-mail address"
+
+
+def test_seed_098_unconfirmed_people_do_not_exist_for_others(settings: Any, bob: Person) -> None:
+    settings.CONFIRM_EMAIL = True
+    form = {"username": "dora", "email": "dora@example.com", "password": "correct horse", "agreement": "true"}
+    assert Api(make_token(None)).post("/api/v1/accounts", form).status_code == 200
+    number = Account.objects.get(username="dora").id
+    assert bob.api.get("/api/v1/accounts/lookup", {"acct": "dora"}).status_code == 404
+    assert bob.api.get(f"/api/v1/accounts/{number}").status_code == 404
+    assert bob.api.post(f"/api/v1/accounts/{number}/follow").status_code == 404
+    assert bob.ids("accounts/search", q="dora") == []
+
+
+def test_seed_157_one_follow_too_many_in_a_day_is_429(alice: Person, bob: Person, settings: Any) -> None:
+    settings.RATE_LIMITS = True
+    path = f"/api/v1/accounts/{bob.id}/follow"
+    answer = alice.api.post(path)
+    # 300 calls of one token in five minutes end before 400 follows do: the counter shown is the tightest.
+    left = int(answer["X-RateLimit-Remaining"])
+    assert (int(answer["X-RateLimit-Limit"]), left) == (300, 299)
+    assert answer["X-RateLimit-Reset"].endswith("Z")
+
+
+def test_seed_037_people_posts_and_servers_are_counted(alice: Person) -> None:
+    alice.post()
+    Domain.objects.create(name="one.example")
+    stats = Api().get("/api/v1/instance").json()["stats"]
+    assert stats == {"user_count": 1, "status_count": 1, "domain_count": 1}
+    for version in ("2.0", "2.1"):
+        usage = Api().get(f"/nodeinfo/{version}").json()["usage"]
+        assert (usage["users"]["total"], usage["localPosts"]) == (1, 1)

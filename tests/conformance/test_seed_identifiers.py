@@ -1,0 +1,242 @@
+"""Ids, pages and paths of the whole slice (contract, seed coverage: SEED-001, 041-046, 122-125, 146, 158, 161)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import CustomEmoji
+from moderation.models import HouseRule
+from social.kernel import clock
+from tests.conformance.people import Person, here, links, walk
+from tests.factories.accounts import make_application, make_token
+from tests.factories.statuses import make_media
+from tests.support.client import Api
+from tests.support.entities import check_ids
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice() -> Person:
+    return Person("alice")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+@pytest.fixture(autouse=True)
+def _own_media(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+def _everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
+    """One answer of every endpoint that answers with a body, of a world where each list has something in it."""
+    HouseRule.objects.create(text="Be kind", position=1)
+    CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
+    bob.do(f"accounts/{alice.id}/follow")
+    alice.do(f"accounts/{bob.id}/follow")
+    media = make_media(alice.account, "a cat")
+    post = alice.post("#cats @bob https://example.com/", media_ids=[str(media.id)], language="en")
+    reply = bob.post("@alice yes", in_reply_to_id=post["id"])
+    boost = bob.do(f"statuses/{post['id']}/reblog")
+    bob.do(f"statuses/{post['id']}/favourite")
+    waiting = make_media(alice.account)
+    number = post["id"]
+    reads = [
+        "accounts/verify_credentials",
+        "verify_credentials",
+        f"accounts/{bob.id}",
+        f"accounts?id[]={bob.id}",
+        "accounts/lookup?acct=bob",
+        "accounts/search?q=bob",
+        f"accounts/relationships?id[]={bob.id}",
+        f"accounts/{alice.id}/statuses",
+        "apps/verify_credentials",
+        "custom_emojis",
+        "instance",
+        "instance/rules",
+        f"media/{waiting.id}",
+        "notifications",
+        f"statuses/{number}",
+        f"statuses?id[]={number}",
+        f"statuses/{reply['id']}/context",
+        f"statuses/{number}/favourited_by",
+        f"statuses/{number}/reblogged_by",
+        f"statuses/{boost['id']}",
+        "timelines/home",
+        "timelines/public",
+        "timelines/tag/cats",
+    ]
+    bodies: list[tuple[str, Any]] = [(path, alice.read(path)) for path in reads]
+    told = alice.read("notifications")[0]["id"]
+    acts = [
+        (f"accounts/{bob.id}/mute", None),
+        (f"accounts/{bob.id}/unmute", None),
+        (f"statuses/{reply['id']}/favourite", None),
+        (f"statuses/{reply['id']}/unfavourite", None),
+        (f"statuses/{reply['id']}/reblog", None),
+        (f"statuses/{reply['id']}/unreblog", None),
+        (f"accounts/{bob.id}/block", None),
+        (f"accounts/{bob.id}/unblock", None),
+        (f"accounts/{bob.id}/unfollow", None),
+        ("apps", {"client_name": "x", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob"}),
+    ]
+    bodies += [(path, alice.api.post(f"/api/v1/{path}", data).json()) for path, data in acts]
+    bodies.append((f"notifications/{told}", told))
+    bodies.append(("v2 instance", Api().get("/api/v2/instance").json()))
+    bodies.append(("update", alice.api.patch("/api/v1/accounts/update_credentials", {"note": "x"}).json()))
+    bodies.append(("put media", alice.api.put(f"/api/v1/media/{waiting.id}", {"description": "x"}).json()))
+    bodies.append(("delete", alice.api.delete(f"/api/v1/statuses/{number}").json()))
+    work()
+    return bodies
+
+
+def test_seed_041_042_043_and_161_every_id_anywhere_is_a_string_and_has_no_numeric_twin(
+    alice: Person, bob: Person
+) -> None:
+    for path, body in _everything(alice, bob):
+        assert body, f"{path} has nothing to look at"
+        assert not (isinstance(body, dict) and "error" in body), (path, body)
+        check_ids(body, path)
+
+
+def test_seed_001_every_answer_of_the_api_is_json(alice: Person) -> None:
+    for path in ("v2/instance", "v1/timelines/public", "v1/accounts/1", "v1/nothing", "v1/accounts/verify_credentials"):
+        assert Api().get(f"/api/{path}")["Content-Type"].startswith("application/json"), path
+    assert alice.api.post("/api/v1/statuses", {"status": "hello"})["Content-Type"].startswith("application/json")
+
+
+def test_seed_044_status_ids_are_time_ordered(alice: Person) -> None:
+    before = 0
+    for _number in range(3):
+        body = alice.api.post("/api/v1/statuses", {"status": "hello"}).json()
+        made = clock.now().timestamp() * 1000
+        assert abs((int(body["id"]) >> 16) - made) < 2000
+        assert int(body["id"]) > before
+        before = int(body["id"])
+
+
+def test_seed_045_and_046_a_hundred_quick_posts_have_distinct_ids_that_do_not_count(alice: Person) -> None:
+    ids = [int(alice.api.post("/api/v1/statuses", {"status": str(number)}).json()["id"]) for number in range(100)]
+    assert len(set(ids)) == 100
+    assert ids == sorted(ids)
+    tails = [number & 0xFFFF for number in ids]
+    assert tails != list(range(1, 101))
+    assert max(tails) > 1000, "the low bits begin at zero"
+    steps = {after - before for before, after in zip(tails, tails[1:], strict=False)}
+    assert len(steps) > 10, "the low bits tell how many posts lie between two of them"
+
+
+def test_seed_041_ids_of_accounts_and_files_are_of_the_same_kind(alice: Person, bob: Person) -> None:
+    for number in (alice.id, bob.id, str(make_media(alice.account).id)):
+        assert abs((int(number) >> 16) - clock.now().timestamp() * 1000) < 60_000
+
+
+LISTS = ["timelines/public", "timelines/home", "timelines/tag/x", "accounts/{alice}/statuses"]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_seed_122_and_123_max_id_since_id_and_min_id_mean_the_same_everywhere(alice: Person, path: str) -> None:
+    one, two, three, four, five = (alice.post(f"{number} #x")["id"] for number in range(5))
+    where = path.format(alice=alice.id)
+    assert alice.ids(where) == [five, four, three, two, one]
+    assert alice.ids(where, max_id=three) == [two, one]
+    assert alice.ids(where, since_id=one, limit=2) == [five, four]
+    assert alice.ids(where, min_id=one, limit=2) == [three, two]
+    assert alice.ids(where, min_id=one, max_id=three) == [two]
+    assert alice.ids(where, since_id=five) == []
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_seed_124_both_links_stand_there_and_next_shows_each_item_once(alice: Person, path: str) -> None:
+    made = [alice.post(f"{number} #x")["id"] for number in range(5)]
+    where = "/api/v1/" + path.format(alice=alice.id)
+    first = alice.api.get(f"{where}?limit=2")
+    assert list(links(first)) == ["next", "prev"]
+    assert [item["id"] for item in walk(alice.api, f"{where}?limit=2")] == made[::-1]
+    assert alice.api.get(here(links(first)["prev"])).json() == []
+
+
+def test_seed_124_notifications_are_walked_both_ways(alice: Person, bob: Person) -> None:
+    for number in range(5):
+        bob.post(f"{number} @alice")
+    newest = [item["id"] for item in walk(alice.api, "/api/v1/notifications?limit=2")]
+    assert len(set(newest)) == 5
+    oldest = alice.api.get(f"/api/v1/notifications?limit=2&max_id={newest[3]}")
+    assert [item["id"] for item in oldest.json()] == newest[4:]
+    back = walk(alice.api, here(links(oldest)["prev"]), rel="prev")
+    assert sorted(item["id"] for item in back) == sorted(newest[:4])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "custom_emojis",
+        "instance/rules",
+        "timelines/home",
+        "timelines/public",
+        "timelines/tag/nothing",
+        "notifications",
+        "accounts/search?q=nobody",
+        "accounts/relationships",
+        "accounts/{alice}/statuses",
+    ],
+)
+def test_seed_125_where_there_is_nothing_to_lead_to_there_is_no_link_header(alice: Person, path: str) -> None:
+    answer = alice.api.get("/api/v1/" + path.format(alice=alice.id))
+    assert (answer.status_code, answer.json()) == (200, [])
+    assert not answer.has_header("Link")
+
+
+def test_seed_125_lists_without_pages_have_no_link_header_either(alice: Person, bob: Person) -> None:
+    for path in (f"accounts?id[]={bob.id}", f"accounts/relationships?id[]={bob.id}", "accounts/search?q=bob"):
+        answer = alice.api.get(f"/api/v1/{path}")
+        assert len(answer.json()) == 1
+        assert not answer.has_header("Link"), path
+
+
+@pytest.mark.parametrize(
+    "path", ["statuses/1", "accounts/1", "accounts/1/statuses", "statuses/1/context", "notifications/1", "media/1"]
+)
+def test_seed_146_what_nobody_has_is_404_with_an_error(alice: Person, path: str) -> None:
+    answer = alice.api.get(f"/api/v1/{path}")
+    assert answer.status_code == 404
+    assert set(answer.json()) == {"error"}
+
+
+def test_seed_136_a_granular_scope_opens_its_endpoints_and_no_others(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    narrow = Api(make_token(bob.user, "write:favourites"))
+    assert narrow.post(f"/api/v1/statuses/{post['id']}/favourite").status_code == 200
+    for path in (f"statuses/{post['id']}/reblog", f"accounts/{alice.id}/follow", "statuses"):
+        refused = narrow.post(f"/api/v1/{path}")
+        assert (refused.status_code, refused.json()) == (
+            403,
+            {"error": "This action is outside the authorized scopes"},
+        ), path
+    reader = Api(make_token(bob.user, "read:notifications"))
+    assert reader.get("/api/v1/notifications").status_code == 200
+    assert reader.get("/api/v1/timelines/home").status_code == 403
+
+
+def test_seed_135_and_138_a_wrong_token_is_401_everywhere_and_no_token_where_one_is_needed() -> None:
+    for path in ("accounts/verify_credentials", "verify_credentials", "apps/verify_credentials", "timelines/home"):
+        for api in (Api(), Api("wrong")):
+            answer = api.get(f"/api/v1/{path}")
+            assert answer.status_code == 401, path
+            assert answer["WWW-Authenticate"].startswith("Bearer"), path
+            assert answer.json()["error"] == "The access token is invalid", path
+
+
+def test_seed_092_an_application_is_told_what_it_is() -> None:
+    application = make_application(name="Cat pictures", website="https://cats.example/")
+    answer = Api(make_token(None, "read", application)).get("/api/v1/apps/verify_credentials")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert (body["id"], body["name"], body["website"]) == (str(application.id), "Cat pictures", "https://cats.example/")
+    assert "client_secret" not in body

@@ -1,0 +1,221 @@
+"""Posts and what people do with them (contract, seed coverage; the numbers stand in the names)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.conformance.people import Person, links, walk
+from tests.factories.accounts import make_remote, make_token
+from tests.factories.statuses import make_remote_status
+from tests.support.client import Api
+from tests.support.entities import check, check_all
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice() -> Person:
+    return Person("alice")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+def test_seed_003_and_004_following_tells_and_blocking_ends_it(alice: Person, bob: Person) -> None:
+    assert alice.do(f"accounts/{bob.id}/follow")["following"] is True
+    told = bob.read("notifications")
+    check_all("Notification", told)
+    assert [(item["type"], item["account"]["id"]) for item in told] == [("follow", alice.id)]
+    blocked = alice.do(f"accounts/{bob.id}/block")
+    assert (blocked["blocking"], blocked["following"]) == (True, False)
+    assert bob.read("notifications") == []
+
+
+def test_seed_016_and_017_a_favourite_is_counted_and_a_boost_wraps_the_post(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    liked = bob.do(f"statuses/{post['id']}/favourite")
+    assert (liked["favourited"], liked["favourites_count"]) == (True, 1)
+    boost = bob.do(f"statuses/{post['id']}/reblog")
+    check("StatusOfUser", boost)
+    assert boost["reblog"]["id"] == post["id"] != boost["id"]
+    assert bob.do(f"statuses/{post['id']}/reblog")["id"] == boost["id"]
+
+
+def test_seed_119_and_120_each_act_answers_with_the_post(alice: Person, bob: Person) -> None:
+    post = alice.post("#cats")
+    for act, mark in (("favourite", "favourited"), ("reblog", "reblogged")):
+        done = bob.do(f"statuses/{post['id']}/{act}")
+        undone = bob.do(f"statuses/{post['id']}/un{act}")
+        check("StatusOfUser", done)
+        check("StatusOfUser", undone)
+        assert done[mark] is True
+        assert (undone["id"], undone[mark], undone["reblog"]) == (post["id"], False, None)
+    deleted = alice.api.delete(f"/api/v1/statuses/{post['id']}")
+    check("DeletedStatus", deleted.json())
+    assert (deleted.json()["text"], deleted.json()["id"]) == ("#cats", post["id"])
+    assert alice.api.get(f"/api/v1/statuses/{post['id']}").status_code == 404
+
+
+def test_seed_022_a_post_stands_in_every_timeline_it_belongs_to(alice: Person, bob: Person) -> None:
+    bob.do(f"accounts/{alice.id}/follow")
+    post = alice.post("hello #cats")
+    for path in ("timelines/home", "timelines/public", "timelines/tag/cats", "timelines/tag/CATS"):
+        shown = bob.read(path)
+        check_all("StatusOfUser", shown)
+        assert [item["id"] for item in shown] == [post["id"]], path
+
+
+def test_seed_071_and_097_notifications_of_one_account(alice: Person, bob: Person) -> None:
+    carol = Person("carol")
+    for person in (bob, carol):
+        person.post("hi @alice")
+    told = alice.read("notifications", account_id=bob.id)
+    assert [item["account"]["id"] for item in told] == [bob.id]
+    assert alice.read("notifications", account_id="1") == []
+
+
+def test_seed_072_and_073_notifications_go_one_by_one_and_all_at_once(alice: Person, bob: Person) -> None:
+    for number in range(3):
+        bob.post(f"{number} @alice")
+    one, *others = alice.ids("notifications")
+    assert alice.do(f"notifications/{one}/dismiss") == {}
+    assert alice.api.get(f"/api/v1/notifications/{one}").status_code == 404
+    assert alice.ids("notifications") == others
+    assert alice.do("notifications/clear") == {}
+    assert alice.read("notifications") == []
+
+
+def test_seed_118_and_114_who_likes_and_boosts_comes_in_pages(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    people = [bob, Person("carol"), Person("dora")]
+    for person in people:
+        person.do(f"statuses/{post['id']}/favourite")
+        person.do(f"statuses/{post['id']}/reblog")
+    for name in ("favourited_by", "reblogged_by"):
+        path = f"/api/v1/statuses/{post['id']}/{name}?limit=1"
+        page = Api().get(path)
+        check_all("Account", page.json())
+        assert list(links(page)) == ["next", "prev"]
+        assert "since_id=" in links(page)["prev"]
+        assert [item["id"] for item in walk(Api(), path)] == [person.id for person in people[::-1]]
+
+
+def test_seed_128_to_130_after_a_block_neither_sees_the_other_anywhere(alice: Person, bob: Person) -> None:
+    alice.do(f"accounts/{bob.id}/follow")
+    bob.do(f"accounts/{alice.id}/follow")
+    carol = Person("carol")
+    for person in (alice, bob):
+        carol.do(f"accounts/{person.id}/follow")
+    carols = carol.post("hello #x")
+    for person in (alice, bob):
+        person.do(f"statuses/{carols['id']}/favourite")
+        person.do(f"statuses/{carols['id']}/reblog")
+        person.post("@alice @bob see #x", in_reply_to_id=carols["id"])
+    own = alice.post("#x")
+    theirs = bob.post("#x")
+    assert alice.read("notifications", account_id=bob.id)
+    alice.do(f"accounts/{bob.id}/block")
+    refused = bob.api.get(f"/api/v1/statuses/{own['id']}")
+    assert (refused.status_code, refused.json()) == (404, bob.api.get("/api/v1/statuses/1").json())
+    for path in ("context", "favourited_by", "reblogged_by"):
+        assert bob.api.get(f"/api/v1/statuses/{own['id']}/{path}").status_code == 404
+    assert bob.read(f"accounts/{alice.id}/statuses") == []
+    for viewer, other in ((bob, alice), (alice, bob)):
+        seen: list[dict[str, Any]] = []
+        for path in ("timelines/home", "timelines/public", "timelines/tag/x", "notifications"):
+            seen += viewer.read(path)
+        for path in ("favourited_by", "reblogged_by"):
+            assert other.id not in viewer.ids(f"statuses/{carols['id']}/{path}"), path
+        context = viewer.read(f"statuses/{carols['id']}/context")
+        seen += context["ancestors"] + context["descendants"]
+        assert seen
+        for item in seen:
+            assert item["account"]["id"] != other.id, (viewer.username, item)
+            assert (item.get("reblog") or item)["account"]["id"] != other.id
+    assert alice.read(f"statuses/{theirs['id']}")["id"] == theirs["id"]
+
+
+def test_seed_131_what_one_did_before_a_block_can_always_be_undone(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    for act in ("favourite", "reblog"):
+        bob.do(f"statuses/{post['id']}/{act}")
+    alice.do(f"accounts/{bob.id}/block")
+    for act in ("unfavourite", "unreblog"):
+        assert bob.do(f"statuses/{post['id']}/{act}")["id"] == post["id"]
+        assert bob.api.post(f"/api/v1/statuses/{post['id']}/{act}").status_code == 404
+    counted = alice.read(f"statuses/{post['id']}")
+    assert (counted["favourites_count"], counted["reblogs_count"]) == (0, 0)
+
+
+def test_seed_132_undoing_what_was_never_done_tells_nothing_of_a_private_post(alice: Person, bob: Person) -> None:
+    private = alice.post("secret", visibility="private")
+    for act in ("unfavourite", "unreblog"):
+        answer = bob.api.post(f"/api/v1/statuses/{private['id']}/{act}")
+        unknown = bob.api.post(f"/api/v1/statuses/1/{act}")
+        assert (answer.status_code, answer.content) == (404, unknown.content)
+
+
+def test_seed_134_the_public_timeline_of_other_servers_alone(alice: Person) -> None:
+    alice.post()
+    there = make_remote_status(make_remote("zoe"))
+    work()
+    assert Api().get("/api/v1/timelines/public?remote=true").json()[0]["id"] == str(there.id)
+    assert len(Api().get("/api/v1/timelines/public?remote=true").json()) == 1
+
+
+def test_seed_144_each_interaction_makes_one_notification(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    for path in (f"accounts/{alice.id}/follow", f"statuses/{post['id']}/favourite", f"statuses/{post['id']}/reblog"):
+        for _twice in range(2):
+            bob.do(path)
+    bob.post("@alice @Alice @alice@social.localhost")
+    told = alice.read("notifications")
+    check_all("Notification", told)
+    assert sorted(item["type"] for item in told) == ["favourite", "follow", "mention", "reblog"]
+    assert {item["account"]["id"] for item in told} == {bob.id}
+    assert all(item.get("status") for item in told if item["type"] != "follow")
+
+
+def test_seed_145_a_mute_with_notifications_makes_none_and_without_them_it_does(alice: Person, bob: Person) -> None:
+    alice.do(f"accounts/{bob.id}/mute")
+    bob.post("one @alice")
+    assert alice.read("notifications") == []
+    alice.do(f"accounts/{bob.id}/mute", {"notifications": False})
+    bob.post("two @alice")
+    assert [item["type"] for item in alice.read("notifications")] == ["mention"]
+
+
+def test_seed_086_a_file_hangs_on_one_post(alice: Person, settings: Any, tmp_path: Any) -> None:
+    from tests.factories.statuses import make_media
+
+    settings.MEDIA_ROOT = tmp_path
+    media = str(make_media(alice.account, "alt").id)
+    post = alice.post("", media_ids=[media])
+    assert [(item["id"], item["description"]) for item in post["media_attachments"]] == [(media, "alt")]
+    assert alice.api.put(f"/api/v1/media/{media}", {"description": "new"}).status_code == 404
+    again = alice.api.post("/api/v1/statuses", {"status": "x", "media_ids": [media]})
+    assert again.status_code == 422
+    assert "error" in again.json()
+
+
+def test_seed_157_one_post_too_many_in_three_hours_is_429(alice: Person, settings: Any, monkeypatch: Any) -> None:
+    from social.api import limits
+
+    settings.RATE_LIMITS = True
+    # Two hundred and ninety-nine posts made by an earlier token of the same person count alike.
+    answers = []
+    for _time in range(302):
+        alice.api.token = make_token(alice.user) if len(answers) % 250 == 0 else alice.api.token
+        answers.append(alice.api.post("/api/v1/statuses", {}))
+        if answers[-1].status_code == 429:
+            break
+    assert [answer.status_code for answer in answers[:-1]] == [422] * 300
+    refused = answers[-1]
+    assert (refused.status_code, refused.json()) == (429, {"error": "Too many requests"})
+    assert (refused["X-RateLimit-Limit"], refused["X-RateLimit-Remaining"]) == ("300", "0")
+    assert limits

@@ -1,0 +1,152 @@
+"""People and the server are found by the documents others look for (contract, federation section 14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from accounts.services.resolving import resolve_address
+from social.kernel import clock
+from tests.factories.accounts import make_remote, make_token, make_user
+from tests.federation.elsewhere import Elsewhere, Someone
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def webfinger(resource: str) -> Any:
+    return Api().get("/.well-known/webfinger", {"resource": resource})
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "acct:alice@social.localhost",
+        "acct:ALICE@Social.Localhost",
+        "alice@social.localhost",
+        "@alice@social.localhost",
+        "http://social.localhost/users/alice",
+        "http://social.localhost/@alice",
+    ],
+)
+def test_a_person_is_found_by_every_spelling(alice: Account, resource: str) -> None:
+    answer = webfinger(resource)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/jrd+json; charset=utf-8")
+    body = answer.json()
+    assert body["subject"] == "acct:alice@social.localhost"
+    assert body["aliases"] == ["http://social.localhost/@alice", alice.uri]
+    links = {link["rel"]: link.get("href") or link.get("template") for link in body["links"]}
+    assert links["self"] == alice.uri
+    assert links["http://ostatus.org/schema/1.0/subscribe"].endswith("/authorize_interaction?uri={uri}")
+    assert not any("salmon" in rel or "hub" in rel for rel in links), "SEED: there is no OStatus"
+    assert (answer["Access-Control-Allow-Origin"], answer["Cache-Control"]) == ("*", "public, max-age=259200")
+
+
+def test_the_server_is_found_by_its_domain(db: None) -> None:
+    for resource in ("social.localhost", "acct:social.localhost@social.localhost", "http://social.localhost/actor"):
+        body = webfinger(resource).json()
+        assert body["subject"] == "acct:social.localhost@social.localhost"
+        assert [link["href"] for link in body["links"] if link["rel"] == "self"] == ["http://social.localhost/actor"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "status"),
+    [
+        ("", 400),
+        ("x" * 3000, 400),
+        ("acct:nobody@social.localhost", 404),
+        ("acct:zoe@remote.example", 404),
+        ("acct:zoe@social.localhost", 404),
+        ("acct:fresh@social.localhost", 404),
+        ("acct:@social.localhost", 404),
+        ("http://social.localhost/users/nobody", 404),
+        ("https://remote.example/users/zoe", 404),
+        ("acct:alice@social.localhost@x", 404),
+        ("\0", 400),
+        ("acct:a\0b@social.localhost", 404),
+    ],
+)
+def test_who_is_not_here_is_not_found(alice: Account, resource: str, status: int) -> None:
+    make_remote("zoe")
+    make_user("fresh", confirmed=False)
+    answer = webfinger(resource)
+    assert (answer.status_code, "error" in answer.json()) == (status, True)
+
+
+def test_host_meta_in_both_forms(db: None) -> None:
+    answer = Api().get("/.well-known/host-meta")
+    assert answer["Content-Type"] == "application/xrd+xml; charset=utf-8"
+    assert b'template="http://social.localhost/.well-known/webfinger?resource={uri}"' in answer.content
+    answer = Api().get("/.well-known/host-meta", headers={"Accept": "application/json"})
+    assert answer.json()["links"][0]["template"].endswith("?resource={uri}")
+
+
+def test_nodeinfo_tells_what_this_is_and_how_many_use_it(alice: Account) -> None:
+    """clients.md, E1 "Strategy"."""
+    links = Api().get("/.well-known/nodeinfo").json()["links"]
+    assert [link["rel"].rsplit("/", 1)[1] for link in links] == ["2.0", "2.1"]
+    for link in links:
+        answer = Api().get(link["href"].removeprefix("http://social.localhost"))
+        body = answer.json()
+        assert answer["Access-Control-Allow-Origin"] == "*"
+        assert body["software"]["name"] == "social"
+        assert [part.isdigit() for part in body["software"]["version"].split(".")] == [True] * 3
+        assert body["metadata"]["upstream"] == {"name": "mastodon", "version": "4.6.5"}
+        assert (body["protocols"], body["usage"]["users"]["total"]) == (["activitypub"], 1)
+        assert ("repository" in body["software"]) == (body["version"] == "2.1")
+    assert Api().get("/nodeinfo/1.0").status_code == 404
+
+
+def test_old_protocols_are_gone(alice: Account) -> None:
+    for path in ("/api/salmon/1", "/api/push", "/api/subscriptions/1", "/users/alice.atom"):
+        assert Api().get(path).status_code == 404, path
+
+
+def test_an_address_leads_to_the_account_elsewhere(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    api = Api(make_token(alice.user))
+    address = f"@zoe@{elsewhere.domain}"
+    assert api.get("/api/v1/accounts/search", {"q": address}).json() == []
+    (found,) = api.get("/api/v1/accounts/search", {"q": address, "resolve": "true"}).json()
+    assert (found["acct"], found["uri"]) == (address[1:], zoe.uri)
+    asked = len(elsewhere.asked)
+    assert resolve_address(address) is not None
+    assert len(elsewhere.asked) == asked, "who is known is not asked for again"
+
+
+def test_a_mention_of_somebody_unknown_finds_them(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    api = Api(make_token(alice.user))
+    status = api.post("/api/v1/statuses", {"status": f"hi @zoe@{elsewhere.domain} and @x@nowhere.example"}).json()
+    assert [mention["acct"] for mention in status["mentions"]] == [f"zoe@{elsewhere.domain}"]
+
+
+@pytest.mark.parametrize("broken", ["no webfinger", "another subject", "no actor", "another name", "no answer"])
+def test_an_address_that_is_not_confirmed_both_ways_leads_nowhere(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, broken: str
+) -> None:
+    """Security rows 5 and 14."""
+    if broken == "no webfinger":
+        elsewhere.fingers.clear()
+    elif broken == "another subject":
+        elsewhere.finger("zoe", zoe.uri, subject="acct:zoe@somewhere.example")
+    elif broken == "no actor":
+        elsewhere.pages.clear()
+    elif broken == "another name":
+        elsewhere.serve(zoe.document() | {"preferredUsername": "yan"})
+    else:
+        elsewhere.finger("zoe", "http://localhost:9/users/zoe")
+    assert resolve_address(f"zoe@{elsewhere.domain}") is None
+    assert not Account.objects.filter(domain__isnull=False).exists()
+
+
+def test_a_profile_that_is_a_day_old_is_looked_at_again(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    from datetime import timedelta
+
+    from federation.remote.addresses import find_remote
+
+    assert find_remote("zoe", elsewhere.domain) is not None
+    elsewhere.serve(zoe.document() | {"name": "Renamed"})
+    assert find_remote("zoe", elsewhere.domain).display_name == "Zoe"  # type: ignore[union-attr]
+    Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(days=2))
+    assert find_remote("zoe", elsewhere.domain).display_name == "Renamed"  # type: ignore[union-attr]

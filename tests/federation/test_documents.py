@@ -1,0 +1,263 @@
+"""The documents other servers read, whole, as files; and what their addresses answer (contract, sections 1 to 8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.documents import activities
+from federation.documents.loading import load_post
+from social.kernel import clock
+from statuses.models import Status
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_account, make_user
+from tests.factories.statuses import follow, make_favourite, make_media, make_reblog, make_remote_status, make_status
+from tests.federation.elsewhere import Someone, pair
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+FOLDER = Path(__file__).parent / "documents"
+DOCUMENT = {"Accept": 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'}
+HTML = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+
+
+def get(path: str, headers: dict[str, str] | None = None) -> Any:
+    return Api().get(path, headers=DOCUMENT if headers is None else headers)
+
+
+def same(name: str, document: Any) -> None:
+    """The document is the one in the file, ids, keys, files and moments apart. UPDATE_DOCUMENTS=1 writes the file."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    text = re.sub(r"\b\d{15,19}\b", "ID", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "MOMENT", text)
+    text = re.sub(r",\d{4}-\d\d-\d\d:", ",DAY:", text)
+    text = re.sub(r"-----BEGIN.*?-----END PUBLIC KEY-----\\n", "KEY", text)
+    text = re.sub(r"/system/[a-z_]+/[0-9a-f/]+\.", "/system/FILE.", text)
+    file = FOLDER / f"{name}.json"
+    if os.environ.get("UPDATE_DOCUMENTS"):
+        file.write_text(f"{text}\n")
+    assert json.loads(text) == json.loads(file.read_text())
+
+
+@pytest.fixture
+def anna(db: None) -> Account:
+    """Somebody with everything on her profile."""
+    fields = [{"name": "Web", "value": "https://a.example", "html": "<a>a</a>", "verified_at": None}]
+    return make_account(
+        "anna",
+        display_name="Anna",
+        note="I like #Tea",
+        note_html="<p>I like #Tea</p>",
+        fields=fields,
+        discoverable=True,
+        avatar="accounts/avatars/ab/cd/ef.png",
+        avatar_description="Me",
+        also_known_as=["https://old.example/users/anna"],
+        attribution_domains=["a.example"],
+    )
+
+
+def test_an_actor(anna: Account) -> None:
+    answer = get("/users/anna")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/activity+json; charset=utf-8")
+    same("actor", answer.json())
+
+
+def test_an_actor_that_is_suspended_for_a_time_is_blank(anna: Account) -> None:
+    Account.objects.filter(id=anna.id).update(suspended_at=clock.now())
+    same("suspended_actor", get("/users/anna").json())
+    assert get("/users/anna/outbox").status_code == 403
+
+
+def test_the_server_itself(db: None) -> None:
+    first = get("/actor").json()
+    same("instance_actor", first)
+    assert first == get("/actor").json()
+    assert get("/actor/outbox").json()["totalItems"] == 0
+
+
+@pytest.fixture
+def status(anna: Account, media_root: Path) -> Status:
+    """A post with everything."""
+    make_account("bob")
+    bob = Account.objects.get(username="bob")
+    question = make_status(bob, "What?")
+    media = make_media(anna, "A square")
+    return make_status(
+        anna,
+        "Hi @bob, #Tea?",
+        reply_to=question,
+        media=[media],
+        spoiler_text="Drinks",
+        language="en",
+    )
+
+
+@pytest.fixture
+def media_root(settings: Any, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+def test_a_post(anna: Account, status: Status) -> None:
+    make_status(anna, "More", reply_to=status)
+    make_favourite(make_account("fan"), status)
+    same("note", get(f"/users/anna/statuses/{status.id}").json())
+
+
+def test_the_activity_of_a_post(anna: Account, status: Status) -> None:
+    same("create", get(f"/users/anna/statuses/{status.id}/activity").json())
+    assert get(f"/users/anna/statuses/{status.id}/activity").json() == activities.create(load_post(status))
+
+
+def test_the_activities_that_are_sent(anna: Account, status: Status) -> None:
+    boost = make_reblog(make_account("carl"), status)
+    boost = Status.objects.select_related("account", "reblog_of__account").get(id=boost.id)
+    uri = "https://b.example/users/zoe"
+    same(
+        "activities",
+        [
+            activities.announce(boost),
+            activities.undo_announce(boost),
+            activities.delete(status),
+            activities.like(anna, 5, f"{uri}/statuses/1"),
+            activities.undo_like(anna, 5, f"{uri}/statuses/1"),
+            activities.follow(anna, uri, f"{anna.uri}#follows/3"),
+            activities.undo_follow(anna, uri, f"{anna.uri}#follows/3"),
+            activities.answer_follow(anna, uri, f"{uri}#follows/1", accepted=True, number=4),
+            activities.answer_follow(anna, uri, f"{uri}#follows/1", accepted=False, number=4),
+            activities.block(anna, 6, uri),
+            activities.undo_block(anna, 6, uri),
+            activities.delete_actor(anna),
+        ],
+    )
+
+
+def test_collections_of_an_actor(anna: Account) -> None:
+    followers = [make_account() for _number in range(14)]
+    for follower in followers:
+        follow(follower, anna)
+    Account.objects.get(id=anna.id).stat.__class__.objects.filter(account=anna).update(followers_count=14)
+    collection = get("/users/anna/followers").json()
+    assert (collection["type"], collection["totalItems"]) == ("OrderedCollection", 14)
+    first = get(collection["first"].removeprefix("http://social.localhost")).json()
+    second = get(first["next"].removeprefix("http://social.localhost")).json()
+    people = first["orderedItems"] + second["orderedItems"]
+    assert people == [follower.uri for follower in reversed(followers)]
+    assert (len(first["orderedItems"]), "next" in second, "prev" in second) == (12, False, True)
+    for name in ("featured", "tags"):
+        assert get(f"/users/anna/collections/{name}").json()["totalItems"] == 0
+
+
+def test_hidden_collections_give_their_counts_only(anna: Account) -> None:
+    Account.objects.filter(id=anna.id).update(hide_collections=True)
+    for name in ("followers", "following"):
+        assert set(get(f"/users/anna/{name}").json()) == {"@context", "id", "type", "totalItems"}
+        assert get(f"/users/anna/{name}?page=1").status_code == 403
+
+
+def test_the_outbox_holds_what_everybody_may_read(anna: Account) -> None:
+    make_status(anna, "for followers", visibility="private")
+    posts = [make_status(anna, f"number {number}") for number in range(22)]
+    outbox = get("/users/anna/outbox").json()
+    first = get(outbox["first"].removeprefix("http://social.localhost")).json()
+    second = get(first["next"].removeprefix("http://social.localhost")).json()
+    ids = [item["object"]["id"] for item in first["orderedItems"] + second["orderedItems"]]
+    assert ids == [f"{anna.uri}/statuses/{status.id}" for status in reversed(posts)]
+    last = get(outbox["last"].removeprefix("http://social.localhost")).json()
+    assert last["orderedItems"][-1]["object"]["id"].endswith(str(posts[0].id))
+
+
+def test_replies_are_the_authors_own_first_then_others(anna: Account) -> None:
+    status = make_status(anna, "one")
+    own = make_status(anna, "two", reply_to=status)
+    other = make_status(make_account("bob"), "me too", reply_to=status)
+    make_status(make_account("eve"), "psst", reply_to=status, visibility="private")
+    page = get(f"/users/anna/statuses/{status.id}/replies?page=true").json()
+    assert [item["id"] for item in page["items"]] == [f"{anna.uri}/statuses/{own.id}"]
+    page = get(page["next"].removeprefix("http://social.localhost")).json()
+    assert [item["id"] for item in page["items"]] == [f"http://social.localhost/users/bob/statuses/{other.id}"]
+    assert "next" not in page
+
+
+@pytest.mark.parametrize(
+    ("accept", "document"),
+    [
+        ("application/activity+json", True),
+        ("application/ld+json", True),
+        ("application/json", True),
+        ('application/ld+json; profile="https://www.w3.org/ns/activitystreams", text/html;q=0.1', True),
+        (HTML["Accept"], False),
+        ("text/html", False),
+        ("*/*", False),
+        ("text/html;q=0.1, application/activity+json", True),
+        ("image/png", None),
+    ],
+)
+def test_the_caller_says_what_form_it_wants(anna: Account, accept: str, document: bool | None) -> None:
+    status = make_status(anna, "hello")
+    for path, page in (("/users/anna", "/@anna"), (f"/users/anna/statuses/{status.id}", f"/@anna/{status.id}")):
+        answer = get(path, {"Accept": accept})
+        if document is None:
+            assert answer.status_code == 406
+        elif document:
+            assert (answer.status_code, answer.json()["@context"] is not None) == (200, True)
+        else:
+            assert (answer.status_code, answer["Location"]) == (301, f"http://social.localhost{page}")
+        assert {"Origin", "Accept"} <= set(answer["Vary"].split(", "))
+
+
+def test_who_is_not_there_has_no_document(anna: Account) -> None:
+    make_user("fresh", confirmed=False)
+    for path in (
+        "/users/nobody",
+        "/users/fresh",
+        "/users/anna/statuses/1",
+        "/users/anna/statuses/99999999999999999999",
+    ):
+        assert get(path).status_code == 404, path
+    assert get("/users/" + "x" * 300).status_code == 404
+
+
+def test_a_deleted_post_leaves_a_tombstone(anna: Account) -> None:
+    public, private = make_status(anna, "a"), make_status(anna, "b", visibility="private")
+    for status in (public, private):
+        delete_status(status_id=status.id)
+    answer = get(f"/users/anna/statuses/{public.id}")
+    assert (answer.status_code, answer.json()["type"]) == (410, "Tombstone")
+    assert get(f"/users/anna/statuses/{private.id}").status_code == 404
+
+
+def test_private_posts_are_for_the_servers_of_those_who_may_read_them(anna: Account, elsewhere: Any) -> None:
+    """Security rows 19 and 39: the same 404 for everybody else, and nothing for a cache to keep."""
+    from federation.remote.actors import fetch_actor
+
+    zoe, yan = elsewhere.person("zoe"), elsewhere.person("yan", key=2)
+    private = make_status(anna, "for followers", visibility="private")
+    path = f"/users/anna/statuses/{private.id}"
+    missing = get("/users/anna/statuses/1")
+    for answer in (get(path), zoe.get(path)):
+        assert (answer.status_code, answer.content) == (404, missing.content)
+    follow(fetch_actor(zoe.uri), anna)
+    for someone in (zoe, yan):
+        answer = someone.get(path)
+        assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
+        assert "Signature" in answer["Vary"]
+    assert get(path).status_code == 404
+    forged = Someone(elsewhere, "zoe")
+    forged.private_key = pair(3)[0]
+    assert forged.get(path).status_code == 404
+
+
+def test_an_activity_of_a_remote_post_is_not_ours(anna: Account) -> None:
+    from tests.factories.accounts import make_remote
+
+    status = make_remote_status(make_remote("zoe"))
+    assert get(f"/users/zoe/statuses/{status.id}").status_code == 404
+    assert get("/users/zoe").status_code == 404

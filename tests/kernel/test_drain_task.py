@@ -1,0 +1,89 @@
+"""Promises of the task that drains: it works until nothing is due, makes room for others, and calls for help in a backlog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from social import tasks
+from social.kernel import redis
+from social.kernel.events import publish
+from social.kernel.outbox import OutboxRow
+from tests.kernel import news
+from tests.kernel.news import Happened
+
+Listen = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _ground(effects: None, woken: list[str]) -> None:
+    """Tables and a caught wake-up."""
+
+
+def tell(*events: Happened) -> None:
+    """Publish in a transaction of its own."""
+    with transaction.atomic():
+        publish(*events)
+
+
+def test_it_works_until_nothing_is_due(listen: Listen) -> None:
+    listen(Happened, news.write, database=True)
+    tell(*(Happened(n % 3, n) for n in range(1000)))
+    tasks.drain_outbox("default")
+    assert not OutboxRow.objects.exists()
+    assert sorted(news.effects()) == list(range(1000))
+
+
+def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
+    listen(Happened, news.write, database=True)
+    tell(*(Happened(n, n) for n in range(5)))
+    with CaptureQueriesContext(connection) as queries:
+        tasks.drain_outbox("default")
+    assert sum("social_outbox_claim" in q["sql"] for q in queries.captured_queries) == 1
+    assert len(news.effects()) == 5
+
+
+@pytest.mark.parametrize("lanes", [[3], [1] * 13, [14], [30], [200], [250], [2] * 50 + [90], [1] * 150 + [3], [7] * 27])
+def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, lanes: list[int]) -> None:
+    listen(Happened, news.write, database=True)
+    tell(*(Happened(lane, n) for lane, length in enumerate(lanes) for n in range(length)))
+    tasks.drain_outbox("default")
+    assert not OutboxRow.objects.exists()
+
+
+def test_a_backlog_calls_one_more_worker(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, news.remember)
+    tell(*(Happened(n, n) for n in range(450)))
+    woken.clear()
+    tasks.drain_outbox("default")
+    assert woken == ["default"]
+
+
+def test_after_its_slice_it_makes_room_and_is_sent_for_again(
+    listen: Listen, woken: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listen(Happened, news.remember)
+    monkeypatch.setattr(tasks, "SLICE", 0.0)
+    tell(*(Happened(n, n) for n in range(450)))
+    woken.clear()
+    tasks.drain_outbox("default")
+    assert woken == ["default"]
+    assert OutboxRow.objects.count() == 250
+
+
+def test_news_during_a_drain_gets_a_wake_up_of_its_own(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, _tell_more)
+    tell(Happened(1, 1))
+    assert woken == ["default"]
+    tasks.drain_outbox("default")
+    assert woken == ["default", "default"]
+
+
+def _tell_more(events: Any) -> None:
+    redis.client("cache").ping()
+    if events[0].number < 2:
+        tell(Happened(2, 2))

@@ -1,0 +1,90 @@
+"""Promises of locks: whoever holds a name is alone with it until the transaction ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from django.db import connection, transaction
+
+from social.kernel.locks import lock, try_lock
+
+
+def in_another_connection(work: object) -> threading.Thread:
+    """A started thread with a connection of its own."""
+
+    def run() -> None:
+        try:
+            work()  # type: ignore[operator]
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def test_a_lock_outside_a_transaction_is_refused(transactional_db: None) -> None:
+    with pytest.raises(RuntimeError, match="status:1"):
+        lock("status:1")
+    with pytest.raises(RuntimeError):
+        try_lock("status:1")
+
+
+def test_one_at_a_time_and_others_are_not_held_up(transactional_db: None) -> None:
+    order: list[str] = []
+
+    def second() -> None:
+        with transaction.atomic():
+            lock("status:2")
+            order.append("other name")
+            lock("status:1")
+            order.append("second")
+
+    with transaction.atomic():
+        lock("status:1")
+        assert not_free_elsewhere("status:1")
+        thread = in_another_connection(second)
+        while "other name" not in order:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        order.append("first")
+    thread.join()
+    assert order == ["other name", "first", "second"]
+
+
+def not_free_elsewhere(name: str) -> bool:
+    """Whether another connection is refused the name."""
+    got: list[bool] = []
+
+    def ask() -> None:
+        with transaction.atomic():
+            got.append(try_lock(name))
+
+    in_another_connection(ask).join()
+    return not got[0]
+
+
+def test_a_rolled_back_transaction_gives_its_locks_back(transactional_db: None) -> None:
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        lock("status:1")
+        raise ZeroDivisionError
+    assert not not_free_elsewhere("status:1")
+
+
+def test_several_names_in_any_order_never_wait_for_each_other(transactional_db: None) -> None:
+    errors: list[BaseException] = []
+
+    def take(*names: str) -> None:
+        try:
+            for _ in range(50):
+                with transaction.atomic():
+                    lock(*names)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [in_another_connection(lambda: take("a", "b")), in_another_connection(lambda: take("b", "a"))]
+    for thread in threads:
+        thread.join()
+    assert errors == []

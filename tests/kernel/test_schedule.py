@@ -1,0 +1,140 @@
+"""Promises of the schedule: any number of schedulers may run, one of them sends, and none of them ever stands still."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.utils import OperationalError
+
+from social import schedule, tasks
+from social.celery import app
+from social.kernel import leases
+from social.kernel.outbox import OutboxRow
+from social.schedule import LeaderScheduler
+
+
+@pytest.fixture(autouse=True)
+def _ground(effects: None, woken: list[str]) -> Iterator[None]:
+    """No lease of an earlier test."""
+    leases.Lease.objects.all().delete()
+    yield
+    leases.Lease.objects.all().delete()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the tasks that were handed to the broker."""
+    names: list[str] = []
+    monkeypatch.setattr(tasks, "send", lambda task, *args, **options: names.append(task))
+    return names
+
+
+def scheduler(seconds: float = 0.0) -> LeaderScheduler:
+    """One with a single entry that falls due every `seconds`."""
+    made = LeaderScheduler(app)
+    made.schedule = {}
+    made.add(name="sweep", task="sweep", schedule=seconds, options={"queue": "scheduler"})
+    return made
+
+
+def turn(chosen: LeaderScheduler) -> None:
+    """A few ticks, with the lease asked for again."""
+    chosen._asked_at = float("-inf")
+    for _ in range(3):
+        chosen.tick()
+
+
+def test_one_of_many_sends(sent: list[str]) -> None:
+    first, second = scheduler(), scheduler()
+    turn(first)
+    count = len(sent)
+    assert count > 0
+    turn(second)
+    assert len(sent) == count
+    assert first.leads
+    assert not second.leads
+
+
+def test_another_takes_over_when_the_lease_runs_out_and_makes_up_for_the_gap(sent: list[str]) -> None:
+    first, second = scheduler(), scheduler(3600)
+    turn(first)
+    second.schedule["sweep"].last_run_at = second.schedule["sweep"].last_run_at.replace(year=2020)
+    second._heap = None
+    turn(second)
+    sent.clear()
+    leases.Lease.objects.update(until="2020-01-01T00:00:00Z")
+    turn(second)
+    assert sent == ["sweep"], "it fell due while nobody led"
+    assert second.leads
+
+
+def test_a_scheduler_that_ends_gives_the_lease_back(sent: list[str]) -> None:
+    first, second = scheduler(), scheduler()
+    turn(first)
+    first.close()
+    turn(second)
+    assert second.leads
+
+
+def test_a_leader_that_cannot_renew_stops_sending_before_another_begins(
+    sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: Any) -> bool:
+        raise OperationalError("the database is away")
+
+    only = scheduler()
+    turn(only)
+    monkeypatch.setattr(leases, "acquire", refuse)
+    turn(only)
+    assert only.leads, "its lease still runs"
+    moment = time.monotonic() + schedule.LEASE_SECONDS - 0.9
+    monkeypatch.setattr(schedule.time, "monotonic", lambda: moment)
+    sent.clear()
+    turn(only)
+    assert not only.leads
+    assert sent == []
+
+
+def test_a_dead_broker_costs_a_turn_and_no_more(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    def refuse(*args: Any, **options: Any) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(tasks, "send", refuse)
+    only = scheduler()
+    began = time.monotonic()
+    with caplog.at_level("WARNING"):
+        turn(only)
+    assert time.monotonic() - began < 1
+    assert "did not take sweep" in caplog.text
+
+
+def test_the_sweep_wakes_the_queues_that_wait(woken: list[str]) -> None:
+    for queue in ("default", "feeds"):
+        OutboxRow.objects.create(queue=queue, key="", subscriber="x", event="X", payload={}, attempts=0, last_error="")
+    OutboxRow.objects.filter(queue="feeds").update(due_at="2020-01-01T00:00:00Z")
+    tasks.sweep_outbox()
+    assert woken == ["feeds"]
+
+
+def test_every_entry_names_a_known_queue_and_expires_before_it_piles_up() -> None:
+    for name, entry in schedule.SCHEDULE.items():
+        assert entry["options"]["queue"] in schedule.QUEUES, name
+        assert entry["options"]["expires"] <= 3600, name
+
+
+def test_leases_are_one_holders_at_a_time() -> None:
+    assert leases.acquire("x", "a", 30)
+    assert leases.acquire("x", "a", 30)
+    assert not leases.acquire("x", "b", 30)
+    leases.release("x", "b")
+    assert not leases.acquire("x", "b", 30)
+    leases.release("x", "a")
+    assert leases.acquire("x", "b", 0.05)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(0.1)")
+    assert leases.acquire("x", "a", 30)
+    assert leases.Lease.objects.get(name="x").holder == "a"

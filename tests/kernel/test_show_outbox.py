@@ -1,0 +1,124 @@
+"""Promises to operators: what waits is shown with its reason, dead letters can be tried again or dropped, by hand or click."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.messages.storage.fallback import FallbackStorage
+from django.core.management import CommandError, call_command
+from django.http import HttpRequest
+from django.test import RequestFactory
+
+from social.admin import OutboxRowAdmin
+from social.kernel.clock import now
+from social.kernel.outbox import OutboxRow
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def row(queue: str = "default", **values: Any) -> OutboxRow:
+    """A row for the event of a test."""
+    terms = {"key": "thing:1", "subscriber": "tests.react", "event": "Happened", "payload": {"thing_id": 1}}
+    return OutboxRow.objects.create(**{"queue": queue, "attempts": 0, "last_error": "", **terms, **values})
+
+
+def show(*arguments: str) -> str:
+    """What the command prints."""
+    out = StringIO()
+    call_command("show_outbox", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_an_empty_outbox_says_so() -> None:
+    assert "empty" in show()
+
+
+def test_the_table_shows_queues_and_rows_with_their_reason() -> None:
+    row(dead_at=now(), attempts=12, last_error="ValueError: no\nat x.py:1")
+    row("feeds", due_at=now() + timedelta(hours=1))
+    text = show()
+    assert "ValueError: no" in text
+    assert "scheduled" in text
+    assert "dead" in text
+    assert "feeds" in text
+    assert "feeds" not in show("--queue", "default")
+    assert "scheduled" not in show("--dead")
+
+
+def test_the_machine_readable_form_has_everything() -> None:
+    made = row(attempts=2, last_error="E", claimed_until=now() + timedelta(minutes=1))
+    found = json.loads(show("--json"))
+    assert found["rows"][0]["id"] == made.pk
+    assert found["rows"][0]["state"] == "running"
+    assert found["rows"][0]["payload"] == {"thing_id": 1}
+    (figures,) = found["queues"]
+    assert set(figures) == {"queue", "depth", "dead", "oldest", "p99"}
+
+
+def test_retry_and_discard_by_command() -> None:
+    first, second = row(dead_at=now(), attempts=12), row(dead_at=now(), attempts=12)
+    assert json.loads(show("--retry", str(first.pk), "--json")) == {"retried": 1}
+    first.refresh_from_db()
+    assert (first.dead_at, first.attempts) == (None, 0)
+    assert json.loads(show("--retry", "all", "--json")) == {"retried": 1}
+    show("--discard", str(second.pk))
+    assert list(OutboxRow.objects.all()) == [first]
+
+
+@pytest.mark.parametrize("arguments", [("--retry", "99999999"), ("--retry", "x"), ("--discard", "99999999")])
+def test_what_is_not_there_is_an_error(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError):
+        show(*arguments)
+
+
+def test_a_running_row_is_left_alone() -> None:
+    made = row(claim=1, claimed_until=now() + timedelta(minutes=1))
+    with pytest.raises(CommandError):
+        show("--discard", str(made.pk))
+    with pytest.raises(CommandError):
+        show("--retry", str(made.pk))
+
+
+@pytest.fixture
+def request_of() -> Callable[[Any], HttpRequest]:
+    """A request of the admin's by somebody."""
+
+    def make(user: Any) -> HttpRequest:
+        request = RequestFactory().post("/admin/social/outboxrow/")
+        request.user = user
+        request.session = {}  # type: ignore[assignment]
+        request._messages = FallbackStorage(request)  # type: ignore[attr-defined]
+        return request
+
+    return make
+
+
+def test_the_admin_only_looks_but_for_its_two_actions(request_of: Callable[[Any], HttpRequest]) -> None:
+    made = row(dead_at=now(), attempts=12)
+    held = row(claim=1, claimed_until=now() + timedelta(minutes=1))
+    site: OutboxRowAdmin = admin.site._registry[OutboxRow]  # type: ignore[assignment]
+    request = request_of(make_user(role="Owner"))
+    assert site.has_view_permission(request)
+    assert not site.has_add_permission(request)
+    assert not site.has_change_permission(request, made)
+    assert not site.has_delete_permission(request, made)
+    assert set(site.get_actions(request)) == {"retry", "discard"}
+    site.retry(request, OutboxRow.objects.filter(pk=made.pk))
+    made.refresh_from_db()
+    assert made.dead_at is None
+    site.discard(request, OutboxRow.objects.all())
+    assert list(OutboxRow.objects.all()) == [held]
+    assert LogEntry.objects.count() == 2
+
+
+def test_somebody_without_the_right_gets_no_actions(request_of: Callable[[Any], HttpRequest]) -> None:
+    site: OutboxRowAdmin = admin.site._registry[OutboxRow]  # type: ignore[assignment]
+    assert not site.get_actions(request_of(make_user()))

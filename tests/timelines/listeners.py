@@ -1,0 +1,81 @@
+"""Clients of the streaming API, for tests."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from tests.timelines.conftest import Person
+from tests.timelines.server import StreamingServer
+
+
+class Socket:
+    """A client's socket."""
+
+    def __init__(self, server: StreamingServer, token: str | None, path: str = "", **query: str) -> None:
+        if token:
+            query["access_token"] = token
+        self.socket: ClientConnection = connect(f"{server.ws}{path}?{urlencode(query)}", open_timeout=5)
+
+    def __enter__(self) -> Socket:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.socket.close()
+
+    def say(self, **message: Any) -> None:
+        self.socket.send(json.dumps(message))
+
+    def next(self, timeout: float = 3.0) -> dict[str, Any]:
+        message: dict[str, Any] = json.loads(self.socket.recv(timeout))
+        return message
+
+    def update(self) -> dict[str, Any]:
+        message = self.next()
+        assert message["event"] == "update", message
+        assert isinstance(message["payload"], str)
+        entity: dict[str, Any] = json.loads(message["payload"])
+        return entity
+
+    def is_silent(self) -> bool:
+        """Whether nothing came: asks for an error and sees that it is the first answer."""
+        self.say(type="subscribe", stream="no such stream")
+        return self.next() == {"error": "Unknown stream type", "status": 400}
+
+    def is_closed(self, within: float) -> int:
+        """The code with which the server closes the socket in time."""
+        with pytest.raises(ConnectionClosed) as closed:
+            self.socket.recv(within)
+        assert closed.value.rcvd is not None
+        return closed.value.rcvd.code
+
+
+def open_socket(server: StreamingServer, someone: Person, stream: str = "", **query: str) -> Socket:
+    token = str(someone.api.token)
+    return Socket(server, token, **({"stream": stream} if stream else {}), **query)
+
+
+class EventStream:
+    """A client's event stream."""
+
+    def __init__(self, server: StreamingServer, path: str, token: str | None, **query: str) -> None:
+        request = urllib.request.Request(f"{server.http}/{path}?{urlencode(query)}")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        self.answer = urllib.request.urlopen(request, timeout=5)
+
+    def __enter__(self) -> EventStream:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.answer.close()
+
+    def line(self) -> str:
+        text: str = self.answer.readline().decode()
+        return text
