@@ -9,7 +9,7 @@ urlpatterns: list[URLPattern] = []
 
 # The front door includes this module also where the floor is unplugged; then there are no tables behind its doors.
 if apps.is_installed("federation"):
-    from federation.views import actors, discovery, inbox, posts
+    from federation.views import actors, discovery, inbox, pages, posts
 
     _USER = r"^users/(?P<username>[A-Za-z0-9_.-]+)"
     _POST = _USER + r"/statuses/(?P<id>[0-9]{1,19})"
@@ -34,4 +34,6 @@ if apps.is_installed("federation"):
         re_path(_POST + r"/replies/?$", posts.replies),
         re_path(_POST + r"/likes/?$", posts.likes),
         re_path(_POST + r"/shares/?$", posts.shares),
+        re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/?$", pages.profile),
+        re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/?$", pages.post),
     ]

@@ -16,6 +16,7 @@ from federation.documents.reading import Rejected, origin_of, parse, uri_of
 from federation.events import ActivityReceived
 from federation.models import InboundActivity
 from federation.remote import signers
+from federation.remote.hosts import heard_from
 from federation.signatures.message import BadSignature, Message
 from social.kernel.events import publish
 
@@ -75,6 +76,7 @@ def _store(
                 body=message.body.decode(),
             )
             publish(ActivityReceived(activity_id=activity.id, actor_id=signed.account.id))
+            heard_from(origin_of(signed.account.inbox_url) or "")
     except IntegrityError as error:
         constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "") or ""
         if "fingerprint" not in constraint:

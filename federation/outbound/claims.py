@@ -13,15 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import Q
-from django.db.models.functions import Now
 
-from federation.events import DeliveriesDue
 from federation.models import Delivery, Host, OutboundActivity
 from federation.outbound.queueing import forget_delivered
 from federation.outbound.retrying import ATTEMPTS, Verdict, host_pause, next_attempt
 from social.kernel import clock
-from social.kernel.events import publish
 
 #: Seconds: longer than the deliveries of one host in one claim can take.
 LEASE: Final = 30.0
@@ -153,13 +149,3 @@ def _judge_hosts(results: Iterable[Result]) -> None:
         host.retry_at = now + host_pause(host.failures, host.failing_since, now)
         host.last_error = failed[name].error.replace("\0", "")[:_ERROR_LENGTH]
         host.save(update_fields=["failures", "retry_at", "last_error"])
-
-
-def bring_forward(host: str) -> None:
-    """A host that was given a rest has sent us something: it is tried again now. Announces DeliveriesDue."""
-    with transaction.atomic():
-        if Host.objects.filter(name=host, retry_at__gt=Now()).update(retry_at=Now()):
-            Delivery.objects.filter(
-                Q(claimed_until=None) | Q(claimed_until__lte=Now()), host=host, given_up_at=None
-            ).update(due_at=Now())
-            publish(DeliveriesDue())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 import orjson
 from django.conf import settings
@@ -14,7 +15,10 @@ from accounts.models import Account
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, OutboundActivity
+from social.kernel import clock
 from social.kernel.events import publish
+
+KEPT_GIVEN_UP: Final = timedelta(days=7)
 
 
 def enqueue(
@@ -74,3 +78,12 @@ def retry(ids: Iterable[int]) -> int:
     if count:
         publish(DeliveriesDue())
     return count
+
+
+def forget_given_up(older_than: timedelta = KEPT_GIVEN_UP) -> int:
+    """Remove deliveries that were given up a while ago, and their activities; how many deliveries."""
+    old = Delivery.objects.filter(given_up_at__lt=clock.now() - older_than)
+    activity_ids = set(old.values_list("activity_id", flat=True))
+    removed, _rows = old.delete()
+    forget_delivered(activity_ids)
+    return removed

@@ -1,0 +1,5 @@
+"""The background work of the embassy; Celery finds it here."""
+
+from federation.tasks.cleaning import forget_old_activities
+
+__all__ = ["forget_old_activities"]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from accounts.models import CustomEmoji
-from moderation.models import HouseRule
 from social.kernel import clock
 from tests.conformance.people import Person, here, links, walk
+from tests.conformance.world import everything
 from tests.factories.accounts import make_application, make_token
 from tests.factories.statuses import make_media
 from tests.support.client import Api
 from tests.support.entities import check_ids
-from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
@@ -34,72 +33,10 @@ def _own_media(settings: Any, tmp_path: Any) -> None:
     settings.MEDIA_ROOT = tmp_path
 
 
-def _everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
-    """One answer of every endpoint that answers with a body, of a world where each list has something in it."""
-    HouseRule.objects.create(text="Be kind", position=1)
-    CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
-    bob.do(f"accounts/{alice.id}/follow")
-    alice.do(f"accounts/{bob.id}/follow")
-    media = make_media(alice.account, "a cat")
-    post = alice.post("#cats @bob https://example.com/", media_ids=[str(media.id)], language="en")
-    reply = bob.post("@alice yes", in_reply_to_id=post["id"])
-    boost = bob.do(f"statuses/{post['id']}/reblog")
-    bob.do(f"statuses/{post['id']}/favourite")
-    waiting = make_media(alice.account)
-    number = post["id"]
-    reads = [
-        "accounts/verify_credentials",
-        "verify_credentials",
-        f"accounts/{bob.id}",
-        f"accounts?id[]={bob.id}",
-        "accounts/lookup?acct=bob",
-        "accounts/search?q=bob",
-        f"accounts/relationships?id[]={bob.id}",
-        f"accounts/{alice.id}/statuses",
-        "apps/verify_credentials",
-        "custom_emojis",
-        "instance",
-        "instance/rules",
-        f"media/{waiting.id}",
-        "notifications",
-        f"statuses/{number}",
-        f"statuses?id[]={number}",
-        f"statuses/{reply['id']}/context",
-        f"statuses/{number}/favourited_by",
-        f"statuses/{number}/reblogged_by",
-        f"statuses/{boost['id']}",
-        "timelines/home",
-        "timelines/public",
-        "timelines/tag/cats",
-    ]
-    bodies: list[tuple[str, Any]] = [(path, alice.read(path)) for path in reads]
-    told = alice.read("notifications")[0]["id"]
-    acts = [
-        (f"accounts/{bob.id}/mute", None),
-        (f"accounts/{bob.id}/unmute", None),
-        (f"statuses/{reply['id']}/favourite", None),
-        (f"statuses/{reply['id']}/unfavourite", None),
-        (f"statuses/{reply['id']}/reblog", None),
-        (f"statuses/{reply['id']}/unreblog", None),
-        (f"accounts/{bob.id}/block", None),
-        (f"accounts/{bob.id}/unblock", None),
-        (f"accounts/{bob.id}/unfollow", None),
-        ("apps", {"client_name": "x", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob"}),
-    ]
-    bodies += [(path, alice.api.post(f"/api/v1/{path}", data).json()) for path, data in acts]
-    bodies.append((f"notifications/{told}", told))
-    bodies.append(("v2 instance", Api().get("/api/v2/instance").json()))
-    bodies.append(("update", alice.api.patch("/api/v1/accounts/update_credentials", {"note": "x"}).json()))
-    bodies.append(("put media", alice.api.put(f"/api/v1/media/{waiting.id}", {"description": "x"}).json()))
-    bodies.append(("delete", alice.api.delete(f"/api/v1/statuses/{number}").json()))
-    work()
-    return bodies
-
-
 def test_seed_041_042_043_and_161_every_id_anywhere_is_a_string_and_has_no_numeric_twin(
     alice: Person, bob: Person
 ) -> None:
-    for path, body in _everything(alice, bob):
+    for path, body in everything(alice, bob):
         assert body, f"{path} has nothing to look at"
         assert not (isinstance(body, dict) and "error" in body), (path, body)
         check_ids(body, path)
@@ -128,7 +65,7 @@ def test_seed_045_and_046_a_hundred_quick_posts_have_distinct_ids_that_do_not_co
     tails = [number & 0xFFFF for number in ids]
     assert tails != list(range(1, 101))
     assert max(tails) > 1000, "the low bits begin at zero"
-    steps = {after - before for before, after in zip(tails, tails[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(tails)}
     assert len(steps) > 10, "the low bits tell how many posts lie between two of them"
 
 

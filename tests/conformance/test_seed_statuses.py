@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from accounts.viewsets.accounts import AccountsViewSet
+from statuses.viewsets.statuses import StatusesViewSet
 from tests.conformance.people import Person, links, walk
-from tests.factories.accounts import make_remote, make_token
-from tests.factories.statuses import make_remote_status
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_media, make_remote_status
 from tests.support.client import Api
 from tests.support.entities import check, check_all
 from tests.support.work import work
@@ -191,8 +194,6 @@ def test_seed_145_a_mute_with_notifications_makes_none_and_without_them_it_does(
 
 
 def test_seed_086_a_file_hangs_on_one_post(alice: Person, settings: Any, tmp_path: Any) -> None:
-    from tests.factories.statuses import make_media
-
     settings.MEDIA_ROOT = tmp_path
     media = str(make_media(alice.account, "alt").id)
     post = alice.post("", media_ids=[media])
@@ -203,19 +204,22 @@ def test_seed_086_a_file_hangs_on_one_post(alice: Person, settings: Any, tmp_pat
     assert "error" in again.json()
 
 
-def test_seed_157_one_post_too_many_in_three_hours_is_429(alice: Person, settings: Any, monkeypatch: Any) -> None:
-    from social.api import limits
-
+def test_seed_157_posting_and_following_have_limits_of_their_own(
+    alice: Person, bob: Person, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.RATE_LIMITS = True
-    # Two hundred and ninety-nine posts made by an earlier token of the same person count alike.
-    answers = []
-    for _time in range(302):
-        alice.api.token = make_token(alice.user) if len(answers) % 250 == 0 else alice.api.token
-        answers.append(alice.api.post("/api/v1/statuses", {}))
-        if answers[-1].status_code == 429:
-            break
-    assert [answer.status_code for answer in answers[:-1]] == [422] * 300
-    refused = answers[-1]
-    assert (refused.status_code, refused.json()) == (429, {"error": "Too many requests"})
-    assert (refused["X-RateLimit-Limit"], refused["X-RateLimit-Remaining"]) == ("300", "0")
-    assert limits
+    acts = [
+        (StatusesViewSet, "create", "statuses", (300, 10800), {"status": "hello"}),
+        (AccountsViewSet, "follow", f"accounts/{bob.id}/follow", (400, 86400), {}),
+    ]
+    for viewset, action, path, agreed, data in acts:
+        (rule,) = viewset.throttles[action]
+        assert (rule.limit, rule.period) == agreed
+        low = {action: (replace(rule, limit=3),)}
+        monkeypatch.setattr(viewset, "throttles", {**viewset.throttles, **low})
+        answers = [alice.api.post(f"/api/v1/{path}", data) for _time in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429], path
+        assert answers[3].json() == {"error": "Too many requests"}
+        assert [answer["X-RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"], path
+        assert [answer["X-RateLimit-Limit"] for answer in answers] == ["3"] * 4
+    assert bob.api.post("/api/v1/statuses", {"status": "hello"}).status_code == 200

@@ -38,7 +38,7 @@ def same(name: str, document: Any) -> None:
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "MOMENT", text)
     text = re.sub(r",\d{4}-\d\d-\d\d:", ",DAY:", text)
     text = re.sub(r"-----BEGIN.*?-----END PUBLIC KEY-----\\n", "KEY", text)
-    text = re.sub(r"/system/[a-z_]+/[0-9a-f/]+\.", "/system/FILE.", text)
+    text = re.sub(r"/system/[a-z_/]+/[0-9a-f]{2}/[0-9a-f/]+\.", "/system/FILE.", text)
     file = FOLDER / f"{name}.json"
     if os.environ.get("UPDATE_DOCUMENTS"):
         file.write_text(f"{text}\n")

@@ -190,7 +190,8 @@ class TestActivities:
         assert {"(request-target)", "host", "date", "digest", "content-type"} <= set(signature.headers)
         message = Message("POST", asked.path, asked.headers, asked.body)
         cavage.verify(signature, message, alice.key_pair.public_key, clock.now())
-        assert not (Delivery.objects.exists() or OutboundActivity.objects.exists())
+        assert not Delivery.objects.exists()
+        assert not OutboundActivity.objects.exists()
 
 
 class TestDelivering:

@@ -166,7 +166,7 @@ def test_a_heartbeat_is_seen_and_its_absence_too(server: Valkey) -> None:
     assert heartbeats.last("worker") is None
     heartbeats.beat("worker")
     assert heartbeats.last("worker") is not None
-    assert 0 < int(redis.client("cache").ttl("cache:heartbeat:worker")) <= 60  # type: ignore[arg-type]
+    assert 0 < int(redis.client("cache").ttl("cache:heartbeat:worker")) <= 60
     server.kill()
     heartbeats.beat("worker")
 

@@ -45,7 +45,7 @@ def _close_circuits() -> None:
 
 def waiting(queue: str = "default") -> int:
     """Messages in the Celery queue."""
-    return int(redis.client("broker").llen(f"broker:{queue}"))  # type: ignore[arg-type]
+    return int(redis.client("broker").llen(f"broker:{queue}"))
 
 
 def tell(number: int) -> float:
@@ -72,7 +72,7 @@ def test_after_the_commit_a_worker_is_sent_for_once(effects: None, broker: Valke
 def test_a_lost_wake_up_bars_the_next_one_for_two_seconds_only(broker: Valkey) -> None:
     wakes.wake("default")
     lifetime = redis.client("cache").pttl(redis.key("cache", "wake", "default"))
-    assert 0 < int(lifetime) <= 2000  # type: ignore[arg-type]
+    assert 0 < int(lifetime) <= 2000
 
 
 def test_a_dead_redis_never_slows_a_post(effects: None, broker: Valkey, listen: Listen) -> None:

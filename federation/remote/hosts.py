@@ -1,0 +1,23 @@
+"""Knows what follows when a server that was given a rest shows that it is there."""
+
+from __future__ import annotations
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from federation.events import DeliveriesDue
+from federation.models import Delivery, Host
+from social.kernel.events import publish
+
+
+def heard_from(name: str) -> bool:
+    """A host has sent us something: if it was left alone, it is tried again now; whether it was.
+
+    In the caller's transaction. Announces DeliveriesDue (contract, federation section 11).
+    """
+    if not Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now()):
+        return False
+    idle = Q(claimed_until=None) | Q(claimed_until__lte=Now())
+    Delivery.objects.filter(idle, host=name, given_up_at=None, due_at__gt=Now()).update(due_at=Now())
+    publish(DeliveriesDue())
+    return True

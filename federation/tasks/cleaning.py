@@ -1,0 +1,14 @@
+"""What is thrown away by the clock: activities that were worked off, deliveries that were given up."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from federation.inbound.processing import forget_processed, forget_undone
+from federation.outbound.queueing import forget_given_up
+
+
+@shared_task
+def forget_old_activities() -> int:
+    """Run `forget_processed`, `forget_undone` and `forget_given_up`; queue "scheduler", once an hour."""
+    return forget_processed() + forget_undone() + forget_given_up()

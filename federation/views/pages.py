@@ -1,0 +1,138 @@
+"""Pages of people and posts: what somebody sees who follows a link from elsewhere; to servers they are the documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.safestring import SafeString, mark_safe
+
+from accounts.models import Account
+from accounts.pages.layout import page, person, show
+from federation.documents.discovery import WEBFINGER_PATH
+from federation.documents.loading import uri_of
+from federation.views.actors import actor_response
+from federation.views.messages import reads
+from federation.views.negotiation import Wanted, not_acceptable, wanted
+from federation.views.posts import post_response
+from federation.views.reading import find_account
+from social.kernel import links
+from social.kernel.errors import NotFound
+from social.kernel.ids import parse_id
+from social.kernel.text.plain import plain
+from statuses.models import MediaAttachment, MediaType, Status
+from statuses.queries.statuses import list_statuses
+
+POSTS = 20
+_VARY = "Origin, Accept, Cookie"
+
+
+@dataclass(frozen=True)
+class _Picture:
+    url: str
+    preview: str
+    description: str | None
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class _ShownPost:
+    status: Status
+    url: str
+    content: SafeString
+    pictures: list[_Picture]
+
+
+def profile(request: HttpRequest, username: str) -> HttpResponseBase:
+    """`/@:username`: the page, or the document for who asks for it."""
+    form = wanted(request)
+    if form is None:
+        return not_acceptable()
+    return _actor(request, username=username) if form is Wanted.DOCUMENT else _profile(request, username=username)
+
+
+def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
+    """`/@:username/:id`: the page, or the document for who asks for it."""
+    form = wanted(request)
+    if form is None:
+        return not_acceptable()
+    return _note(request, username=username, id=id) if form is Wanted.DOCUMENT else _post(request, username, id)
+
+
+@reads
+def _actor(request: HttpRequest, username: str) -> HttpResponse:
+    return actor_response(find_account(username, served_while_suspended=True))
+
+
+@reads
+def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
+    return post_response(request, username, id)
+
+
+@page
+def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
+    account = find_account(username)
+    statuses = list_statuses(None).filter(account=account, reblog_of=None, in_reply_to=None).order_by("-id")[:POSTS]
+    fields = [{"name": item["name"], "html": mark_safe(item["html"])} for item in account.fields]  # noqa: S308
+    context: dict[str, Any] = {
+        **person(account),
+        # Written by our own formatter when the bio was saved.
+        "note": mark_safe(account.note_html),  # noqa: S308
+        "fields": fields,
+        "posts": [_shown(status, account) for status in statuses.prefetch_related("media")],
+    }
+    response = show(request, "federation/profile.html", context)
+    return _announced(response, account, account.uri)
+
+
+@page
+def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBase:
+    account, number = find_account(username), parse_id(status_id)
+    found = list_statuses(None).select_related("account", "reblog_of__account").filter(id=number, account=account)
+    status = found.first() if number is not None else None
+    if status is None:
+        raise NotFound
+    shown = status.reblog_of or status
+    if not shown.local:
+        raise NotFound
+    context = {
+        **person(shown.account),
+        "title": (shown.spoiler_text or plain(shown.content))[:100],
+        "post": _shown(shown, shown.account),
+    }
+    return _announced(show(request, "federation/post.html", context), shown.account, uri_of(shown))
+
+
+def _announced(response: HttpResponse, account: Account, uri: str) -> HttpResponse:
+    """Tells machines where the document is (contract, federation section 1)."""
+    resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
+    response.headers["Link"] = (
+        f'<{links.web_url(WEBFINGER_PATH)}?resource={resource}>; rel="lrdd"; type="application/jrd+json", '
+        f'<{uri}>; rel="alternate"; type="application/activity+json"'
+    )
+    response.headers["Vary"] = _VARY
+    return response
+
+
+def _shown(status: Status, account: Account) -> _ShownPost:
+    pictures = [_picture(media) for media in status.media.all() if media.type == MediaType.IMAGE and media.preview]
+    # Written by our own formatter when the post was published.
+    content = mark_safe(status.content)  # noqa: S308
+    return _ShownPost(status, links.status_url(account.username, status.id), content, pictures)
+
+
+def _picture(media: MediaAttachment) -> _Picture:
+    small = media.meta.get("small") or {}
+    # Paths: the page may be read by another name of this server, and shows pictures of its own only.
+    return _Picture(
+        url=f"{settings.MEDIA_URL}{media.file}",
+        preview=f"{settings.MEDIA_URL}{media.preview}",
+        description=media.description,
+        width=small.get("width") or 0,
+        height=small.get("height") or 0,
+    )

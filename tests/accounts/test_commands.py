@@ -1,0 +1,107 @@
+"""Operators make and change accounts from the command line, effective at once."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from accounts.models import User
+from tests.factories.accounts import make_user
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: str) -> dict[str, Any]:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    answer: dict[str, Any] = json.loads(out.getvalue())
+    return answer
+
+
+def create(name: str = "alice", *more: str) -> dict[str, Any]:
+    return run("create_account", name, "--email", f"{name}@example.com", *more)
+
+
+def test_an_account_is_made_with_a_minted_password_and_a_token_that_works() -> None:
+    made = create("alice", "--confirmed", "--token", "read write follow push")
+    assert set(made) == {"id", "acct", "password", "access_token"}
+    me = Api(made["access_token"]).get("/api/v1/accounts/verify_credentials").json()
+    assert (me["id"], me["acct"]) == (made["id"], "alice")
+    assert User.objects.get().check_password(made["password"])
+
+
+def test_doing_it_again_changes_nothing_and_gives_the_same_token() -> None:
+    first = create("alice", "--confirmed", "--token", "read")
+    again = create("alice", "--confirmed", "--token", "read")
+    assert again == {key: value for key, value in first.items() if key != "password"}
+    assert User.objects.count() == 1
+
+
+def test_a_given_password_is_not_printed() -> None:
+    assert "password" not in create("alice", "--password", "correct horse")
+
+
+def test_another_address_for_a_known_name_is_an_error() -> None:
+    create("alice")
+    with pytest.raises(CommandError, match="another e-mail address"):
+        run("create_account", "alice", "--email", "other@example.com")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("not a name", "--email", "a@example.com"),
+        ("alice", "--email", "nonsense"),
+        ("alice", "--email", "a@example.com", "--password", "short"),
+        ("alice", "--email", "a@example.com", "--role", "Emperor"),
+    ],
+)
+def test_bad_input_gets_one_clear_sentence_and_makes_nothing(wrong: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError):
+        run("create_account", *wrong)
+    assert not User.objects.exists()
+
+
+def test_a_role_is_given_and_taken() -> None:
+    create("alice", "--role", "Owner", "--confirmed", "--token", "read")
+    assert User.objects.get().is_staff
+    assert run("modify_account", "alice", "--role", "none")["role"] == ""
+    assert not User.objects.get().is_staff
+
+
+@pytest.mark.django_db(transaction=True)
+def test_disabling_and_enabling_is_felt_by_the_next_request() -> None:
+    api = Api(create("alice", "--confirmed", "--token", "read")["access_token"])
+    assert api.get("/api/v1/accounts/verify_credentials").status_code == 200
+    assert run("modify_account", "alice", "--disable")["disabled"] is True
+    refused = api.get("/api/v1/accounts/verify_credentials")
+    assert (refused.status_code, refused.json()) == (403, {"error": "Your login is currently disabled"})
+    run("modify_account", "alice", "--enable")
+    assert api.get("/api/v1/accounts/verify_credentials").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_password_ends_every_token() -> None:
+    api = Api(create("alice", "--confirmed", "--token", "read")["access_token"])
+    assert api.get("/api/v1/accounts/verify_credentials").status_code == 200
+    minted = run("modify_account", "alice", "--reset-password")["password"]
+    assert api.get("/api/v1/accounts/verify_credentials").status_code == 401
+    assert User.objects.get().check_password(minted)
+
+
+def test_pending_and_unconfirmed_people_are_let_in() -> None:
+    user = make_user("bob", confirmed=False)
+    User.objects.filter(id=user.id).update(approved=False)
+    assert run("modify_account", "bob", "--approve", "--confirm")["approved"] is True
+    assert Api().get("/api/v1/accounts/lookup", {"acct": "bob"}).status_code == 200
+
+
+def test_an_unknown_account_is_named() -> None:
+    with pytest.raises(CommandError, match="@nobody"):
+        run("modify_account", "nobody", "--disable")

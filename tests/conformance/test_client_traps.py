@@ -1,0 +1,331 @@
+"""What client programs trip over, one promise per numbered trap (clients.md, E1 and E2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from accounts.models import Application
+from tests.conformance.people import Person, links
+from tests.conformance.world import everything
+from tests.factories.accounts import make_token
+from tests.factories.statuses import make_media
+from tests.support.client import Api
+from tests.support.entities import check
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
+NUMBERS = re.compile(r"(_count|_at_most|^width|^height|^max_|_limit)$")
+
+
+@pytest.fixture(autouse=True)
+def _own_media(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def alice() -> Person:
+    return Person("alice")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+def values(body: Any, place: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Every member of a body: where it stands, its name and its value."""
+    if isinstance(body, list):
+        for item in body:
+            yield from values(item, f"{place}[]")
+    elif isinstance(body, dict):
+        for name, value in body.items():
+            yield f"{place}.{name}", name, value
+            yield from values(value, f"{place}.{name}")
+
+
+@pytest.mark.parametrize("host", ["social.localhost", "SOCIAL.localhost", "127.0.0.1:3000", "www.social.localhost"])
+def test_trap_6_no_host_is_sent_to_another_one(alice: Person, host: str) -> None:
+    for method, path in (("GET", "/api/v1/accounts/verify_credentials"), ("POST", "/api/v1/statuses")):
+        answer = alice.api.request(method, path, {"status": "hello"}, headers={"Host": host})
+        assert answer.status_code == 200, (path, answer.headers)
+
+
+def test_trap_7_what_a_client_asks_first_needs_no_token() -> None:
+    for path in ("v1/instance", "v2/instance", "v1/custom_emojis", "v1/instance/rules"):
+        assert Api().get(f"/api/{path}").status_code == 200, path
+    assert Api(make_token(None, "read")).get("/api/v1/apps/verify_credentials").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v2/instance",
+        "/api/v1/timelines/public",
+        "/api/v1/statuses/1",
+        "/oauth/token",
+        "/oauth/revoke",
+        "/oauth/userinfo",
+        "/.well-known/webfinger?resource=acct:alice@social.localhost",
+        "/.well-known/nodeinfo",
+        "/.well-known/oauth-authorization-server",
+        "/nodeinfo/2.0",
+        "/users/alice",
+        "/users/alice/statuses/1",
+        "/system/nothing.png",
+    ],
+)
+def test_trap_8_browser_clients_may_read_it_and_ask_beforehand(alice: Person, path: str) -> None:
+    site = {"Origin": "https://phanpy.social", "Accept": "application/activity+json"}
+    answer = Api().get(path, headers=site)
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    exposed = {name.strip() for name in answer["Access-Control-Expose-Headers"].split(",")}
+    assert {"Link", "X-RateLimit-Remaining", "X-Request-Id", "Mastodon-Async-Refresh"} <= exposed
+    before = Api().request("OPTIONS", path, headers=site | {"Access-Control-Request-Method": "GET"})
+    assert (before.status_code, before["Access-Control-Allow-Origin"]) == (204, "*")
+
+
+def test_traps_9_and_10_links_keep_what_was_asked_and_come_next_first(alice: Person) -> None:
+    for number in range(3):
+        alice.post(f"{number} #x")
+    path = "/api/v1/timelines/tag/x?limit=2&local=true&any[]=y"
+    answer = alice.api.get(path)
+    assert re.fullmatch(r'<http[^>]+>; rel="next", <http[^>]+>; rel="prev"', answer["Link"])
+    for url in links(answer).values():
+        assert url.startswith("http://social.localhost/api/v1/timelines/tag/x?")
+        assert "limit=2" in url
+        assert "local=true" in url
+        assert "any%5B%5D=y" in url or "any[]=y" in url
+    assert not alice.api.get(path + "&max_id=1").has_header("Link")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["types[]=follow", "types%5B%5D=follow", "types[0]=follow", "exclude_types[]=mention&exclude_types[]=favourite"],
+)
+def test_traps_14_and_30_types_are_honoured_in_every_spelling(alice: Person, bob: Person, query: str) -> None:
+    bob.do(f"accounts/{alice.id}/follow")
+    post = bob.post("hi @alice")
+    assert post
+    told = alice.api.get(f"/api/v1/notifications?{query}").json()
+    assert [item["type"] for item in told] == ["follow"]
+
+
+@pytest.mark.parametrize(
+    ("meant", "spellings"),
+    [(True, ["true", "True", "1", "on", "t"]), (False, ["false", "False", "0", "off", "f", ""])],
+)
+def test_trap_14_booleans_come_as_every_library_writes_them(alice: Person, meant: bool, spellings: list[str]) -> None:
+    for spelling in spellings:
+        answer = alice.api.post("/api/v1/statuses", form=f"status=hello&sensitive={spelling}")
+        assert answer.json()["sensitive"] is meant, spelling
+    assert alice.api.post("/api/v1/statuses", {"status": "hello", "sensitive": meant}).json()["sensitive"] is meant
+
+
+def test_trap_15_nobody_minds_more_parameters_or_a_slash(alice: Person) -> None:
+    answer = alice.api.post("/api/v1/statuses/?utm_source=x", {"status": "hello", "content_type": "text/markdown"})
+    assert (answer.status_code, answer.json()["content"]) == (200, "<p>hello</p>")
+    assert alice.api.get("/api/v1/timelines/home/", {"_": "1"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "statuses", b"{", 400),
+        ("GET", "accounts/verify_credentials", b"", 401),
+        ("GET", "nothing/at/all", b"", 404),
+        ("PATCH", "timelines/home", b"", 404),
+        ("GET", "statuses/%00", b"", 404),
+        ("GET", "accounts/%F0%9F%90%88", b"", 404),
+        ("POST", "statuses", b'{"status": "' + b"x" * 2_000_000 + b'"}', 413),
+        ("POST", "statuses", b"{}", 422),
+    ],
+)
+def test_trap_16_errors_are_json_for_machines(alice: Person, method: str, path: str, body: bytes, status: int) -> None:
+    headers = {"Authorization": f"Bearer {alice.api.token}"} if status != 401 else {}
+    answer = Api().client.generic(method, f"/api/v1/{path}", body, "application/json", headers=headers)
+    assert answer.status_code == status
+    assert answer["Content-Type"] == "application/json; charset=utf-8"
+    check("Error", answer.json())
+
+
+def test_traps_22_to_26_ids_dates_numbers_and_addresses_everywhere(alice: Person, bob: Person) -> None:
+    widths: set[int] = set()
+    for path, body in everything(alice, bob):
+        for place, name, value in values(body, path):
+            if name.endswith("_at") and name != "last_status_at" and value is not None and "apps" not in path:
+                assert isinstance(value, str), place
+                assert DATE.match(value), f"{place}: {value!r}"
+                datetime.fromisoformat(value)
+            if name == "last_status_at" and value is not None:
+                assert re.fullmatch(r"\d{4}-\d\d-\d\d", value), f"{place}: {value!r}"
+            if NUMBERS.search(name) and value is not None:
+                assert type(value) in (int, float), f"{place}: {value!r}"
+            if name in ("url", "uri", "avatar", "header", "avatar_static", "header_static"):
+                assert value is None or value, f"{place} is empty"
+            if name in ("content", "emojis", "tags", "mentions", "media_attachments", "acct", "fields", "note"):
+                assert value is not None, f"{place} is null"
+        if path.startswith(("timelines", "statuses")) and isinstance(body, list):
+            widths |= {len(item["id"]) for item in body}
+    assert len(widths) == 1, "ids of posts and boosts sort as numbers and as texts alike"
+
+
+def test_trap_27_the_instance_documents_are_whole(settings: Any) -> None:
+    check("Instance", Api().get("/api/v2/instance").json())
+    old = Api().get("/api/v1/instance").json()
+    check("InstanceV1", old)
+    assert old["uri"] == "social.localhost"
+    assert old["urls"]["streaming_api"].startswith("ws")
+
+
+def test_the_table_of_libraries_reads_the_version(alice: Person) -> None:
+    """E1: the first three characters, the first word, and the number of the API are what clients look at."""
+    instance = Api().get("/api/v2/instance").json()
+    assert instance["version"][:3] == "4.6"
+    assert re.fullmatch(r"\d+\.\d+\.\d+ \(compatible; Social \d+\.\d+\.\d+\)", instance["version"])
+    assert instance["api_versions"]["mastodon"] == 1
+    node = Api().get("/nodeinfo/2.0").json()
+    assert node["software"]["name"] == "social"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", node["software"]["version"])
+    assert node["metadata"]["upstream"]["name"] == "mastodon"
+
+
+def test_trap_28_ones_own_account_has_its_source_and_role(alice: Person) -> None:
+    own = alice.read("accounts/verify_credentials")
+    check("CredentialAccount", own)
+    assert {"privacy", "sensitive", "language", "follow_requests_count", "quote_policy"} <= set(own["source"])
+    assert own["role"]["id"] == "-99"
+
+
+def test_trap_29_every_relationship_asked_for_is_answered_in_order(alice: Person, bob: Person) -> None:
+    people = [Person("carol"), bob, Person("dora")]
+    query = "&".join(f"id[]={person.id}" for person in people)
+    answer = alice.api.get(f"/api/v1/accounts/relationships?{query}")
+    assert [item["id"] for item in answer.json()] == [person.id for person in people]
+    for item in answer.json():
+        check("Relationship", item)
+
+
+def test_trap_31_each_notification_has_a_key_of_its_group(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    bob.do(f"statuses/{post['id']}/favourite")
+    bob.post("@alice hi")
+    keys = {item["type"]: item["group_key"] for item in alice.read("notifications")}
+    assert keys["favourite"].startswith(f"favourite-{post['id']}-")
+    assert keys["mention"].startswith("ungrouped-")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "v1/lists",
+        "v1/filters",
+        "v2/filters",
+        "v1/followed_tags",
+        "v1/announcements",
+        "v2/suggestions",
+        "v1/endorsements",
+        "v1/conversations",
+        "v2/notifications",
+        "v1/bookmarks",
+        "v1/trends/tags",
+    ],
+)
+def test_trap_33_what_is_not_built_yet_is_not_faked_with_an_empty_list(alice: Person, path: str) -> None:
+    from social.api.routing import endpoints
+    from social.urls import urlpatterns
+
+    if f"api/{path}" in {pattern.path for pattern in endpoints(urlpatterns)}:
+        pytest.skip("built: its own tests speak for it")
+    answer = alice.api.get(f"/api/{path}")
+    assert answer.status_code == 404
+    check("Error", answer.json())
+
+
+def test_trap_36_delete_and_redraft_loses_nothing(alice: Person) -> None:
+    media = make_media(alice.account, "a cat")
+    draft = "#cats :) https://example.com/"
+    post = alice.post(draft, media_ids=[str(media.id)], spoiler_text="cw", language="de", visibility="unlisted")
+    deleted = alice.api.delete(f"/api/v1/statuses/{post['id']}").json()
+    check("DeletedStatus", deleted)
+    assert (deleted["text"], deleted["spoiler_text"]) == (draft, "cw")
+    work()
+    again = alice.post(
+        deleted["text"],
+        media_ids=[item["id"] for item in deleted["media_attachments"]],
+        spoiler_text=deleted["spoiler_text"],
+        language=deleted["language"],
+        visibility=deleted["visibility"],
+    )
+    for name in ("content", "spoiler_text", "language", "visibility", "sensitive"):
+        assert again[name] == post[name], name
+    assert again["media_attachments"][0]["description"] == "a cat"
+
+
+def test_trap_37_one_key_is_one_post_however_often_it_is_sent(alice: Person, bob: Person) -> None:
+    sent = {"data": {"status": "hello"}, "headers": {"Idempotency-Key": "abc"}}
+    answers = [alice.api.post("/api/v1/statuses", **sent) for _time in range(3)]
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    assert bob.api.post("/api/v1/statuses", **sent).json()["id"] != answers[0].json()["id"]
+
+
+def test_trap_38_what_was_scheduled_is_not_published_at_once(alice: Person) -> None:
+    answer = alice.api.post("/api/v1/statuses", {"status": "later", "scheduled_at": "2099-01-01T00:00:00+02:00"})
+    assert answer.status_code == 422 or "scheduled_at" in answer.json()
+    assert alice.read(f"accounts/{alice.id}/statuses") == []
+
+
+def test_trap_42_a_follow_takes_languages(alice: Person, bob: Person) -> None:
+    answer = alice.do(f"accounts/{bob.id}/follow", {"languages": ["de", "en"]})
+    assert answer["languages"] == ["de", "en"]
+
+
+def test_traps_48_and_49_posts_look_and_lead_as_clients_parse_them(alice: Person, bob: Person) -> None:
+    link = "https://www.example.com/a/very/long/path/that/is/cut"
+    post = alice.post(f"one\ntwo\n\n@bob #Cats {link}")
+    base = "http://social.localhost"
+    assert post["content"] == (
+        "<p>one<br />two</p>"
+        f'<p><span class="h-card" translate="no"><a href="{base}/@bob" class="u-url mention">@<span>bob</span></a></span> '
+        f'<a href="{base}/tags/cats" class="mention hashtag" rel="tag">#<span>Cats</span></a> '
+        f'<a href="{link}" target="_blank" rel="nofollow noopener" translate="no">'
+        '<span class="invisible">https://www.</span><span class="ellipsis">example.com/a/very/long/path/t</span>'
+        '<span class="invisible">hat/is/cut</span></a></p>'
+    )
+    assert post["url"] == f"{base}/@alice/{post['id']}"
+    assert post["account"]["url"] == f"{base}/@alice"
+    assert post["mentions"] == [{"id": bob.id, "username": "bob", "acct": "bob", "url": f"{base}/@bob"}]
+    assert post["tags"] == [{"name": "cats", "url": f"{base}/tags/{quote('cats')}"}]
+
+
+def test_trap_50_the_first_minute_of_a_client(alice: Person, bob: Person) -> None:
+    alice.do(f"accounts/{bob.id}/follow")
+    old = bob.post("old")
+    assert alice.ids("timelines/home", limit=40) == [old["id"]]
+    nobody = alice.api.get("/api/v1/accounts/1")
+    assert (nobody.status_code, nobody["Content-Type"]) == (404, "application/json; charset=utf-8")
+    assert alice.api.get("/api/v2/instance").status_code == 200
+    new = bob.post("new @alice")
+    assert alice.ids("timelines/home", min_id=old["id"], limit=40) == [new["id"]]
+    assert alice.read(f"accounts/{alice.id}/statuses") == []
+    told = alice.api.get("/api/v1/notifications?types[]=mention&types[]=favourite&limit=40")
+    assert [item["status"]["id"] for item in told.json()] == [new["id"]]
+
+
+def test_traps_1_and_4_an_application_registers_as_old_and_new_libraries_do() -> None:
+    wide = "read write follow push profile read:accounts write:statuses " + "read:statuses " * 20
+    for sent in (
+        {"form": f"client_name=x&redirect_uris=urn:ietf:wg:oauth:2.0:oob&scopes={wide.strip().replace(' ', '+')}"},
+        {"data": {"client_name": "x", "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"], "scopes": wide}},
+    ):
+        answer = Api().post("/api/v1/apps", **sent)
+        assert answer.status_code == 200, answer.content
+        check("CredentialApplication", answer.json())
+        assert Application.objects.filter(client_id=answer.json()["client_id"]).exists()
+        assert "profile" in answer.json()["scopes"]

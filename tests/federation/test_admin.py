@@ -1,0 +1,76 @@
+"""Operators look at what comes in and goes out, see no private posts there, and have deliveries tried again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from federation.models import Delivery, Host, InboundActivity, OutboundActivity
+from federation.tasks.cleaning import forget_old_activities
+from social.kernel import clock
+from tests.factories.accounts import make_remote, make_user
+
+pytestmark = pytest.mark.django_db
+SECRET = "for your eyes only"
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+@pytest.fixture
+def delivery(settings: Any) -> Delivery:
+    settings.STAFF_SECOND_FACTOR = False
+    activity = OutboundActivity.objects.create(
+        account=make_user("alice").account, type="Create", uri="https://a.example/1", body=SECRET
+    )
+    InboundActivity.objects.create(fingerprint="f", actor=make_remote("zoe"), type="Create", uri="u", body=SECRET)
+    Host.objects.create(name="b.example", failures=3, retry_at=clock.now().replace(year=2100))
+    return Delivery.objects.create(
+        activity=activity,
+        inbox_url="https://b.example/inbox",
+        host="b.example",
+        key="status:1",
+        attempts=16,
+        given_up_at=clock.now(),
+    )
+
+
+def test_every_list_and_row_opens_without_the_bodies(delivery: Delivery) -> None:
+    client = signed_in(make_user("boss", role="Owner"))
+    rows = {
+        "delivery": delivery.pk,
+        "outboundactivity": delivery.activity_id,
+        "inboundactivity": InboundActivity.objects.get().pk,
+        "host": "b_2Eexample",
+    }
+    for name, key in rows.items():
+        for path in (f"/admin/federation/{name}/", f"/admin/federation/{name}/{key}/change/"):
+            answer = client.get(path)
+            assert (answer.status_code, SECRET in answer.content.decode()) == (200, False), path
+
+
+def test_a_delivery_that_was_given_up_is_tried_again(delivery: Delivery) -> None:
+    chosen = {"action": "retry_now", "_selected_action": [delivery.pk]}
+    answer = signed_in(make_user("boss", role="Owner")).post("/admin/federation/delivery/", chosen, follow=True)
+    assert answer.status_code == 200
+    delivery.refresh_from_db()
+    assert (delivery.given_up_at, delivery.attempts, Host.objects.count()) == (None, 0, 0)
+
+
+def test_people_who_do_not_manage_federation_see_nothing(delivery: Delivery) -> None:
+    assert signed_in(make_user("somebody")).get("/admin/federation/delivery/", follow=True).status_code == 403
+
+
+def test_what_is_old_is_thrown_away(delivery: Delivery) -> None:
+    long_ago = clock.now().replace(year=2020)
+    assert forget_old_activities() == 0
+    Delivery.objects.update(given_up_at=long_ago)
+    InboundActivity.objects.update(processed_at=long_ago)
+    assert forget_old_activities() == 2
+    assert not OutboundActivity.objects.exists()
