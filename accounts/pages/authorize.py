@@ -139,7 +139,10 @@ class AuthorizeView(View):
         if self.ask.redirect_uri == OUT_OF_BAND:
             title = _("Not authorized")
             return show_error(request, title, refused.description, status=400, detail=refused.error)
-        return self._answer(request, {"error": refused.error, "error_description": refused.description})
+        answer = {"error": refused.error}
+        if refused.description.isascii():  # RFC 6749 section 4.1.2.1 allows no other characters
+            answer["error_description"] = refused.description
+        return self._answer(request, answer)
 
     def _answer(self, request: HttpRequest, answer: dict[str, str]) -> HttpResponse:
         """Send the person back to the application with the answer, and with its own `state` untouched."""

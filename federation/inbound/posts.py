@@ -69,6 +69,8 @@ def forwarded(incoming: Incoming) -> None:
             if not missing.gone:
                 raise
             _bury(uri, known.account.uri)
+        else:
+            raise Rejected("its origin still has the forwarded deletion's post")
     else:
         raise Rejected("the actor is not the signer")
 

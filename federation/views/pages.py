@@ -93,8 +93,10 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
 @page
 def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBase:
     account, number = find_account(username), parse_id(status_id)
+    if number is None:
+        raise NotFound
     found = list_statuses(None).select_related("account", "reblog_of__account").filter(id=number, account=account)
-    status = found.first() if number is not None else None
+    status = found.first()
     if status is None:
         raise NotFound
     shown = status.reblog_of or status

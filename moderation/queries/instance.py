@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,6 +14,8 @@ from accounts.queries.emojis import EmojiLookup
 from accounts.queries.site_settings import load_site_texts
 from moderation.models import HouseRule
 from social.kernel import clock
+from timelines.policies.access import HASHTAG, LIVE
+from timelines.queries.access import load_access
 
 # "The last four weeks" of the contract's usage figure.
 ACTIVE_MONTH = timedelta(days=28)
@@ -38,6 +40,7 @@ class InstanceDocument:
     rules: Sequence[HouseRule]
     contact: Account | None
     emojis: EmojiLookup
+    timelines_access: Mapping[str, Mapping[str, str]]
 
 
 def list_rules() -> list[HouseRule]:
@@ -60,6 +63,11 @@ def load_figures() -> Figures:
     return Figures(users, statuses, domains, active)
 
 
+def _openness(kind: str) -> dict[str, str]:
+    access = load_access(kind)
+    return {"local": str(access.local), "remote": str(access.remote)}
+
+
 def load_instance() -> InstanceDocument:
     """What the instance documents show."""
     texts = load_site_texts()
@@ -77,4 +85,5 @@ def load_instance() -> InstanceDocument:
         rules=list_rules(),
         contact=contact,
         emojis=EmojiLookup.for_accounts([contact] if contact is not None else []),
+        timelines_access={kind: _openness(kind) for kind in (LIVE, HASHTAG, "trending_link_feeds")},
     )

@@ -75,7 +75,6 @@ class InstanceSerializer(EntitySerializer):
         """The whole document."""
         texts = instance.texts
         thumbnail = links.web_url(f"{settings.STATIC_URL}thumbnail.png")
-        access = {"local": "public", "remote": "public"}
         return {
             "domain": settings.LOCAL_DOMAIN,
             "title": texts["site_title"],
@@ -113,11 +112,7 @@ class InstanceSerializer(EntitySerializer):
                 "media_attachments": {"description_limit": DESCRIPTION_LIMIT} | _media(),
                 "polls": _polls(),
                 "translation": {"enabled": False},
-                "timelines_access": {
-                    "live_feeds": access,
-                    "hashtag_feeds": access,
-                    "trending_link_feeds": access,
-                },
+                "timelines_access": instance.timelines_access,
                 "limited_federation": False,
             },
             "registrations": {

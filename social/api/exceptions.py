@@ -65,8 +65,10 @@ def status_of(error: errors.KernelError) -> int:
 
 
 def unauthorized_headers(message: str) -> dict[str, str]:
-    """`WWW-Authenticate` of a 401 (RFC 6750 section 3)."""
-    described = message.encode("ascii", "replace").decode().replace('"', "'")
+    """`WWW-Authenticate` of a 401 (RFC 6750 section 3). ASCII only: another language's text is left to the body."""
+    if not message.isascii():
+        return {"WWW-Authenticate": 'Bearer realm="Social", error="invalid_token"'}
+    described = message.replace('"', "'")
     return {"WWW-Authenticate": f'Bearer realm="Social", error="invalid_token", error_description="{described}"'}
 
 

@@ -77,6 +77,23 @@ class Unavailable(KernelError):
     default = gettext_noop("Remote data could not be fetched")
 
 
+# How fields are called in sentences, where the code that finds the error gives no label of its own.
+_LABELS = {
+    "username": gettext_noop("Username"),
+    "email": gettext_noop("Email"),
+    "password": gettext_noop("Password"),
+    "agreement": gettext_noop("Agreement"),
+    "reason": gettext_noop("Reason"),
+    "display_name": gettext_noop("Display name"),
+    "note": gettext_noop("Note"),
+    "fields": gettext_noop("Fields"),
+    "title": gettext_noop("Title"),
+    "name": gettext_noop("Name"),
+    "file": gettext_noop("File"),
+    "description": gettext_noop("Description"),
+}
+
+
 @dataclass(frozen=True)
 class FieldError:
     """One broken rule: `code` as in `ERR_BLANK`, `message` follows the field's name in the sentence."""
@@ -89,7 +106,9 @@ class FieldError:
     @property
     def sentence(self) -> str:
         """`Username can't be blank`: the label and what is wrong with it."""
-        label = self.label if self.label is not None else self.field.replace("_", " ").capitalize()
+        label = self.label
+        if label is None:
+            label = _(_LABELS[self.field]) if self.field in _LABELS else self.field.replace("_", " ").capitalize()
         return f"{label} {self.message}".strip()
 
 

@@ -71,16 +71,8 @@ def web() -> None:
 
 
 def streaming() -> None:
-    """The streaming API, on STREAMING_PORT: one event loop."""
-    from granian.constants import Interfaces, Loops
-
-    _granian(
-        "social.asgi:application",
-        port=env.STREAMING_PORT,
-        interface=Interfaces.ASGINL,
-        workers=1,
-        loop=Loops.uvloop,
-    )
+    """The streaming API, on STREAMING_PORT: one event loop; its options stand in `social.asgi`."""
+    importlib.import_module("social.asgi").serve()
 
 
 def _celery(*arguments: str) -> None:

@@ -70,7 +70,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, 
         zoe.activity("Follow", alice.uri),
     ]
     outcomes = [deal(mallory, attempt) for attempt in attempts]
-    assert all(outcome.startswith("rejected") for outcome in outcomes), outcomes
+    assert [outcome for outcome in outcomes if not outcome.startswith("rejected")] == []
     assert [(status.uri, status.is_deleted) for status in Status.objects.all()] == [(note["id"], False)]
     assert Account.objects.get(uri=zoe.uri).display_name == "Zoe"
     assert not Follow.objects.filter(target=alice).exists()

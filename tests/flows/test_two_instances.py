@@ -217,4 +217,4 @@ def test_a_block_ends_the_follow_on_both_sides(servers: tuple[Instance, Instance
     visitor = host.find(guest)
     host.client.account_block(visitor.id)
     wait(lambda: not guest.client.account_relationships(account.id)[0].following)
-    assert guest.client.account_relationships(account.id)[0].blocked_by
+    wait(lambda: guest.client.account_relationships(account.id)[0].blocked_by)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,6 +75,12 @@ def stumble_in_database(events: Sequence[Happened]) -> None:
     """Write the effects, then fail when one of the events is poison."""
     write(events)
     stumble(events)
+
+
+def write_late(events: Sequence[Happened]) -> None:
+    """Take a while, now more, now less, and only then write: whoever ran ahead is seen to be ahead."""
+    time.sleep(random.uniform(0, 0.02))
+    write(events)
 
 
 def write_slowly(events: Sequence[Happened]) -> None:

@@ -107,6 +107,7 @@ def test_many_events_for_many_subscribers_are_one_statement_and_one_wake_up_per_
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         publish(*(Happened(n, n) for n in range(50)))
         publish(Happened(50, 50))
+        assert len(connection.run_on_commit) == 2
     assert len([q for q in queries.captured_queries if "INSERT" in q["sql"]]) == 2
     assert OutboxRow.objects.count() == 102
     assert sorted(woken) == ["default", "feeds"]

@@ -59,7 +59,7 @@ def in_threads(count: int, work: Callable[[], None]) -> None:
 
 
 def test_three_drains_at_once_keep_the_order_of_each_key_and_run_everything_once(listen: Listen) -> None:
-    listen(Happened, news.write, database=True)
+    listen(Happened, news.write_late, database=True)
     expected: dict[int, list[int]] = {thing: [] for thing in range(20)}
     for number in range(600):
         thing = number * 7 % 20
@@ -71,7 +71,7 @@ def test_three_drains_at_once_keep_the_order_of_each_key_and_run_everything_once
 
 
 def test_the_order_holds_while_news_keeps_coming(listen: Listen) -> None:
-    listen(Happened, news.write_slowly, database=True)
+    listen(Happened, news.write_late, database=True)
     done = threading.Event()
     numbers = iter(range(10_000))
     guard = threading.Lock()
@@ -141,6 +141,25 @@ def test_one_long_lane_is_taken_in_long_strides(listen: Listen) -> None:
         drain_everything()
     assert news.effects() == list(range(500))
     assert len([q for q in queries.captured_queries if "social_outbox_claim" in q["sql"]]) == 4
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"due_at": "2100-01-01T00:00:00Z"},
+        {"dead_at": "2020-01-01T00:00:00Z"},
+        {"claimed_until": "2100-01-01T00:00:00Z"},
+    ],
+)
+def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_appears(
+    listen: Listen, state: dict[str, str]
+) -> None:
+    """A transaction that commits late may bring an older row than the one that failed or runs already."""
+    listen(Happened, news.remember)
+    tell(*(Happened(1, n) for n in range(4)))
+    OutboxRow.objects.filter(payload__number=2).update(**state)
+    drain_everything()
+    assert [number for call in news.calls for number in call] == [0, 1]
 
 
 def test_what_a_drain_holds_is_nobody_elses_until_the_lease_runs_out(listen: Listen) -> None:

@@ -1,0 +1,370 @@
+"""Attacks servers of this kind have met, over HTTP (security.md); the number of the row stands in each name.
+
+Rows with tests beside the code they are about are listed in docs/coverage.md.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import IntegrityError, transaction
+
+from accounts.models import Account
+from social.api.routing import endpoints
+from social.kernel import clock
+from social.urls import urlpatterns
+from statuses.models import Status
+from tests.conformance.people import Person
+from tests.factories.accounts import make_remote, make_token, make_user
+from tests.factories.statuses import make_media, make_remote_status
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+UPDATE = "/api/v1/accounts/update_credentials"
+ACTIVITY = {"Accept": "application/activity+json"}
+HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(1)>"><svg/onload=alert(1)> javascript:alert(1)'
+
+
+@pytest.fixture(autouse=True)
+def _own_media(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def alice() -> Person:
+    return Person("alice")
+
+
+@pytest.fixture
+def bob() -> Person:
+    return Person("bob")
+
+
+def test_row_6_own_documents_are_never_served_from_the_folder_of_uploads(alice: Person) -> None:
+    document = json.dumps({"id": f"{django_settings.BASE_URL}/users/alice", "type": "Person"})
+    encoded = quote(document)
+    answer = alice.api.post("/api/v2/media", {"file": f"data:application/activity+json,{encoded}"})
+    assert answer.status_code in (400, 422)
+    uploaded = alice.api.upload("POST", "/api/v2/media", file=document)
+    assert uploaded.status_code in (400, 422)
+
+
+def test_row_15_a_remote_post_whose_page_is_on_another_host_is_shown(alice: Person) -> None:
+    remote = make_remote("zoe", "bridge.example", url="https://social-network.example/zoe")
+    status = make_remote_status(remote, url="https://social-network.example/zoe/1")
+    body = alice.read(f"statuses/{status.id}")
+    assert (body["url"], body["account"]["url"]) == (status.url, remote.url)
+    assert body["uri"].startswith("https://bridge.example/")
+
+
+@pytest.mark.parametrize("name", ["gone", "GONE", "Gone"])
+def test_row_18_the_name_of_a_suspended_account_stays_taken(name: str) -> None:
+    user = make_user("gone")
+    Account.objects.filter(id=user.account_id).update(suspended_at=clock.now())
+    form = {"username": name, "email": "new@example.com", "password": "correct horse", "agreement": True}
+    answer = Api(make_token(None)).post("/api/v1/accounts", form)
+    assert answer.status_code == 422
+    assert answer.json()["details"]["username"][0]["error"] == "ERR_TAKEN"
+
+
+def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there(alice: Person, bob: Person) -> None:
+    """Every endpoint with one id in its path, asked by a stranger for private things of another."""
+    private = alice.post("secret", visibility="private")
+    direct = alice.post("secret", visibility="direct")
+    bob.post("@alice hi")
+    told = alice.ids("notifications")[0]
+    media = str(make_media(alice.account).id)
+    things = {"statuses": [private["id"], direct["id"]], "notifications": [told], "media": [media]}
+    stranger = Person("stranger")
+    asked = 0
+    for pattern in endpoints(urlpatterns):
+        parts = pattern.path.split("/")
+        if "<id>" not in parts or parts[2] not in things:
+            continue
+        for method in pattern.actions:
+            for number in things[parts[2]]:
+                foreign, unknown = (
+                    stranger.api.request(method.upper(), "/" + pattern.path.replace("<id>", each), {})
+                    for each in (number, "1")
+                )
+                assert foreign.status_code == 404, f"{method} {pattern.path}"
+                assert foreign.content == unknown.content, f"{method} {pattern.path}"
+                asked += 1
+    assert asked >= 20
+    assert alice.read(f"statuses/{private['id']}")["id"] == private["id"]
+    assert alice.ids("notifications") == [told]
+
+
+def test_row_20_nobody_takes_down_a_public_post_of_another(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    assert bob.api.delete(f"/api/v1/statuses/{post['id']}").status_code == 404
+    assert bob.read(f"statuses/{post['id']}")["id"] == post["id"]
+
+
+def test_row_21_files_of_others_cannot_be_attached(alice: Person, bob: Person) -> None:
+    media = str(make_media(alice.account).id)
+    foreign = bob.api.post("/api/v1/statuses", {"status": "x", "media_ids": [media]})
+    unknown = bob.api.post("/api/v1/statuses", {"status": "x", "media_ids": ["1"]})
+    assert foreign.status_code == unknown.status_code == 422
+    assert foreign.json()["error"].replace(media, "1") == unknown.json()["error"]
+    assert not Status.objects.exists()
+
+
+def test_row_22_only_who_is_addressed_reads_a_direct_post(alice: Person, bob: Person) -> None:
+    carol = Person("carol")
+    carol.do(f"accounts/{alice.id}/follow")
+    post = alice.post("@bob psst carol@social.localhost", visibility="direct")
+    assert bob.read(f"statuses/{post['id']}")["id"] == post["id"]
+    assert carol.api.get(f"/api/v1/statuses/{post['id']}").status_code == 404
+    assert carol.read("notifications") == carol.read("timelines/home") == []
+
+
+@pytest.mark.parametrize("spelling", ["{path}/", "{path}.json", "{path}/?x=1"])
+def test_row_25_another_spelling_of_an_address_is_no_new_limit(alice: Person, settings: Any, spelling: str) -> None:
+    settings.RATE_LIMITS = True
+    path = "/api/v1/timelines/public"
+    first = Api().get(path)
+    again = Api().get(
+        spelling.format(path=path), headers={"X-Forwarded-For": "203.0.113.9", "X-Real-IP": "203.0.113.9"}
+    )
+    if again.status_code == 200:
+        assert int(again["X-RateLimit-Remaining"]) == int(first["X-RateLimit-Remaining"]) - 1
+    else:
+        assert again.status_code == 404
+
+
+def test_row_31_what_people_write_of_themselves_is_text_everywhere(alice: Person, bob: Person) -> None:
+    fields = [{"name": HOSTILE[:200], "value": HOSTILE[:200]}]
+    sent = {"display_name": "<b>x</b>", "note": HOSTILE, "fields_attributes": fields}
+    assert alice.api.patch(UPDATE, sent).status_code == 200
+    post = alice.post(HOSTILE + " #<script>", spoiler_text="<i>")
+    shown = [
+        bob.read(f"accounts/{alice.id}"),
+        bob.read(f"statuses/{post['id']}"),
+        Api().get("/users/alice", headers=ACTIVITY).json(),
+        Api().get(f"/users/alice/statuses/{post['id']}", headers=ACTIVITY).json(),
+    ]
+    for body in shown:
+        for name, html in _html_of(body):
+            low = html.lower()
+            assert "<script" not in low, name
+            assert "<img" not in low, name
+            assert "<svg" not in low, name
+            assert 'href="javascript' not in low, name
+    assert shown[0]["display_name"] == "<b>x</b>", "plain text is the client's to escape"
+
+
+def _html_of(body: dict[str, Any]) -> list[tuple[str, str]]:
+    found = [(name, body[name]) for name in ("note", "content", "summary") if isinstance(body.get(name), str)]
+    rows = [*body.get("fields", []), *body.get("attachment", [])]
+    return found + [("value", row["value"]) for row in rows if "value" in row]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<" * 100_000, id="opening tags"),
+        pytest.param("@" * 100_000, id="at signs"),
+        pytest.param("#a" * 50_000, id="hashtags"),
+        pytest.param("http://" * 14_000, id="schemes"),
+        pytest.param(":a:" * 33_000, id="shortcodes"),
+        pytest.param("a\n" * 50_000, id="lines"),
+    ],
+)
+def test_row_32_a_hostile_text_is_answered_within_a_second(alice: Person, text: str) -> None:
+    began = time.process_time()
+    answer = alice.api.post("/api/v1/statuses", {"status": text})
+    assert answer.status_code == 422
+    assert time.process_time() - began < 1
+    assert not Status.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "limit"),
+    [("display_name", 40), ("note", 500), ("avatar_description", 150), ("header_description", 150)],
+)
+def test_row_33_each_text_of_a_profile_has_an_end(alice: Person, field: str, limit: int) -> None:
+    assert alice.api.patch(UPDATE, {field: "ü" * limit}).status_code == 200
+    before = alice.read("accounts/verify_credentials")
+    assert alice.api.patch(UPDATE, {field: "ü" * (limit + 1)}).status_code == 422
+    assert alice.read("accounts/verify_credentials") == before
+
+
+def test_row_33_the_table_of_a_profile_has_four_rows_of_255_characters(alice: Person) -> None:
+    row = {"name": "n" * 255, "value": "v" * 255}
+    assert alice.api.patch(UPDATE, {"fields_attributes": [row] * 4}).status_code == 200
+    assert alice.api.patch(UPDATE, {"fields_attributes": [row] * 5}).status_code == 422
+    longer = {"name": "n" * 300, "value": "v" * 300}
+    answer = alice.api.patch(UPDATE, {"fields_attributes": [longer]})
+    if answer.status_code == 200:
+        assert [(len(item["name"]), len(item["value"])) for item in answer.json()["source"]["fields"]] == [(255, 255)]
+
+
+@pytest.mark.parametrize(
+    ("field", "limit"),
+    [("username", 30), ("email", 320), ("password", 72), ("reason", 420)],
+)
+def test_row_33_each_text_of_a_sign_up_has_an_end(field: str, limit: int) -> None:
+    form = {"username": "dora", "email": "dora@example.com", "password": "correct horse", "agreement": True}
+    long = "d" * (limit + 1) if field != "email" else "d" * limit + "@example.com"
+    answer = Api(make_token(None)).post("/api/v1/accounts", form | {field: long})
+    assert answer.status_code == 422
+    assert "ERR_TOO_LONG" in {item["error"] for item in answer.json()["details"][field]}
+    assert not Account.objects.filter(username="dora").exists()
+
+
+@pytest.mark.parametrize(("length", "status"), [(500, 200), (501, 422)])
+def test_row_33_a_post_has_an_end(alice: Person, length: int, status: int) -> None:
+    for sent in ({"status": "x" * length}, {"status": "x", "spoiler_text": "y" * (length - 1)}):
+        assert alice.api.post("/api/v1/statuses", sent).status_code == status
+
+
+def test_row_33_what_counts_as_few_characters_and_is_long_is_refused_too(alice: Person) -> None:
+    """A cluster may have any number of joiners: people see one character, the database a very long text."""
+    joined = "a" + "\u200d" * 250_000
+    for sent in ({"status": joined}, {"status": "x", "spoiler_text": joined}):
+        assert alice.api.post("/api/v1/statuses", sent).status_code == 422
+    assert alice.api.patch(UPDATE, {"note": joined}).status_code == 422
+    assert not Status.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"), [("username", 2048), ("display_name", 2048), ("note", 20_000), ("avatar_description", 2048)]
+)
+def test_row_33_the_database_holds_the_longest_names_of_other_servers_and_no_longer_ones(name: str, limit: int) -> None:
+    make_remote(**{name: "x" * limit}) if name != "username" else make_remote("x" * 200)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Account.objects.filter(domain="remote.example").update(**{name: "x" * (limit + 1)})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b'{"status":' + b"[" * 5000 + b"]" * 5000 + b"}", id="deep list"),
+        pytest.param(b'{"status":' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}", id="deep object"),
+        pytest.param(b'{"media_ids":[' + b"1," * 50_000 + b"1]}", id="long list"),
+        pytest.param(b"[" + b"1," * 50_000 + b"1]", id="no object"),
+    ],
+)
+def test_row_34_bombs_are_refused_quickly(alice: Person, body: bytes) -> None:
+    began = time.process_time()
+    headers = {"Authorization": f"Bearer {alice.api.token}"}
+    answer = alice.api.client.generic("POST", "/api/v1/statuses", body, "application/json", headers=headers)
+    assert 400 <= answer.status_code < 500
+    assert time.process_time() - began < 1
+    assert not Status.objects.exists()
+
+
+def test_row_34_a_bomb_in_an_inbox_is_refused() -> None:
+    for body in (b"[" * 100_000, b'{"a":' * 100_000, b'{"id": "' + b"x" * 1_100_000 + b'"}'):
+        answer = Api().client.generic("POST", "/inbox", body, "application/activity+json")
+        assert 400 <= answer.status_code < 500
+
+
+def test_row_39_what_only_a_signer_may_read_is_kept_by_no_cache(alice: Person) -> None:
+    private = alice.post("secret", visibility="private")
+    public = alice.post("hello")
+    shown = Api().get(f"/users/alice/statuses/{public['id']}", headers=ACTIVITY)
+    assert "Signature" in shown["Vary"]
+    hidden = Api().get(f"/users/alice/statuses/{private['id']}", headers=ACTIVITY)
+    assert hidden.status_code == 404
+    assert "secret" not in hidden.content.decode()
+    assert "public" not in hidden.headers.get("Cache-Control", "")
+    assert alice.api.get(f"/api/v1/statuses/{private['id']}")["Cache-Control"] == "private, no-store"
+
+
+def test_row_40_what_the_api_hides_is_in_no_document_either(alice: Person, bob: Person) -> None:
+    secrets = [alice.post(f"secret {name}", visibility=name) for name in ("private", "direct")]
+    shown = [
+        Api().get("/users/alice/outbox?page=true", headers=ACTIVITY),
+        Api().get("/users/alice/collections/featured", headers=ACTIVITY),
+        Api().get("/api/v1/timelines/public"),
+        Api().get(f"/api/v1/accounts/{alice.id}/statuses"),
+        Api().get("/"),
+    ]
+    for post in secrets:
+        for name in ("", "/activity", "/replies", "/likes", "/shares"):
+            answer = Api().get(f"/users/alice/statuses/{post['id']}{name}", headers=ACTIVITY)
+            assert answer.status_code == 404, name
+            shown.append(answer)
+        shown.append(Api().get(f"/@alice/{post['id']}"))
+    for answer in shown:
+        assert "secret" not in answer.content.decode()
+
+
+def test_row_42_nobody_gets_more_than_a_page(alice: Person) -> None:
+    author = alice.account
+    for number in range(42):
+        make_remote_status(make_remote(), f"<p>{number}</p>", tags=[])
+        if number < 3:
+            alice.post(str(number))
+    for limit in ("1000000000", "99999999999999999999", "-1000"):
+        assert len(Api().get("/api/v1/timelines/public", {"limit": limit}).json()) == 40, limit
+        assert len(Api().get(f"/api/v1/accounts/{author.id}/statuses", {"limit": limit}).json()) == 3
+    assert len(Api().get("/api/v1/timelines/public").json()) == 20
+
+
+@pytest.mark.parametrize("path", ["/inbox", "/users/alice/inbox", "/actor/inbox"])
+def test_row_43_what_was_received_is_no_public_collection(alice: Person, path: str) -> None:
+    answer = Api().get(path, headers=ACTIVITY)
+    assert answer.status_code in (404, 405)
+    assert "orderedItems" not in answer.content.decode()
+    assert "totalItems" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("scope", ["admin:read", "admin:write:accounts", "crypto", "unheard:of", "read unheard:of"])
+def test_row_45_an_application_has_only_scopes_that_exist(scope: str) -> None:
+    sent = {"client_name": "x", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": scope}
+    answer = Api().post("/api/v1/apps", sent)
+    assert answer.status_code == (422 if "unheard" in scope else 200)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "https://app.example/#fragment",
+        "/relative",
+        "app.example/callback",
+    ],
+)
+def test_row_45_addresses_that_run_or_lead_nowhere_are_not_registered(address: str) -> None:
+    answer = Api().post("/api/v1/apps", {"client_name": "x", "redirect_uris": address})
+    assert answer.status_code == 422
+
+
+def test_rows_29_and_38_who_has_not_confirmed_does_nothing(bob: Person) -> None:
+    user = make_user("dora", confirmed=False)
+    api = Api(make_token(user))
+    public = bob.post()
+    for method, path in (
+        ("POST", "statuses"),
+        ("POST", f"accounts/{bob.id}/follow"),
+        ("POST", f"statuses/{public['id']}/favourite"),
+        ("GET", "timelines/home"),
+        ("POST", "media"),
+        ("GET", "accounts/verify_credentials"),
+        ("PATCH", "accounts/update_credentials"),
+    ):
+        answer = api.request(method, f"/api/v1/{path}", {"status": "hello"})
+        assert (answer.status_code, answer.json()) == (
+            403,
+            {"error": "Your login is missing a confirmed e-mail address"},
+        ), path
+
+
+@pytest.mark.parametrize(
+    "word", ["password", "private_key", "otp", "secret", "sign_up_ip", "encrypted", "@example.com"]
+)
+def test_row_40_nothing_private_of_a_person_is_in_what_others_read(alice: Person, bob: Person, word: str) -> None:
+    alice.post()
+    for path in (f"accounts/{alice.id}", "timelines/public", "accounts/lookup?acct=alice", "accounts/search?q=alice"):
+        assert word not in json.dumps(bob.read(path)).lower(), path
+    assert word not in Api().get("/users/alice", headers=ACTIVITY).content.decode().lower()
