@@ -48,6 +48,16 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         # A backlog of sweeps helps nobody: one that was not taken within its period is dropped.
         "options": {"queue": "scheduler", "expires": 5},
     },
+    "remove-unattached-media": {
+        "task": "statuses.tasks.cleaning.remove_unattached_media",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "media", "expires": 3600},
+    },
+    "forget-idempotency-keys": {
+        "task": "statuses.tasks.cleaning.forget_idempotency_keys",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
 }
 
 _KEY_PREFIX: Final = "broker:"  # that of social.kernel.redis.key("broker"); the kernel cannot be loaded before Django

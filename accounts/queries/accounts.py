@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import idna
 from allauth.account.models import EmailAddress
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
@@ -14,13 +14,15 @@ from accounts.models import Account
 from social.kernel import links
 from social.kernel.errors import NotFound
 
+_MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role"))
+
 
 def list_accounts() -> QuerySet[Account]:
     """All accounts that exist for clients, with counters and role: who is not confirmed and approved does not yet."""
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=False)
     return (
         Account.objects.select_related("stat", "user__role")
-        .prefetch_related("moved_to")
+        .prefetch_related(_MOVED)
         .exclude(user__approved=False)
         .exclude(Exists(unconfirmed))
     )
@@ -31,7 +33,7 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
     wanted = set(account_ids)
     if not wanted:
         return {}
-    found = Account.objects.select_related("stat", "user__role").prefetch_related("moved_to").filter(id__in=wanted)
+    found = Account.objects.select_related("stat", "user__role").prefetch_related(_MOVED).filter(id__in=wanted)
     return {account.id: account for account in found}
 
 

@@ -108,6 +108,10 @@ def nested(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
     """The account somebody moved to: as the entity, and never with a `moved` of its own."""
     bare = Account(**{field.attname: getattr(account, field.attname) for field in Account._meta.concrete_fields})
     bare.moved_to_id = None
+    # What was loaded with the account stays loaded: its counters and role.
+    bare._state.fields_cache = {
+        name: found for name, found in account._state.fields_cache.items() if name in ("stat", "user")
+    }
     return body(bare, emojis) | counters(bare)
 
 

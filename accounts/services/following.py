@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,11 @@ from accounts.models import Account, AccountStat, Follow, FollowRequest
 from accounts.policies.following import follow_limit, may_follow, needs_request
 from accounts.queries.relations import load_relations
 from accounts.services.counters import bump
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,13 @@ class FollowWish:
     languages: Sequence[str] | None = None
 
 
+def _languages(codes: Sequence[str]) -> list[str] | None:
+    wanted = list(dict.fromkeys(code for code in codes if code))
+    if not all(_LANGUAGE.fullmatch(code) for code in wanted):
+        raise Invalid.of([FieldError("languages", "ERR_INVALID", _("is invalid"))])
+    return wanted or None
+
+
 def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:
     before = (row.show_reblogs, row.notify, row.languages)
     if wish.reblogs is not None:
@@ -35,7 +45,7 @@ def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:
     if wish.notify is not None:
         row.notify = wish.notify
     if wish.languages is not None:
-        row.languages = list(wish.languages) or None
+        row.languages = _languages(wish.languages)
     return before != (row.show_reblogs, row.notify, row.languages)
 
 
@@ -44,8 +54,8 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
 
     `uri` is the id of the Follow that a remote account has sent, kept as the newest one; the id of ours to a remote
     account is made here (contract, federation section 7).
-    Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit). Announces AccountFollowed or
-    FollowRequested (contract, parameters section 2 "Acting on accounts").
+    Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, what can be no language code).
+    Announces AccountFollowed or FollowRequested (contract, parameters section 2 "Acting on accounts").
     """
     if account.id == target.id:
         raise Forbidden(_("Following your own account is not allowed"))

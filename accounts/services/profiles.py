@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.events import ProfileUpdated
 from accounts.models import Account, ActorType, FollowRequest, User
+from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.queries.accounts import by_address, split_address
 from accounts.services.following import accept_request, pair_name
 from social.kernel import links
@@ -20,6 +21,7 @@ from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.length import counted_length
+from social.kernel.text.names import normalise_domain
 from social.kernel.text.scan import Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
 
@@ -67,7 +69,8 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
     errors = []
     if change.display_name is not None and len(change.display_name.strip()) > DISPLAY_NAME_LIMIT:
         errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))
-    if change.note is not None and counted_length(change.note) > NOTE_LIMIT:
+    # One character as people count may be any number of code points, and a link counts 23 however long it is.
+    if change.note is not None and (counted_length(change.note) > NOTE_LIMIT or len(change.note) > NOTE_STORED_LIMIT):
         errors.append(_too_long("note", NOTE_LIMIT))
     for name in ("avatar_description", "header_description"):
         text = getattr(change, name)
@@ -79,7 +82,7 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
             errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
     errors += _field_errors(change.fields or ())
     for domain in change.attribution_domains or ():
-        if split_address(f"_@{domain}") is None or "." not in domain:
+        if normalise_domain(domain) is None or "." not in domain:
             errors.append(FieldError("attribution_domains", "ERR_INVALID", _("is not a valid domain name")))
             break
     return errors

@@ -17,7 +17,7 @@ from federation.inbound.incoming import Incoming, remember_undone
 from federation.models import Tombstone
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import fetch_ancestors, find_or_fetch_post, is_related, keep_note, refuse_tombstone
-from federation.remote.references import find_account, find_post
+from federation.remote.references import find_account, find_post, is_received
 from social.kernel.errors import Forbidden, NotFound
 from social.kernel.locks import lock
 from statuses.models import Favourite, Status, Visibility
@@ -46,7 +46,7 @@ def create(incoming: Incoming) -> None:
         raise Rejected("the post is another author's")
     if not is_related(note, incoming.actor, incoming.recipient):
         raise Rejected("nobody here has to do with the post")
-    if find_post(note.uri) is not None:
+    if is_received(note.uri):
         return
     fetch_ancestors(note)
     keep_note(note, incoming.actor, recipient=incoming.recipient)

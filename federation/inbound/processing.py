@@ -17,6 +17,7 @@ from federation.events import ActivityReceived
 from federation.inbound import actors, follows, posts
 from federation.inbound.incoming import Incoming, remember_undone
 from federation.models import InboundActivity, Tombstone
+from federation.remote.actors import refresh_if_stale
 from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
@@ -83,7 +84,7 @@ def process(activity_id: int) -> None:
     if activity is None:
         return
     try:
-        _act(Incoming(activity.actor, parse(activity.body.encode()), activity.recipient))
+        _act(Incoming(refresh_if_stale(activity.actor), parse(activity.body.encode()), activity.recipient))
     except Rejected as reason:
         _finish(activity, f"rejected: {reason}")
     except Unavailable as error:

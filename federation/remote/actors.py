@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import Any, Final
 
@@ -19,9 +20,12 @@ from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import is_own
 from social.kernel import clock
+from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.services.refreshing import show_mentions_anew
+
+logger = logging.getLogger("social.federation")
 
 STALE_AFTER: Final = timedelta(days=1)
 _SHOWN: Final = ("username", "domain", "url")
@@ -52,6 +56,21 @@ def find_or_fetch(uri: str, *, deadline: float = DEADLINE) -> Account:
 def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     """Look at a remote account again. Raises as `fetch_actor`."""
     return fetch_actor(account.uri, deadline=deadline)
+
+
+def refresh_if_stale(account: Account) -> Account:
+    """Look at an account that has not been looked at for a day; as it is when that fails, until tomorrow.
+
+    For workers only. Raises nothing for what another server does.
+    """
+    if not is_stale(account):
+        return account
+    try:
+        return refresh(account)
+    except (Rejected, Unavailable) as error:
+        logger.info("%s could not be looked at again: %s", account.uri, error)
+        Account.objects.filter(id=account.id).update(fetched_at=clock.now())
+        return account
 
 
 def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:

@@ -114,7 +114,7 @@ def keep_note(
     with transaction.atomic():
         lock(f"object:{note.uri}")
         refuse_tombstone(note.uri, author)
-        publish_remote_status(
+        status = publish_remote_status(
             new=new,
             files=[
                 RemoteFile(
@@ -129,9 +129,10 @@ def keep_note(
                 for file in note.files
             ],
         )
-        return (
-            Status.objects.select_related("account", "reblog_of__account").filter(uri=note.uri, deleted_at=None).first()
-        )
+    if status is not None:
+        return status
+    known = find_post(note.uri)
+    return known if known is not None and not known.is_deleted else None
 
 
 def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, *, announced: bool) -> NewStatus:

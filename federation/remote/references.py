@@ -39,6 +39,11 @@ def find_post(uri: str) -> Status | None:
     return _posts().filter(id=number, local=True, account__username__iexact=found[1]).first()
 
 
+def is_received(uri: str) -> bool:
+    """Whether a post of another server is here already, also as a deleted one."""
+    return Status.objects.filter(uri=uri).exists()
+
+
 def find_account(uri: str) -> Account | None:
     """The account with this id, known here; of ours also by its page."""
     account = Account.objects.filter(uri=uri).first()

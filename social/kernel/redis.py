@@ -58,13 +58,13 @@ _async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[
 
 
 class _Guarded(Retry):
-    """Every command passes here: at once an error while the circuit is open; one more try on a broken connection.
+    """Every command passes here: an error at once while the circuit is open, and nothing is ever sent twice.
 
-    The second try is for connections that died in the pool (the server was restarted). A timeout is never tried twice.
+    A connection that was closed while it lay in the pool is noticed there, before a command is sent on it.
     """
 
     def __init__(self, guard: Circuit) -> None:
-        super().__init__(NoBackoff(), 1, (ConnectionError, OSError))
+        super().__init__(NoBackoff(), 0)
         self.guard = guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Guarded:
@@ -85,7 +85,7 @@ class _GuardedAsync(AsyncRetry):
     """As `_Guarded`, for asyncio clients, sharing the circuit of the role."""
 
     def __init__(self, guard: Circuit) -> None:
-        super().__init__(NoBackoff(), 1, (ConnectionError, OSError))  # type: ignore[arg-type]  # OSError is caught too
+        super().__init__(NoBackoff(), 0)
         self.guard = guard
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _GuardedAsync:

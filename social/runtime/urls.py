@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import re_path
 
+from social.runtime.files import media
 from social.runtime.health import live, ready
 from social.runtime.metrics import metrics
 
@@ -11,4 +12,5 @@ urlpatterns = [
     re_path(r"^health/?$", live),
     re_path(r"^health/ready/?$", ready),
     re_path(r"^metrics/?$", metrics),
+    re_path(r"^system/(?P<path>.+)$", media),
 ]

@@ -37,8 +37,10 @@ def publish_remote_status(*, new: NewStatus, files: Sequence[RemoteFile] = ()) -
         lock(f"status:{new.uri}")
         if Status.objects.filter(uri=new.uri).exists():
             return None
-        media = MediaAttachment.objects.bulk_create(_media(new, file) for file in files)
-        status = store_status(replace(new, media_ids=[item.id for item in media]))
+        if files:
+            media = MediaAttachment.objects.bulk_create(_media(new, file) for file in files)
+            new = replace(new, media_ids=[item.id for item in media])
+        status = store_status(new)
         _adopt_orphans(status)
     return status
 

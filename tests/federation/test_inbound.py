@@ -390,3 +390,19 @@ class TestPosts:
         process(InboundActivity.objects.get().id)
         assert InboundActivity.objects.get().outcome == "done"
         assert Status.objects.filter(reblog_of__isnull=False).count() == 1
+
+
+def test_who_sends_and_was_not_looked_at_for_a_day_is_looked_at(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    introduced(zoe, alice)
+    elsewhere.serve(zoe.document() | {"name": "Renamed"})
+    Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(days=2))
+    deal(zoe, zoe.activity("Create", zoe.note()))
+    assert remote(zoe).display_name == "Renamed"
+    Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(days=2))
+    elsewhere.pages.clear()
+    assert deal(zoe, zoe.activity("Create", zoe.note(number=2))) == "done"
+    asked = len(elsewhere.asked)
+    assert deal(zoe, zoe.activity("Create", zoe.note(number=3))) == "done"
+    assert len(elsewhere.asked) == asked

@@ -143,7 +143,5 @@ def test_every_endpoint_agrees_with_the_rule(posts, follows, blocks, mutes, limi
 @pytest.mark.timeout(600)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**_WORLD)
-def test_every_endpoint_agrees_with_the_rule_in_sixty_worlds(
-    posts, follows, blocks, mutes, limited, suspended
-) -> None:
+def test_every_endpoint_agrees_with_the_rule_in_sixty_worlds(posts, follows, blocks, mutes, limited, suspended) -> None:
     _agree(posts, follows, blocks, mutes, limited, suspended)
