@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,8 +17,7 @@ from accounts.services.counters import bump
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
-
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})?")
+from social.kernel.text.languages import known_language
 
 
 @dataclass(frozen=True)
@@ -32,10 +30,10 @@ class FollowWish:
 
 
 def _languages(codes: Sequence[str]) -> list[str] | None:
-    wanted = list(dict.fromkeys(code for code in codes if code))
-    if not all(_LANGUAGE.fullmatch(code) for code in wanted):
+    known = [known_language(code) for code in codes if code]
+    if None in known:
         raise Invalid.of([FieldError("languages", "ERR_INVALID", _("is invalid"))])
-    return wanted or None
+    return list(dict.fromkeys(code for code in known if code is not None)) or None
 
 
 def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:

@@ -20,6 +20,7 @@ from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
+from social.kernel.text.languages import known_language
 from social.kernel.text.length import counted_length
 from social.kernel.text.names import normalise_domain
 from social.kernel.text.scan import Token, scan
@@ -140,11 +141,10 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         shown["attribution_domains"] = list(change.attribution_domains)
     if change.fields is not None:
         shown["fields"] = _fields(change.fields, user.account.fields)
-    language = change.language
     own = {
         "default_privacy": change.privacy,
         "default_sensitive": change.sensitive,
-        "default_language": language if language is None or _is_language(language) else None,
+        "default_language": known_language(change.language),
         "default_quote_policy": change.quote_policy,
     }
     with transaction.atomic():
@@ -159,10 +159,6 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         if account.locked and changed.get("locked") is False:
             _accept_pending(account)
     return User.objects.select_related("account__stat", "role").get(id=user.id)
-
-
-def _is_language(code: str) -> bool:
-    return 2 <= len(code.split("-")[0]) <= 3 and code.replace("-", "").isalnum() and len(code) <= 12
 
 
 def _fields(new: Sequence[tuple[str, str]], old: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

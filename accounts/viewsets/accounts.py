@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.models import Account, Application
@@ -39,7 +40,7 @@ from social.api.limits import family, limited
 from social.api.pagination import Limit, paginate_offset
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import Invalid
+from social.kernel.errors import FieldError, Invalid
 from social.kernel.ids import parse_id
 from social.kernel.text.scan import clean_input
 
@@ -95,7 +96,7 @@ class FollowInput(Input[FollowWish]):
     draft = FollowWish
     reblogs = ClientBoolean()
     notify = ClientBoolean()
-    languages = StringListField(scalar=True)
+    languages = StringListField()
 
 
 class ProfileInput(Input[ProfileChange]):
@@ -202,7 +203,13 @@ class AccountsViewSet(ApiViewSet):
     def update_credentials(self, request: Request) -> HttpResponse:
         """Change one's profile and settings."""
         me = find_user(self.identity.user_id)
-        update_profile(user=me, change=_profile_change(parameters(request)))
+        sent = parameters(request)
+        refused = [name for name in ("avatar", "header") if sent.get(name) not in (None, "")]
+        if refused:
+            # A change that would be dropped silently is refused instead.
+            message = _("cannot be changed on this server yet")
+            raise Invalid.of([FieldError(name, "ERR_INVALID", message) for name in refused], details=True)
+        update_profile(user=me, change=_profile_change(sent))
         return self._own(me.id)
 
     def relationships(self, request: Request) -> HttpResponse:

@@ -23,6 +23,7 @@ class Incoming:
     actor: Account
     document: Mapping[str, Any]
     recipient: Account | None = None
+    """The person in whose own inbox it came; the server's own inbox is as good as the shared one."""
 
     @property
     def kind(self) -> str:

@@ -18,6 +18,7 @@ from federation.inbound import actors, follows, posts
 from federation.inbound.incoming import Incoming, remember_undone
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import refresh_if_stale
+from federation.remote.instance_actor import instance_actor_uri
 from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
@@ -83,8 +84,11 @@ def process(activity_id: int) -> None:
     )
     if activity is None:
         return
+    recipient = activity.recipient
+    if recipient is not None and recipient.uri == instance_actor_uri():
+        recipient = None
     try:
-        _act(Incoming(refresh_if_stale(activity.actor), parse(activity.body.encode()), activity.recipient))
+        _act(Incoming(refresh_if_stale(activity.actor), parse(activity.body.encode()), recipient))
     except Rejected as reason:
         _finish(activity, f"rejected: {reason}")
     except Unavailable as error:

@@ -21,7 +21,7 @@ from social.kernel import clock
 
 #: Seconds: longer than the deliveries of one host in one claim can take.
 LEASE: Final = 30.0
-PER_HOST: Final = 4
+PER_HOST: Final = 20
 _ERROR_LENGTH: Final = 500
 
 # Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index.

@@ -65,14 +65,15 @@ class _Flight:
 async def _deliver_to_host(
     rows: Sequence[Claimed], activities: Mapping[int, OutboundActivity], signers: Mapping[int, Signer]
 ) -> list[Result]:
-    """A few at a time; after the first failure the rest is left for later."""
+    """A few at a time; after the first failure, or DEADLINE seconds, the rest is left for later: the lease is not for ever."""
+    end = time.monotonic() + DEADLINE
     waiting = list(reversed(rows))
     results: list[Result] = []
     failed = False
 
     async def lane() -> None:
         nonlocal failed
-        while waiting and not failed:
+        while waiting and not failed and time.monotonic() < end:
             row = waiting.pop()
             result = await _deliver(row, activities.get(row.activity_id), signers)
             results.append(result)

@@ -19,7 +19,7 @@ from federation.views.messages import reads
 from federation.views.negotiation import refusal
 from moderation.queries.instance import load_figures
 from social.kernel import clock, links
-from social.kernel.errors import Gone, NotFound
+from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
 
 _DAYS_3 = "public, max-age=259200"
@@ -39,8 +39,6 @@ def webfinger(request: HttpRequest) -> HttpResponse:
     account, instance = _find(resource)
     if account is None:
         raise NotFound
-    if account.suspended and not list_accounts().filter(id=account.id).exists():
-        raise Gone
     content_type = "application/jrd+json; charset=utf-8"
     response = _json(discovery.webfinger(account, instance=instance), content_type, _DAYS_3)
     response.headers["Vary"] = "Origin, Accept"

@@ -33,12 +33,27 @@ class TooLarge(APIException):
     default_detail = _("Payload too large")
 
 
+class LengthRequired(APIException):
+    """A form sent in chunks, whose end cannot be recognised (411)."""
+
+    status_code = 411
+    default_detail = _("Length required")
+
+
 def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
     limit = _limit(context)
     body = stream.read(limit + 1)
     if len(body) > limit:
         raise TooLarge
+    _check_complete(len(body), context)
     return body
+
+
+def _check_complete(received: int, context: Mapping[str, Any] | None) -> None:
+    """Raise BadRequest when the connection broke: half a request must never be carried out as if it were whole."""
+    announced = (context or {}).get("announced")
+    if announced is not None and received < announced:
+        raise errors.BadRequest
 
 
 def _limit(context: Mapping[str, Any] | None) -> int:
@@ -101,6 +116,12 @@ class MultipartParser(BaseParser):
             parser.parse()
         except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
             raise errors.BadRequest from None
+        # The parser stops at the last boundary; what it left unread was sent all the same.
+        capped.read()
+        _check_complete(capped.received, context)
+        boundary = getattr(parser, "_boundary", b"")
+        if boundary and b"--" + boundary + b"--" not in capped.tail:
+            raise errors.BadRequest
         # Django closes these when the request is over.
         request._request._files = parser.files
         return parameters.nest(parser.in_order)
@@ -112,10 +133,14 @@ class _Capped:
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self.stream = stream
         self.left = limit
+        self.received = 0
+        self.tail = b""
 
     def read(self, size: int = -1) -> bytes:
         data = self.stream.read(min(size, self.left + 1) if size >= 0 else self.left + 1)
         self.left -= len(data)
+        self.received += len(data)
+        self.tail = (self.tail + data)[-512:]
         if self.left < 0:
             raise TooLarge
         return data

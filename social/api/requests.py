@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import io
+import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from django.conf import settings
 from django.http.request import RawPostDataException
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import APIException
 from rest_framework.request import Empty, Request
 
 from social.api import parameters
-from social.api.parsers import DEFAULT_MAX_BODY, TooLarge
+from social.api.parsers import DEFAULT_MAX_BODY, LengthRequired, TooLarge
 
 if TYPE_CHECKING:
     from social.api.identities import Identity
+
+# Seconds a request waits for its turn to have its body read.
+_PATIENCE = 2.0
+
+
+class Busy(APIException):
+    """Too many bodies are being received at this moment (503)."""
+
+    status_code = 503
+    default_detail = _("There was a temporary problem serving your request, please try again")
+
+
+@lru_cache(maxsize=1)
+def _readers() -> threading.BoundedSemaphore:
+    """One place for every second thread of the process."""
+    return threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
+
 
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -89,9 +111,13 @@ class ApiRequest(Request):
         length = self._length()
         if length > self.parser_context.get("max_body", DEFAULT_MAX_BODY):
             raise TooLarge
+        self.parser_context["announced"] = length or None
         if length == 0:
             environ = self._request.META
             chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
+            if chunked and self.media_type in (_FORM_TYPES[0], ""):
+                # The end of such a form cannot be told from a connection that broke; JSON and multipart say their end.
+                raise LengthRequired
             # The WSGI server ends this stream itself; Django reads nothing of a body whose length it was not told.
             self._stream = environ.get("wsgi.input") if chunked else None
         elif self._request._read_started:  # type: ignore[attr-defined]
@@ -114,6 +140,15 @@ class ApiRequest(Request):
             return {}
         if stream is None:
             return {}
+        # A client that stops in the middle of its body holds a thread: such ones may have half of them, no more.
+        if not _readers().acquire(timeout=_PATIENCE):
+            raise Busy
+        try:
+            return self._parse_body(stream)
+        finally:
+            _readers().release()
+
+    def _parse_body(self, stream: Any) -> dict[str, Any]:
         media_type = self.media_type
         if media_type.endswith("json") and media_type.startswith("application/"):
             media_type = "application/json"

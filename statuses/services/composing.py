@@ -18,10 +18,10 @@ from accounts.queries.relations import load_relations
 from social.kernel import links
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
+from social.kernel.text.languages import choose_language
 from social.kernel.text.names import clean_input, normalise_hashtag
 from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
-from statuses.policies.languages import choose_language
 from statuses.policies.publishing import check_media_count, check_text, choose_visibility, missing_media
 from statuses.ports import remote_accounts
 from statuses.queries.statuses import find_post

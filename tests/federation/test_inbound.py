@@ -292,7 +292,8 @@ class TestPosts:
         assert Mention.objects.get().account == alice
 
     def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: Someone, alice: Account) -> None:
-        assert "nobody here" in deal(zoe, zoe.activity("Create", zoe.note()))
+        for path in ("/inbox", "/actor/inbox"):
+            assert "nobody here" in deal(zoe, zoe.activity("Create", zoe.note()), path)
         assert not Status.objects.exists()
 
     def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: Someone, alice: Account) -> None:

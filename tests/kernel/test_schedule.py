@@ -14,6 +14,7 @@ from social import schedule, tasks
 from social.celery import app
 from social.kernel import leases
 from social.kernel.outbox import OutboxRow
+from social.kernel.subscriptions import registry
 from social.schedule import LeaderScheduler
 
 
@@ -124,6 +125,10 @@ def test_every_entry_names_a_known_queue_and_expires_before_it_piles_up() -> Non
     for name, entry in schedule.SCHEDULE.items():
         assert entry["options"]["queue"] in schedule.QUEUES, name
         assert entry["options"]["expires"] <= 3600, name
+
+
+def test_every_reaction_is_in_a_queue_that_workers_serve() -> None:
+    assert registry.queues() <= set(schedule.QUEUES)
 
 
 def test_leases_are_one_holders_at_a_time() -> None:

@@ -1,0 +1,57 @@
+"""docs/coverage.md says truly which test holds which numbered promise."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = {"Seed": 170, "Client traps": 50, "Security rows": 48}
+_ROW = re.compile(r"\| (\d+) \| (.+) \|\Z")
+_TEST = re.compile(r"`(test_\w+)`")
+_WAITS = re.compile(r"waits for ([C-I])\Z")
+_NUMBERED = re.compile(r"test_(?:seed|traps?|rows?)_\d+")
+
+
+@cache
+def existing() -> frozenset[str]:
+    """The names of all tests, also of those in classes and those made by a factory."""
+    found = set()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Assign):
+                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return frozenset(name for name in found if name.startswith("test_"))
+
+
+def rows(section: str) -> dict[int, str]:
+    """What stands in a section's table, by row."""
+    _before, _title, rest = (ROOT / "docs" / "coverage.md").read_text().partition(f"## {section}\n")
+    table = rest.partition("\n## ")[0]
+    return {int(match[1]): match[2] for line in table.splitlines() if (match := _ROW.match(line))}
+
+
+@pytest.mark.parametrize(("section", "last"), SECTIONS.items())
+def test_every_row_is_held_by_a_test_or_waits_for_a_named_part(section: str, last: int) -> None:
+    table = rows(section)
+    assert list(table) == list(range(1, last + 1))
+    for number, text in table.items():
+        assert _TEST.search(text) or _WAITS.search(text), f"{section} {number}: {text}"
+        assert "waits for" not in text or _WAITS.search(text), f"{section} {number}: {text}"
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_named_test_exists(section: str) -> None:
+    named = {name for text in rows(section).values() for name in _TEST.findall(text)}
+    assert named - existing() == set()
+
+
+def test_every_test_with_a_number_in_its_name_is_listed() -> None:
+    listed = set(_TEST.findall((ROOT / "docs" / "coverage.md").read_text()))
+    assert {name for name in existing() if _NUMBERED.match(name)} - listed == set()
