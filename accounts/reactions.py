@@ -5,6 +5,7 @@ from accounts.services.confirmations import send_confirmation_mails
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
 
-on(ConfirmationRequested, send_confirmation_mails, queue="mailers")
+# A mail server may take its time: few mails a call, and time enough for them.
+on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, seconds=90)
 # Once more, in case Redis was away at the moment of the revocation.
 on(TokenRevoked, forget_revoked)

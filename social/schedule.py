@@ -53,6 +53,11 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(hours=1),
         "options": {"queue": "media", "expires": 3600},
     },
+    "forget-old-activities": {
+        "task": "federation.tasks.cleaning.forget_old_activities",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
     "forget-idempotency-keys": {
         "task": "statuses.tasks.cleaning.forget_idempotency_keys",
         "schedule": timedelta(hours=1),

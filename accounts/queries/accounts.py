@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
-from accounts.models import Account
+from accounts.models import Account, ActorType
 from social.kernel import links
 from social.kernel.errors import NotFound
 
@@ -24,6 +24,8 @@ def list_accounts() -> QuerySet[Account]:
         Account.objects.select_related("stat", "user__role")
         .prefetch_related(_MOVED)
         .exclude(user__approved=False)
+        # The server's own actor signs for it and is nobody one could look up.
+        .exclude(domain=None, actor_type=ActorType.APPLICATION, user=None)
         .exclude(Exists(unconfirmed))
     )
 

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from social.kernel import heartbeats, outbox, redis
+from social.kernel.outbox import OutboxRow
 from social.runtime import database, domain, health, launch
 from social.runtime.failures import OperatorError
 from social.settings import env
@@ -170,7 +171,11 @@ def _processes() -> Iterator[Check]:
             yield Check(name, "failed", f"{address} does not answer", f"{_START} {name}")
     for name in ("worker", "scheduler"):
         seen = heartbeats.last(name)
-        age = heartbeats.EXPIRY if seen is None else (datetime.now(UTC) - seen).total_seconds()
+        if seen is None:
+            detail = f"no sign of life within {heartbeats.EXPIRY} s; one that has just started gives its first soon"
+            yield Check(name, "failed", detail, f"{_START} {name}")
+            continue
+        age = (datetime.now(UTC) - seen).total_seconds()
         if age > MOST_SILENT:
             yield Check(name, "failed", f"no sign of life for {age:.0f} s", f"{_START} {name}")
         else:
@@ -182,7 +187,11 @@ def _outbox() -> Iterator[Check]:
     oldest = max((found.oldest for found in figures), default=0.0)
     depth = sum(found.depth for found in figures)
     dead = sum(found.dead for found in figures)
-    if oldest > MOST_WAITING:
+    failing = OutboxRow.objects.filter(dead_at=None, attempts__gt=2).count()
+    if failing:
+        remedy = "Their reactions raise an error, and news of the same things waits behind: manage.py show_outbox"
+        yield Check("outbox", "failed", f"{failing} rows have failed three times or more", remedy)
+    elif oldest > MOST_WAITING:
         detail = f"the oldest of {depth} rows waits for {oldest:.0f} s"
         yield Check("outbox", "failed", detail, "Is a worker running? Look: manage.py show_outbox")
     else:

@@ -17,6 +17,7 @@ from social.runtime.console import Console
 from social.runtime.datadir import ROOM_FOR_A_START, check_room, sole_supervisor
 from social.runtime.embedded import Embedded
 from social.runtime.failures import Interrupted, OperatorError
+from social.runtime.memory import remember
 from social.runtime.parent import SUPERVISED
 from social.runtime.processes import ProcessSpec, describe_exit
 from social.runtime.sharing import owned_servers
@@ -95,6 +96,7 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
         code = supervisor.wait_for_exit(_python("setup", str(env.ROOT / "manage.py"), "setup"))
         if code != 0:
             raise OperatorError(f"manage.py setup {describe_exit(code)}: see the lines above.")
+    remember(env.DATA_DIR, env.LOCAL_DOMAIN)
     # The web server first: it has the machine to itself until it answers; nobody sits and waits for the others.
     for name in ("web", "streaming"):
         supervisor.start(_python(name, "-m", "social.runtime.serve", name))

@@ -12,6 +12,7 @@ from typing import Any
 
 from social.runtime.arguments import take_options
 from social.runtime.failures import OperatorError
+from social.runtime.memory import recall
 
 #: Commands that look at files only; they need no servers.
 WITHOUT_SERVERS = frozenset(
@@ -78,6 +79,8 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         return _django(arguments)
     if command == "run":
         return _run(arguments)
+    if command != "setup":
+        recall(_data_dir())
     with _servers(command):
         return _django(arguments)
 
@@ -91,11 +94,15 @@ def _forgo_pool() -> None:
         settings.DATABASES["default"]["OPTIONS"].pop("pool", None)
 
 
+def _data_dir() -> Path:
+    return Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
+
+
 def _prepare_data_dir(*, quiet: bool) -> None:
     from social.runtime.datadir import open_data_dir
     from social.runtime.minting import mint_secrets
 
-    data_dir = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
+    data_dir = _data_dir()
     with contextlib.suppress(OperatorError) if quiet else contextlib.nullcontext():
         open_data_dir(data_dir)
         mint_secrets(data_dir)

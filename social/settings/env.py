@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -40,12 +41,28 @@ def _switch(name: str, default: bool, true: str = "yes", false: str = "no") -> b
     return _choice(name, (true, false), true if default else false) == true
 
 
-def _number(name: str, default: int) -> int:
+def _number(name: str, default: int, lowest: int, highest: int) -> int:
     raw = os.environ.get(name, "").strip()
     try:
-        return int(raw) if raw else default
+        number = int(raw) if raw else default
     except ValueError:
         raise ImproperlyConfigured(f"{name}={raw} is not a whole number.") from None
+    if not lowest <= number <= highest:
+        raise ImproperlyConfigured(f"{name}={raw} is not between {lowest} and {highest}.")
+    return number
+
+
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:]+\])(?::\d{{1,5}})?")
+
+
+def _domain(name: str, default: str) -> str:
+    domain = (os.environ.get(name) or default).strip().lower()
+    if len(domain) > 253 or not _DOMAIN.fullmatch(domain):
+        raise ImproperlyConfigured(
+            f"{name}={domain} is not a domain name. Give it bare, as in social.example (in Punycode if it is not ASCII)."
+        )
+    return domain
 
 
 def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
@@ -113,13 +130,13 @@ def celery_url(redis_url: str) -> str:
 
 
 DATA_DIR = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
-PORT = _number("PORT", 8000)
-STREAMING_PORT = _number("STREAMING_PORT", 4000)
+PORT = _number("PORT", 8000, 1, 65535)
+STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
 BIND = os.environ.get("BIND", "").strip() or "127.0.0.1"
-WEB_WORKERS = max(1, _number("WEB_WORKERS", 2))
+WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
-LOCAL_DOMAIN = (os.environ.get("LOCAL_DOMAIN") or f"localhost:{PORT}").strip().lower()
-WEB_DOMAIN = (os.environ.get("WEB_DOMAIN") or LOCAL_DOMAIN).strip().lower()
+LOCAL_DOMAIN = _domain("LOCAL_DOMAIN", f"localhost:{PORT}")
+WEB_DOMAIN = _domain("WEB_DOMAIN", LOCAL_DOMAIN)
 LOOPBACK = is_loopback(LOCAL_DOMAIN)
 SCHEME = "http" if is_loopback(WEB_DOMAIN) else "https"
 BASE_URL = f"{SCHEME}://{WEB_DOMAIN}"

@@ -116,7 +116,7 @@ def test_row_33_a_bio_that_counts_as_short_and_is_long_is_refused(alice: Person)
     assert alice.api.patch(UPDATE, {"note": "https://e.example/" + "x" * 1000}).status_code == 200
 
 
-@pytest.mark.parametrize("code", ["x" * 3000, "german", "d", "de_", "<b>", "../de"])
+@pytest.mark.parametrize("code", ["x" * 3000, "german", "d", "qqq", "<b>", "../de"])
 def test_row_33_the_languages_of_a_follow_are_codes(alice: Person, bob: Person, code: str) -> None:
     path = f"/api/v1/accounts/{bob.id}/follow"
     answer = alice.api.post(path, {"languages": ["de", code]})

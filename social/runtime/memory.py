@@ -1,0 +1,50 @@
+"""Knows how an installation was last started, so that every other command means the same one without being told.
+
+`DATA_DIR/run/last.json` holds the addresses of the last `run` or `setup`; the environment wins over it. Without it
+`manage.py create_account` in a second terminal would give the account the addresses of another port, for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+#: What the addresses in the database and the checks of the doctor depend on.
+NAMES: Final = (
+    "LOCAL_DOMAIN",
+    "WEB_DOMAIN",
+    "PORT",
+    "STREAMING_PORT",
+    "STREAMING_API_BASE_URL",
+    "BIND",
+    "FEDERATION_LOOPBACK",
+)
+
+
+def _file(data_dir: Path) -> Path:
+    return data_dir / "run" / "last.json"
+
+
+def remember(data_dir: Path, local_domain: str) -> None:
+    """Note the addresses in use. A disk that is full has been told of by those who need it more."""
+    values = {name: os.environ[name] for name in NAMES if os.environ.get(name)} | {"LOCAL_DOMAIN": local_domain}
+    temporary = _file(data_dir).with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):
+        temporary.write_text(json.dumps(values))
+        temporary.replace(_file(data_dir))
+
+
+def recall(data_dir: Path) -> None:
+    """Put what was noted into the environment, where nothing else stands; before the settings are read."""
+    try:
+        values = json.loads(_file(data_dir).read_text())
+    except (OSError, ValueError):
+        return
+    if not isinstance(values, dict):
+        return
+    for name in NAMES:
+        if isinstance(values.get(name), str):
+            os.environ.setdefault(name, values[name])
