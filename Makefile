@@ -18,7 +18,7 @@ run: $(RUNTIME)
 	@exec $(BIN)/python manage.py run $(ARGS)
 
 test: $(DEV)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 verify: $(DEV)
 	@$(BIN)/python -m pytest -m verify --timeout 900 $(ARGS)

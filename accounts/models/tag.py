@@ -8,6 +8,9 @@ from django.db.models import Q
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 
+# Normalising can make a name many times longer.
+TAG_LIMIT = 500
+
 
 class Tag(models.Model):
     """A hashtag by its normalised name; `display_name` is how it was first written."""
@@ -19,7 +22,7 @@ class Tag(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(name__length__lte=500), name="accounts_tag_name_length"),
+            models.CheckConstraint(condition=Q(name__length__lte=TAG_LIMIT), name="accounts_tag_name_length"),
         ]
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.utils.html import escape
 
+from accounts.models.tag import TAG_LIMIT
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import (
     Rejected,
@@ -159,7 +160,7 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         if isinstance(item, Mapping) and item.get("type") == "Hashtag":
             shown = text_of(item.get("name"), 200).removeprefix("#")
             name = normalise_hashtag(shown)
-            if name:
+            if 0 < len(name) <= TAG_LIMIT:
                 found.setdefault(name, shown)
     return list(found.items())[:TAGS_LIMIT]
 

@@ -20,7 +20,10 @@ _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
 
 def is_own(uri: str) -> bool:
     """Whether an id is one of this server's, known or not."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return False
     return f"{parts.scheme}://{parts.netloc}" == links.web_url()
 
 

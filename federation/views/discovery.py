@@ -48,7 +48,10 @@ def webfinger(request: HttpRequest) -> HttpResponse:
 def _find(resource: str) -> tuple[Account | None, bool]:
     """The account behind a resource, and whether it is this server itself."""
     if "://" in resource:
-        parts = urlsplit(resource)
+        try:
+            parts = urlsplit(resource)
+        except ValueError:  # e.g. a bracket that no IPv6 address closes
+            return None, False
         if resource == instance_actor_uri() or (is_own(resource) and parts.path in ("", "/", "/about/more")):
             return instance_actor(), True
         account = find_account(resource) if is_own(resource) else None

@@ -17,6 +17,9 @@ from social.kernel.text.length import counted_length
 from statuses.models import MediaAttachment, MediaType, Processing, Visibility
 
 TEXT_LIMIT: Final = 500
+# A cluster may hold any number of joiners and a link counts 23: what is stored needs a bound of its own, low enough that
+# the HTML made of it stays within the column's.
+RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 CHOICES: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE, Visibility.DIRECT)
 """The visibilities a client may ask for."""
@@ -29,7 +32,7 @@ def check_text(text: str, spoiler_text: str, *, has_media: bool) -> None:
     """Raises Invalid for a post with nothing in it, or with more than TEXT_LIMIT characters as they are counted."""
     if not text.strip() and not has_media:
         raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"), _("Text"))])
-    if counted_length(text, spoiler_text) > TEXT_LIMIT:
+    if len(text) + len(spoiler_text) > RAW_LIMIT or counted_length(text, spoiler_text) > TEXT_LIMIT:
         raise Invalid.sentence(_("Text character limit of %(limit)d exceeded") % {"limit": TEXT_LIMIT})
 
 

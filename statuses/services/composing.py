@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
+from accounts.models.tag import TAG_LIMIT
 from accounts.queries.accounts import by_address, split_address
 from accounts.queries.relations import load_relations
 from social.kernel import links
@@ -178,4 +179,4 @@ def _tags(tokens: Iterable[Token]) -> tuple[tuple[str, str], ...]:
     for token in tokens:
         if token.kind is Kind.HASHTAG:
             found.setdefault(normalise_hashtag(token.name), token.name)
-    return tuple((name, shown) for name, shown in found.items() if name)
+    return tuple((name, shown) for name, shown in found.items() if 0 < len(name) <= TAG_LIMIT)

@@ -52,7 +52,7 @@ for _name in ("LOCAL_DOMAIN", "WEB_DOMAIN", "PORT", "REGISTRATIONS", "CONFIRM_EM
 os.environ["LOCAL_DOMAIN"] = "social.localhost"
 os.environ["LOG_FORMAT"] = "console"
 os.environ["LOG_LEVEL"] = "error"
-if not _WORKER:
-    _start()
-# Each worker of pytest-xdist has a numbered Valkey database of its own, as pytest-django gives it its own PostgreSQL one.
-os.environ["REDIS_URL"] = _with_redis_database(os.environ["REDIS_URL"], int(_WORKER.removeprefix("gw") or 0) + 1)
+# Each worker of pytest-xdist has servers of its own: what is published in Valkey is heard in all its databases.
+_start()
+if "TEST_REDIS_URL" in os.environ:
+    os.environ["REDIS_URL"] = _with_redis_database(os.environ["REDIS_URL"], int(_WORKER.removeprefix("gw") or 0) + 1)

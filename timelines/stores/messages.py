@@ -2,7 +2,8 @@
 payload.
 
 The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever announces it.
-The header is for our own processes: the event's name, whom it is for, and what a filter must know about a post.
+The header is for our own processes: the event's name, whom it is for, and what a filter must know about a post. Ids
+are strings here as well (SEED-141).
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ class Message:
         """For `streams.publish`."""
         header: dict[str, Any] = {"event": self.event}
         if self.recipients:
-            header["to"] = self.recipients
+            header["to"] = [str(number) for number in self.recipients]
         if self.facts is not None:
             facts = self.facts
             header["facts"] = [
-                facts.author_id,
-                sorted(facts.mentioned),
+                str(facts.author_id),
+                [str(number) for number in sorted(facts.mentioned)],
                 facts.language,
                 facts.has_media,
                 facts.local,
@@ -84,8 +85,9 @@ class Message:
             facts = None
             if "facts" in header:
                 author, mentioned, language, has_media, local = header["facts"]
-                facts = Facts(author, frozenset(mentioned), language, has_media, local)
-            return cls(header["event"], payload if separator else None, facts, tuple(header.get("to", ())))
+                facts = Facts(int(author), frozenset(map(int, mentioned)), language, has_media, local)
+            recipients = tuple(map(int, header.get("to", ())))
+            return cls(header["event"], payload if separator else None, facts, recipients)
         except (TypeError, ValueError) as error:
             raise ValueError(f"not a message: {error}") from error
 

@@ -1,0 +1,124 @@
+"""The first slice as two people live it: an app signs in by the authorize page, a picture, a stream, a like, a deletion."""
+
+from __future__ import annotations
+
+import io
+import queue
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import mastodon
+import pytest
+import requests
+from PIL import Image
+
+from tests.support.instance import Instance
+
+REDIRECT = "urn:ietf:wg:oauth:2.0:oob"
+SCOPES = ["read", "write", "follow"]
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Instance]:
+    with Instance() as running:
+        yield running
+
+
+def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
+    """Register an app, fill in the site's own pages as a browser without JavaScript does, exchange the code."""
+    client_id, secret = mastodon.Mastodon.create_app(
+        "First slice", api_base_url=server.base_url, scopes=SCOPES, redirect_uris=REDIRECT
+    )
+    browser = requests.Session()
+    query = {"response_type": "code", "client_id": client_id, "redirect_uri": REDIRECT, "scope": " ".join(SCOPES)}
+    page = browser.get(f"{server.base_url}/oauth/authorize", params=query)
+    assert "/auth/sign_in" in page.url
+    page = browser.post(page.url, _form(page.text) | {"login": f"{username}@example.com", "password": PASSWORD})
+    assert urlsplit(page.url).path == "/oauth/authorize", page.text[-2000:]
+    page = browser.post(page.url, _form(page.text) | {"decision": "allow"})
+    code = parse_qs(urlsplit(page.url).query)["code"][0]
+    assert code in page.text
+    app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=server.base_url)
+    app.log_in(code=code, redirect_uri=REDIRECT, scopes=SCOPES)
+    return app
+
+
+def _form(html: str) -> dict[str, str]:
+    """The hidden fields of a page's forms."""
+    fields = re.findall(r'<input[^>]*type="hidden"[^>]*>', html)
+    pairs = [(re.search(r'name="([^"]*)"', field), re.search(r'value="([^"]*)"', field)) for field in fields]
+    return {name[1]: value[1] if value else "" for name, value in pairs if name}
+
+
+class Ears(mastodon.StreamListener):
+    """Keeps what a stream tells."""
+
+    def __init__(self) -> None:
+        self.heard: queue.Queue[tuple[str, Any, float]] = queue.Queue()
+
+    def on_update(self, status: Any) -> None:
+        self.heard.put(("update", status, time.monotonic()))
+
+    def on_notification(self, notification: Any) -> None:
+        self.heard.put(("notification", notification, time.monotonic()))
+
+    def on_delete(self, status_id: Any) -> None:
+        self.heard.put(("delete", status_id, time.monotonic()))
+
+    def wait_for(self, kind: str, fits: Callable[[Any], bool], seconds: float = 10.0) -> tuple[Any, float]:
+        """The first thing of a kind that fits, and when it was heard."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                found, thing, when = self.heard.get(timeout=max(0.01, deadline - time.monotonic()))
+            except queue.Empty:
+                break
+            if found == kind and fits(thing):
+                return thing, when
+        raise AssertionError(f"no {kind} was heard within {seconds} s")
+
+
+def test_two_people_one_picture_a_stream_a_like_and_a_deletion(server: Instance) -> None:
+    for name in ("painter", "visitor"):
+        server.manage("create_account", name, "--email", f"{name}@example.com", "--confirmed", "--password", PASSWORD)
+    painter, visitor = sign_in_by_page(server, "painter"), sign_in_by_page(server, "visitor")
+    visitor.account_follow(painter.me().id)
+
+    ears, painters_ears = Ears(), Ears()
+    streams = [
+        visitor.stream_user(ears, run_async=True, reconnect_async=True),
+        painter.stream_user(painters_ears, run_async=True, reconnect_async=True),
+    ]
+    time.sleep(1.5)
+    try:
+        file = io.BytesIO()
+        Image.linear_gradient("L").save(file, "PNG")
+        media = painter.media_post(file.getvalue(), mime_type="image/png", description="A gradient")
+        said = time.monotonic()
+        status = painter.status_post("My first picture #art", media_ids=[media])
+        heard, when = ears.wait_for("update", lambda thing: str(thing.id) == str(status.id))
+        assert when - said < 1.0
+        assert heard.media_attachments[0].description == "A gradient"
+        assert requests.get(heard.media_attachments[0].url, timeout=5).headers["Content-Type"] == "image/png"
+        assert [str(item.id) for item in visitor.timeline_home()] == [str(status.id)]
+
+        visitor.status_favourite(status.id)
+        told, _when = painters_ears.wait_for("notification", lambda thing: thing.type == "favourite")
+        assert told.account.acct == "visitor"
+        assert [item.type for item in painter.notifications()][:1] == ["favourite"]
+
+        painter.status_delete(status.id)
+        gone, _when = ears.wait_for("delete", lambda thing: str(thing) == str(status.id))
+        assert str(gone) == str(status.id)
+        assert visitor.timeline_home() == []
+        assert visitor.timeline_public() == []
+        assert painter.notifications(types=["favourite"]) == []
+        with pytest.raises(mastodon.MastodonNotFoundError):
+            visitor.status(status.id)
+    finally:
+        for stream in streams:
+            stream.close()
