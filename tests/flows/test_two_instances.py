@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.instance import Instance
 
+pytestmark = pytest.mark.verify
+
 T = TypeVar("T")
 SECONDS = 60.0
 
