@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import queue
-import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 import requests
 from PIL import Image
 
+from tests.support.browser import submit
 from tests.support.instance import Instance
 
 REDIRECT = "urn:ietf:wg:oauth:2.0:oob"
@@ -35,23 +35,14 @@ def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
     )
     browser = requests.Session()
     query = {"response_type": "code", "client_id": client_id, "redirect_uri": REDIRECT, "scope": " ".join(SCOPES)}
-    page = browser.get(f"{server.base_url}/oauth/authorize", params=query)
-    assert "/auth/sign_in" in page.url
-    page = browser.post(page.url, _form(page.text) | {"login": f"{username}@example.com", "password": PASSWORD})
-    assert urlsplit(page.url).path == "/oauth/authorize", page.text[-2000:]
-    page = browser.post(page.url, _form(page.text) | {"decision": "allow"})
-    code = parse_qs(urlsplit(page.url).query)["code"][0]
-    assert code in page.text
+    sign_in = browser.get(f"{server.base_url}/oauth/authorize", params=query)
+    consent = submit(browser, sign_in, login=f"{username}@example.com", password=PASSWORD)
+    shown = submit(browser, consent, decision="allow")
+    code = parse_qs(urlsplit(shown.url).query)["code"][0]
+    assert code in shown.text
     app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=server.base_url)
-    app.log_in(code=code, redirect_uri=REDIRECT, scopes=SCOPES)
+    app.log_in(code=code, redirect_uri=REDIRECT, scopes=SCOPES, allow_http=True)
     return app
-
-
-def _form(html: str) -> dict[str, str]:
-    """The hidden fields of a page's forms."""
-    fields = re.findall(r'<input[^>]*type="hidden"[^>]*>', html)
-    pairs = [(re.search(r'name="([^"]*)"', field), re.search(r'value="([^"]*)"', field)) for field in fields]
-    return {name[1]: value[1] if value else "" for name, value in pairs if name}
 
 
 class Ears(mastodon.StreamListener):

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import urljoin
 
 import pytest
 import requests
 from mastodon import Mastodon, MastodonUnauthorizedError
 
 from tests.factories.accounts import make_user
+from tests.support.browser import submit
 
 SCOPES = ["read", "write", "follow", "push", "profile"]
-
-
-class Forms(HTMLParser):
-    """The forms of a page: where each is sent, and what it holds."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if tag == "form":
-            self.found.append((values.get("action") or "", {}))
-        elif tag == "input" and self.found and values.get("name"):
-            self.found[-1][1][str(values["name"])] = values.get("value") or ""
-
-
-def submit(browser: requests.Session, page: requests.Response, **values: str) -> requests.Response:
-    """Send the first form of a page as a browser without scripts does."""
-    action, fields = Forms(page.text).found[0]
-    answer = browser.post(urljoin(page.url, action), data={**fields, **values}, timeout=10)
-    assert answer.status_code == 200, answer.text[:2000]
-    return answer
 
 
 @pytest.mark.django_db(transaction=True)

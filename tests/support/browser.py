@@ -1,0 +1,32 @@
+"""A browser for tests that knows nothing but HTML forms."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+import requests
+
+
+class Forms(HTMLParser):
+    """The forms of a page: where each is sent, and what it holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag == "form":
+            self.found.append((values.get("action") or "", {}))
+        elif tag == "input" and self.found and values.get("name"):
+            self.found[-1][1][str(values["name"])] = values.get("value") or ""
+
+
+def submit(browser: requests.Session, page: requests.Response, **values: str) -> requests.Response:
+    """Send the first form of a page as a browser without scripts does."""
+    action, fields = Forms(page.text).found[0]
+    answer = browser.post(urljoin(page.url, action), data={**fields, **values}, timeout=10)
+    assert answer.status_code == 200, answer.text[:2000]
+    return answer
