@@ -18,7 +18,7 @@ from timelines.services.fan_out import fan_out_posts, withdraw_posts
 from timelines.services.upkeep import (
     end_streams_of_tokens,
     forget_feeds,
-    merge_followed,
+    forget_followers_feeds,
     review_streams_of_users,
 )
 
@@ -26,7 +26,7 @@ _QUEUE = "feeds"
 
 on(StatusPublished, fan_out_posts, queue=_QUEUE)
 on(StatusDeleted, withdraw_posts, queue=_QUEUE)
-on(AccountFollowed, merge_followed, queue=_QUEUE)
+on(AccountFollowed, forget_followers_feeds, queue=_QUEUE)
 on(AccountUnfollowed, forget_feeds, queue=_QUEUE)
 on(AccountBlocked, forget_feeds, queue=_QUEUE)
 on(AccountUnblocked, forget_feeds, queue=_QUEUE)

@@ -258,12 +258,25 @@ def test_a_follow_merges_recent_posts_and_an_unfollow_takes_them_out(reader: Per
     work()
     assert ids(reader) == mine
     follow(reader, author)
+    assert ids(reader) == sorted([*mine, *theirs], reverse=True)
     assert cached(reader) == sorted([*mine, *theirs], reverse=True)
     unfollow_account(account=reader.account, target=author.account)
     assert ids(reader) == mine, "at once"
     work()
     assert ids(reader) == mine
     assert cached(reader) == mine
+
+
+def test_a_follow_brings_what_others_have_answered_to_the_one_followed(reader: Person, author: Person) -> None:
+    friend = person()
+    follow(reader, friend)
+    question = posts(author, 1)[0]
+    answer = make_status(friend.account, reply_to=Status.objects.get(id=question))
+    later = posts(friend, 1)[0]
+    work()
+    assert ids(reader) == [later]
+    follow(reader, author)
+    assert ids(reader) == [later, answer.id, question]
 
 
 def test_following_somebody_with_more_than_200_posts_leaves_no_gap(reader: Person, author: Person) -> None:

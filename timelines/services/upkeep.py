@@ -14,40 +14,19 @@ from accounts.events import (
     TokenRevoked,
     UserStateChanged,
 )
-from accounts.models import User
-from timelines.queries.home import Window, list_home_items
 from timelines.services.broadcasting import announce_relations, end_token, review_user
 from timelines.stores import feed
-
-MERGED_POSTS = 200
-"""How many recent posts of somebody newly followed are merged into a feed (contract, behaviours section 11)."""
 
 RelationEvent = AccountUnfollowed | AccountBlocked | AccountUnblocked | AccountMuted | AccountUnmuted
 
 
-def merge_followed(events: Sequence[AccountFollowed]) -> None:
-    """Put the recent posts of somebody newly followed into the follower's feed, as far as the feed reaches back.
+def forget_followers_feeds(events: Sequence[AccountFollowed]) -> None:
+    """Forget the feed of somebody who follows somebody new; it is built with their posts when it is looked at.
 
-    When those are more than 200 the feed is forgotten instead, and built again with all of them when it is looked at: a
-    feed never lacks what SQL would show. Raises RedisError.
+    Adding the new posts alone would not do: what others have answered to the one now followed belongs into the home
+    timeline from now on as well, and a feed never lacks what SQL would show. Raises RedisError.
     """
-    local = set(
-        User.objects.filter(account_id__in={event.account_id for event in events}).values_list("account_id", flat=True)
-    )
-    for event in events:
-        if event.account_id not in local:
-            continue
-        lowest = feed.lowest(event.account_id)
-        if lowest is None:
-            # Somebody may be building it from what they read before the follow.
-            feed.drop([event.account_id])
-            continue
-        window = Window(MERGED_POSTS + 1, after=lowest.id)
-        posts = list_home_items(event.account_id, window, author_id=event.target_id)
-        if len(posts) > MERGED_POSTS:
-            feed.drop([event.account_id])
-        elif posts:
-            feed.add({event.account_id: posts})
+    feed.drop({event.account_id for event in events})
 
 
 def forget_feeds(events: Sequence[RelationEvent]) -> None:
