@@ -33,7 +33,7 @@ from social.kernel.errors import Unavailable
 logger = logging.getLogger(__name__)
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+class AccountAdapter(DefaultAccountAdapter):
     """allauth asks here. Links are made from BASE_URL, never from the Host header, which is anybody's to write."""
 
     error_messages = {
@@ -143,7 +143,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             super().send_notification_mail(*args, **kwargs)
 
 
-class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+class SecondFactorAdapter(DefaultMFAAdapter):
     """allauth's second factor asks here."""
 
     error_messages = {

@@ -14,11 +14,11 @@ from social.api.addresses import client_ip, rate_key
 from social.kernel.errors import Invalid
 
 
-class SignInView(LoginView):  # type: ignore[misc]
+class SignInView(LoginView):
     """Attempts are counted by the adapter, which sees those of other pages too."""
 
 
-class SignUpView(SignupView):  # type: ignore[misc]
+class SignUpView(SignupView):
     """The form for a new account; each try counts (5 in 30 minutes per address)."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -38,7 +38,7 @@ class SignUpView(SignupView):  # type: ignore[misc]
         return response
 
 
-class ForgottenPasswordView(PasswordResetView):  # type: ignore[misc]
+class ForgottenPasswordView(PasswordResetView):
     """Sends the link. The answer is the same whether the address is known or not."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -41,7 +41,7 @@ def _code_field() -> forms.CharField:
     return forms.CharField(label=_("Code"), max_length=32, widget=forms.TextInput(attributes))
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]
+class SignInForm(LoginForm):
     """E-mail address or username, and password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -94,13 +94,13 @@ class SignUpForm(forms.Form):
                 self.add_error(name if name in self.fields else None, capfirst(item["description"]))
 
 
-class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
+class ForgottenPasswordForm(ResetPasswordForm):
     """Where the link to a new password shall be sent."""
 
     email = _email_field()
 
 
-class NewPasswordForm(AllauthResetPasswordKeyForm):  # type: ignore[misc]
+class NewPasswordForm(AllauthResetPasswordKeyForm):
     """A new password, typed once: browsers remember it, and a link for another one is a mail away."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -108,7 +108,7 @@ class NewPasswordForm(AllauthResetPasswordKeyForm):  # type: ignore[misc]
         _one_password(self)
 
 
-class PasswordForm(ChangePasswordForm):  # type: ignore[misc]
+class PasswordForm(ChangePasswordForm):
     """The old password and a new one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -117,7 +117,7 @@ class PasswordForm(ChangePasswordForm):  # type: ignore[misc]
         _one_password(self)
 
 
-class IsItYouForm(ReauthenticateForm):  # type: ignore[misc]
+class IsItYouForm(ReauthenticateForm):
     """The password once more."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -125,19 +125,19 @@ class IsItYouForm(ReauthenticateForm):  # type: ignore[misc]
         self.fields["password"] = _password_field(_("Password"), "current-password")
 
 
-class SecondFactorForm(AllauthAuthenticateForm):  # type: ignore[misc]
+class SecondFactorForm(AllauthAuthenticateForm):
     """A code of the authenticator app, or a recovery code."""
 
     code = _code_field()
 
 
-class SecondFactorAgainForm(AllauthReauthenticateForm):  # type: ignore[misc]
+class SecondFactorAgainForm(AllauthReauthenticateForm):
     """As SecondFactorForm, before something that concerns the safety of the account."""
 
     code = _code_field()
 
 
-class AuthenticatorAppForm(ActivateTOTPForm):  # type: ignore[misc]
+class AuthenticatorAppForm(ActivateTOTPForm):
     """The first code of a new authenticator app."""
 
     code = _code_field()

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from accounts.services.sessions import end_sessions
 
 
-class ActivateAppView(ActivateTOTPView):  # type: ignore[misc]
+class ActivateAppView(ActivateTOTPView):
     """Ties an authenticator app to the account."""
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -81,3 +82,17 @@ def test_no_room_is_a_drawer() -> None:
     names = {"utils", "helpers", "common", "managers", "signals", "misc"}
     found = [p for floor in FLOORS for p in (ROOT / floor).rglob("*") if p.stem in names and "templates" not in p.parts]
     assert found == []
+
+
+def test_no_floor_opens_sockets_by_the_standard_library_either() -> None:
+    """import-linter takes only whole external packages: `urllib.request` and `http.client` are looked for here."""
+    forbidden = ("urllib.request", "http.client")
+    wrong = []
+    for floor in ("social/api", *FLOORS[1:]):
+        for path in (ROOT / floor).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+                if isinstance(node, ast.ImportFrom):
+                    names = [node.module or "", *(f"{node.module}.{name}" for name in names)]
+                wrong += [f"{path.relative_to(ROOT)}: {name}" for name in names if name.startswith(forbidden)]
+    assert wrong == []
