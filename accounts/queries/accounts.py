@@ -6,13 +6,15 @@ from collections.abc import Collection, Iterable
 
 import idna
 from allauth.account.models import EmailAddress
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, Exists, OuterRef, Prefetch, QuerySet
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, ActorType
 from social.kernel import links
 from social.kernel.errors import NotFound
+from social.kernel.plans import Plan, Slot
 
 _MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role"))
 
@@ -30,6 +32,10 @@ def list_accounts() -> QuerySet[Account]:
     )
 
 
+# Who moved is rare and asked for when shown: a plan prefetches nothing.
+_ACCOUNT = Plan(lambda: list_accounts().prefetch_related(None).filter(id=Slot("id", Account._meta.pk)))
+
+
 def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
     """The accounts with these ids, in one query, whatever their state; unknown ids are left out."""
     wanted = set(account_ids)
@@ -39,17 +45,22 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
     return {account.id: account for account in found}
 
 
+_KNOWN = Plan(
+    lambda: Account.objects.filter(id__one_of=Slot("ids", ArrayField(BigIntegerField()))).values_list(
+        "id", "suspended_at"
+    )
+)
+
+
 def load_known_ids(account_ids: Iterable[int], *, with_suspended: bool) -> set[int]:
     """Those of these ids that are accounts; suspended ones only if asked for. One narrow query."""
-    known = Account.objects.filter(id__in=set(account_ids))
-    if not with_suspended:
-        known = known.filter(suspended_at=None)
-    return set(known.values_list("id", flat=True))
+    known = _KNOWN.run(ids=list(account_ids))
+    return {number for number, suspended in known if with_suspended or suspended is None}
 
 
 def find_account(account_id: int) -> Account:
     """The account with this id. Raises NotFound for anything else, also for people who are not confirmed yet."""
-    account = list_accounts().filter(id=account_id).first()
+    account = _ACCOUNT.first(id=account_id)
     if account is None:
         raise NotFound
     return account

@@ -5,13 +5,14 @@ from __future__ import annotations
 from enum import Enum
 
 from allauth.account.models import EmailAddress
-from django.db.models import FilteredRelation, Q
+from django.db.models import CharField, DateTimeField, FilteredRelation, Q
 
 from accounts.models import AccessToken, User
 from accounts.queries.accounts import split_address
 from social.api.gate import checksum_of
 from social.api.identities import Identity
 from social.kernel import clock
+from social.kernel.plans import Plan, Slot
 
 _COLUMNS = (
     "pk",
@@ -28,6 +29,17 @@ _COLUMNS = (
 )
 
 
+_IDENTITY = Plan(
+    lambda: (
+        AccessToken.objects.annotate(
+            primary_email=FilteredRelation("user__emailaddress", condition=Q(user__emailaddress__primary=True))
+        )
+        .filter(token_checksum=Slot("checksum", CharField()), expires__gt=Slot("now", DateTimeField()))
+        .values_list(*_COLUMNS)
+    )
+)
+
+
 class TokenIdentities:
     """The reception's `TokenSource`, answered from the tables of this floor."""
 
@@ -36,14 +48,7 @@ class TokenIdentities:
 
         A user is confirmed when their primary e-mail address is: that is allauth's to know.
         """
-        row = (
-            AccessToken.objects.annotate(
-                primary_email=FilteredRelation("user__emailaddress", condition=Q(user__emailaddress__primary=True))
-            )
-            .filter(token_checksum=checksum_of(token), expires__gt=clock.now())
-            .values_list(*_COLUMNS)
-            .first()
-        )
+        row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
         if row is None:
             return None
         token_id, application_id, scope, user_id, account_id, approved, disabled, locale, suspended, moved, email = row

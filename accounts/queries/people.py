@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from typing import Final
+
+from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from accounts.models import Account, FollowRequest, User
 from accounts.queries.accounts import list_accounts, split_address
 from social.kernel.errors import NotFound
+from social.kernel.plans import Plan, Slot
+
+FOLLOW_REQUESTS_SHOWN: Final = 40
+
+
+class _CountOf(Subquery):
+    """How many rows a query has, its limit included."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+
+
+def _users() -> QuerySet[User]:
+    return User.objects.select_related("account__stat", "role").filter(id=Slot("id", User._meta.pk))
+
+
+def _users_with_requests() -> QuerySet[User]:
+    waiting = FollowRequest.objects.filter(target_id=OuterRef("account_id")).values("id")[:FOLLOW_REQUESTS_SHOWN]
+    return _users().annotate(requests=_CountOf(waiting))
+
+
+_USER = Plan(_users)
+_USER_WITH_REQUESTS = Plan(_users_with_requests)
+_OWN_ACCOUNT = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)))
 
 
 def find_user(user_id: int | None) -> User:
     """The user with everything their own account's entity needs: one query. Raises NotFound."""
-    user = (
-        User.objects.select_related("account__stat", "role")
-        .prefetch_related("account__moved_to")
-        .filter(id=user_id or 0)
-        .first()
-    )
+    return _known(_USER.first(id=user_id or 0))
+
+
+def find_user_with_requests(user_id: int | None) -> tuple[User, int]:
+    """The user, and how many wait to follow, counted no further than clients are told: one query. Raises NotFound."""
+    user = _known(_USER_WITH_REQUESTS.first(id=user_id or 0))
+    return user, user.__dict__["requests"]
+
+
+def _known(user: User | None) -> User:
     if user is None:
         raise NotFound
     # The account's way back to its user is known: asking for it again would join both tables a second time.
@@ -26,15 +56,10 @@ def find_user(user_id: int | None) -> User:
 
 def find_own_account(account_id: int | None) -> Account:
     """One's own account, bare: for acts that show none of it. Raises NotFound."""
-    account = Account.objects.filter(id=account_id or 0).first()
+    account = _OWN_ACCOUNT.first(id=account_id or 0)
     if account is None:
         raise NotFound
     return account
-
-
-def count_follow_requests(account_id: int, at_most: int = 40) -> int:
-    """How many people wait to follow, counted no further than clients are told."""
-    return len(FollowRequest.objects.filter(target_id=account_id).values_list("id")[:at_most])
 
 
 def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> QuerySet[Account]:

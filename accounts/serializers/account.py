@@ -13,8 +13,6 @@ from accounts.serializers.emoji import emoji_entities, file_url
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
-_FOLLOW_REQUESTS_SHOWN = 40
-
 
 def role_entity(role: Role) -> dict[str, Any]:
     """The entity "Role"."""
@@ -130,7 +128,7 @@ class AccountSerializer(EntitySerializer):
 
 
 class CredentialAccountSerializer(AccountSerializer):
-    """CredentialAccount: one's own account. Context also: `user`, and `follow_requests_count`."""
+    """CredentialAccount: one's own account. Context also: `user`, `follow_requests_count`."""
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
         """The account, its `source` and its role."""
@@ -145,7 +143,7 @@ class CredentialAccountSerializer(AccountSerializer):
                 {"name": item["name"], "value": item["value"], "verified_at": item.get("verified_at")}
                 for item in instance.fields
             ],
-            "follow_requests_count": min(self.context["follow_requests_count"], _FOLLOW_REQUESTS_SHOWN),
+            "follow_requests_count": self.context["follow_requests_count"],
             "hide_collections": instance.hide_collections,
             "discoverable": instance.discoverable,
             "indexable": instance.indexable,

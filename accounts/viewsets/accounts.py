@@ -14,7 +14,7 @@ from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
 from accounts.queries.accounts import find_account, find_by_address, list_accounts, load_known_ids
 from accounts.queries.emojis import EmojiLookup
-from accounts.queries.people import count_follow_requests, find_own_account, find_user, search_accounts
+from accounts.queries.people import find_own_account, find_user, find_user_with_requests, search_accounts
 from accounts.queries.relations import load_relations
 from accounts.serializers.account import AccountSerializer, CredentialAccountSerializer
 from accounts.serializers.relationship import relationship_entity
@@ -276,11 +276,11 @@ class AccountsViewSet(ApiViewSet):
 
     @staticmethod
     def _own(user_id: int | None) -> HttpResponse:
-        me = find_user(user_id)
+        me, waiting = find_user_with_requests(user_id)
         context = {
             "emojis": EmojiLookup.for_accounts([me.account]),
             "user": me,
-            "follow_requests_count": count_follow_requests(me.account_id),
+            "follow_requests_count": waiting,
         }
         return reply(CredentialAccountSerializer(me.account, context=context).data)
 

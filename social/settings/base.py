@@ -115,6 +115,7 @@ DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": WEB_THREADS + 2, "timeout": 10}
+DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 3}
 DATABASES["default"]["TEST"] = {"NAME": "test_social"}
 REDIS_URLS = env.REDIS_URLS
 CACHES: dict[str, dict[str, Any]] = {

@@ -1,0 +1,103 @@
+"""Knows how a query of the ORM is compiled once per process and then only run: building SQL costs more than asking.
+
+For queries on hot paths whose shape never changes. What the ORM does with rows (models, `select_related`,
+`values_list`, converters) is left to it; `prefetch_related` is refused because nothing here would carry it out.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import Expression, Field, Lookup, QuerySet
+from django.db.models.sql.compiler import SQLCompiler
+
+Row = TypeVar("Row")
+
+
+class Slot(Expression):
+    """A value that is only known when the plan is run. `field` is its type, as of the column it is compared with."""
+
+    def __init__(self, name: str, field: Field[Any, Any]) -> None:
+        super().__init__(output_field=field)
+        self.name = name
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
+        """A placeholder, and this slot as its parameter."""
+        return "%s", [self]
+
+
+@Field.register_lookup
+class OneOf(Lookup):
+    """`column = ANY(array)`: as `__in`, with the same SQL for any number of values."""
+
+    lookup_name = "one_of"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
+        """The comparison."""
+        left, left_params = self.process_lhs(compiler, connection)
+        right, right_params = self.process_rhs(compiler, connection)
+        return f"{left} = ANY({right})", [*left_params, *right_params]
+
+
+class Plan(Generic[Row]):
+    """A compiled query. `build` makes the QuerySet with Slots in it; it is called once, when the plan is first run."""
+
+    def __init__(self, build: Callable[[], QuerySet[Any, Row]]) -> None:
+        self._build = build
+        self._lock = threading.Lock()
+        self._made: tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...]] | None = None
+
+    def run(self, **values: Any) -> list[Row]:
+        """The rows, with every slot filled by the value of its name. Raises KeyError when one is missing."""
+        queryset, template, sql, params = self._made or self._compile()
+        compiler = copy.copy(template)
+        compiler.connection = connections[queryset.db]
+        filled = tuple(values[item.name] if isinstance(item, Slot) else item for item in params)
+        compiler.as_sql = lambda *_args, **_options: (sql, filled)  # type: ignore[method-assign]
+        source: Any = _Source(queryset, compiler)
+        iterable: Any = queryset._iterable_class
+        return list(iterable(source))
+
+    def first(self, **values: Any) -> Row | None:
+        """The first row, None when there is none."""
+        rows = self.run(**values)
+        return rows[0] if rows else None
+
+    def _compile(self) -> tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...]]:
+        with self._lock:
+            if self._made is None:
+                queryset = self._build()
+                if queryset._prefetch_related_lookups:  # type: ignore[attr-defined]
+                    raise ValueError("a plan carries out no prefetch_related")
+                compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
+                sql, params = compiler.as_sql()
+                self._made = (queryset, compiler, sql, tuple(params))
+        return self._made
+
+
+class _Source:
+    """What Django's iterables ask of a query set, with a compiler that knows its SQL."""
+
+    def __init__(self, queryset: Any, compiler: SQLCompiler) -> None:
+        self.db = queryset.db
+        self.query = _Query(queryset.query, compiler)
+        self._known_related_objects: dict[Any, Any] = {}
+        self._fields = queryset._fields
+
+
+class _Query:
+    """A query whose compiler is given."""
+
+    def __init__(self, query: Any, compiler: SQLCompiler) -> None:
+        self._query, self._compiler = query, compiler
+
+    def get_compiler(self, *_args: Any, **_options: Any) -> SQLCompiler:
+        return self._compiler
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._query, name)
