@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 logger = logging.getLogger("social.outbox")
-OVERDUE: Final = timedelta(seconds=10)
+OVERDUE: Final = timedelta(seconds=2)
 
 
 class OutboxRow(models.Model):
@@ -108,7 +108,10 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 
 
 def overdue_queues() -> list[str]:
-    """Queues with a row that has been due for 10 s and is in nobody's hands: its wake-up was lost, or its holder died."""
+    """Queues with a row that has been due for OVERDUE and is in nobody's hands.
+
+    Its wake-up was lost, its holder died, or it had a due time (a retry, the end of a poll) and never had a wake-up.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))
         return [name for (name,) in cursor.fetchall()]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from social import tasks
 from social.kernel import redis
 from social.kernel.events import publish
-from social.kernel.outbox import OutboxRow
+from social.kernel.outbox import OutboxRow, drain, overdue_queues
 from tests.kernel import news
 from tests.kernel.news import Happened
 
@@ -81,6 +83,32 @@ def test_news_during_a_drain_gets_a_wake_up_of_its_own(listen: Listen, woken: li
     assert woken == ["default"]
     tasks.drain_outbox("default")
     assert woken == ["default", "default"]
+
+
+def test_news_behind_a_row_in_hand_is_run_by_its_holder(listen: Listen) -> None:
+    listen(Happened, _tell_behind)
+    tell(Happened(1, 1))
+    tasks.drain_outbox("default")
+    assert news.calls == [[1], [2], [3]]
+    assert not OutboxRow.objects.exists()
+
+
+def _tell_behind(events: Any) -> None:
+    news.remember(events)
+    number = events[0].number
+    if number < 3:
+        tell(Happened(1, number + 1))
+        assert drain("default") == 0, "who was woken for it finds the lane held"
+
+
+def test_a_retry_is_swept_up_when_it_is_due_though_nobody_was_woken_for_it(listen: Listen) -> None:
+    listen(Happened, news.stumble)
+    news.poison.add(1)
+    tell(Happened(1, 1))
+    tasks.drain_outbox("default")
+    assert overdue_queues() == []
+    OutboxRow.objects.update(due_at=Now() - timedelta(seconds=3))
+    assert overdue_queues() == ["default"]
 
 
 def _tell_more(events: Any) -> None:
