@@ -20,8 +20,8 @@ QUEUE = "default"
 
 on(StatusPublished, distributing.tell_published, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusDeleted, distributing.tell_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
-on(StatusFavourited, distributing.tell_favourited, queue=QUEUE, database=True)
-on(StatusUnfavourited, distributing.tell_unfavourited, queue=QUEUE, database=True)
+on(StatusFavourited, distributing.tell_favourited, queue=QUEUE, database=True, when=lambda event: not event.local)
+on(StatusUnfavourited, distributing.tell_unfavourited, queue=QUEUE, database=True, when=lambda event: not event.local)
 on(FollowRequested, distributing.tell_follow_requested, queue=QUEUE, database=True)
 on(AccountFollowed, distributing.tell_followed, queue=QUEUE, database=True)
 on(AccountUnfollowed, distributing.tell_unfollowed, queue=QUEUE, database=True)

@@ -14,3 +14,4 @@ class NotificationMade(Event):
 
     key: ClassVar[str] = "notification:{notification_id}"
     notification_id: int
+    account_id: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 def _wake_worker(queue: str) -> None:
@@ -17,10 +18,13 @@ class SocialConfig(AppConfig):
 
     name = "social"
     label = "social"
+    verbose_name = _("Machinery")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the outbox how a worker is woken."""
+        """Tell the outbox how a worker is woken, and the database how moments are read."""
+        from social.kernel import timestamps
         from social.kernel.wakes import waker
 
+        timestamps.load_quickly()
         waker.plug(_wake_worker)

@@ -65,17 +65,21 @@ def drain_outbox(queue: str) -> None:
     limit = QUEUES[queue].batch if queue in QUEUES else 200
     end = time.monotonic() + SLICE
     called_for_help = False
-    while claimed := drain(queue, limit):
-        # A claim shares `limit` out among the lanes it finds: one that took n rows gave each lane room for at least
-        # limit / n of them. With n * n below the limit no lane was cut short, and what came later has its own wake-up.
-        if claimed * claimed < limit:
+    with wakes.draining(queue) as was_woken:
+        while claimed := drain(queue, limit):
+            # A claim shares `limit` out among the lanes it finds: one that took n rows gave each lane room for at least
+            # limit / n of them. With n * n below the limit no lane was cut short, and what came later has its own
+            # wake-up, or was published by a reaction of this very drain.
+            if claimed * claimed < limit and not was_woken():
+                return
+            if time.monotonic() >= end:
+                break
+            if claimed == limit and not called_for_help:
+                called_for_help = True
+                wakes.call(queue)
+        else:
             return
-        if time.monotonic() >= end:
-            wakes.wake(queue)
-            return
-        if claimed == limit and not called_for_help:
-            called_for_help = True
-            wakes.wake(queue)
+    wakes.call(queue)
 
 
 @app.task

@@ -52,19 +52,21 @@ class StatusReblogged(Event):
 
 @dataclass(frozen=True)
 class StatusFavourited(Event):
-    """`account_id` likes `status_id`."""
+    """`account_id` likes `status_id`. `local` says of the post whether it was written here: what reactions have to do."""
 
     key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     favourite_id: int
+    local: bool
 
 
 @dataclass(frozen=True)
 class StatusUnfavourited(Event):
-    """`account_id` likes `status_id` no more; the favourite's row is gone."""
+    """`account_id` likes `status_id` no more; the favourite's row is gone. `local` as with StatusFavourited."""
 
     key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     favourite_id: int
+    local: bool

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable
 
 import idna
 from allauth.account.models import EmailAddress
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField, Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
@@ -43,19 +42,6 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
         return {}
     found = Account.objects.select_related("stat", "user__role").prefetch_related(_MOVED).filter(id__in=wanted)
     return {account.id: account for account in found}
-
-
-_KNOWN = Plan(
-    lambda: Account.objects.filter(id__one_of=Slot("ids", ArrayField(BigIntegerField()))).values_list(
-        "id", "suspended_at"
-    )
-)
-
-
-def load_known_ids(account_ids: Iterable[int], *, with_suspended: bool) -> set[int]:
-    """Those of these ids that are accounts; suspended ones only if asked for. One narrow query."""
-    known = _KNOWN.run(ids=list(account_ids))
-    return {number for number, suspended in known if with_suspended or suspended is None}
 
 
 def find_account(account_id: int) -> Account:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, Final
 
 from django.db import connection
 
 from accounts.policies.relations import NOBODY, FollowOptions, MuteOptions, Relations
 from social.kernel import clock
 
-_SQL = """
+_RELATIONS: Final = """
 SELECT 'following', target_id, show_reblogs, notify, languages, NULL::timestamptz FROM accounts_follow
  WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
 UNION ALL
@@ -32,6 +33,11 @@ SELECT 'muting', target_id, hide_notifications, NULL, NULL, expires_at FROM acco
  WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s) AND (expires_at IS NULL OR expires_at > %(now)s)
 """
 
+_KNOWN: Final = f"""{_RELATIONS}
+UNION ALL
+SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_account WHERE id = ANY(%(ids)s)
+"""  # noqa: S608
+
 
 def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
     """The viewer's relations to these accounts, in one query (none for an anonymous viewer or no accounts)."""
@@ -40,9 +46,29 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
         return NOBODY
     if not ids:
         return Relations(viewer_id=viewer_id)
+    return _relations(viewer_id, _rows(_RELATIONS, viewer_id, ids))
+
+
+def load_known_relations(
+    viewer_id: int, account_ids: Iterable[int], *, with_suspended: bool
+) -> tuple[set[int], Relations]:
+    """Those of these ids that are accounts, suspended ones only if asked for; and the relations to them. One query."""
+    ids = sorted(set(account_ids))
+    if not ids:
+        return set(), Relations(viewer_id=viewer_id)
+    rows = _rows(_KNOWN, viewer_id, ids)
+    known = {account_id for kind, account_id, flag, *_ in rows if kind == "known" and (with_suspended or not flag)}
+    return known, _relations(viewer_id, [row for row in rows if row[0] != "known"])
+
+
+def _rows(sql: str, viewer_id: int, ids: list[int]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"viewer": viewer_id, "ids": ids, "now": clock.now()})
-        rows = cursor.fetchall()
+        cursor.execute(sql, {"viewer": viewer_id, "ids": ids, "now": clock.now()})
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+def _relations(viewer_id: int, rows: list[tuple[Any, ...]]) -> Relations:
     sets: dict[str, set[int]] = {name: set() for name in ("followed_by", "requested_by", "blocking", "blocked_by")}
     following: dict[int, FollowOptions] = {}
     requested: dict[int, FollowOptions] = {}

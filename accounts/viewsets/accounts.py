@@ -12,10 +12,10 @@ from rest_framework.request import Request
 
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
-from accounts.queries.accounts import find_account, find_by_address, list_accounts, load_known_ids
+from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.people import find_own_account, find_user, find_user_with_requests, search_accounts
-from accounts.queries.relations import load_relations
+from accounts.queries.relations import load_known_relations, load_relations
 from accounts.serializers.account import AccountSerializer, CredentialAccountSerializer
 from accounts.serializers.relationship import relationship_entity
 from accounts.serializers.token import TokenSerializer
@@ -217,8 +217,8 @@ class AccountsViewSet(ApiViewSet):
         sent = parameters(request)
         asked = [parse_id(item) for item in as_list(sent.get("id"), scalar=True)]
         ids = list(dict.fromkeys(number for number in asked if number is not None))
-        known = load_known_ids(ids, with_suspended=as_boolean(sent.get("with_suspended")))
-        relations = load_relations(self.account_id, known)
+        with_suspended = as_boolean(sent.get("with_suspended"))
+        known, relations = load_known_relations(self.account_id, ids, with_suspended=with_suspended)
         return reply([relationship_entity(number, relations) for number in ids if number in known])
 
     def follow(self, request: Request, id: int) -> HttpResponse:

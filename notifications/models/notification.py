@@ -38,7 +38,7 @@ class Notification(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "cause"], name="notifications_notification_cause")]
+        constraints = [models.UniqueConstraint(fields=["cause", "account"], name="notifications_cause")]
         indexes = [
             models.Index(fields=["account", "-id"], name="notifications_list", condition=models.Q(filtered=False)),
             models.Index(fields=["account", "from_account"], name="notifications_from"),

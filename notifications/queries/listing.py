@@ -3,40 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db import connection
 
 from notifications.models import Notification
 from social.kernel.errors import NotFound
 
+_FIELDS: Final = [field.attname for field in Notification._meta.concrete_fields]
+# Those of suspended senders and of deleted posts are not shown.
+_SHOWN: Final = f"""
+SELECT {", ".join(f"n.{name}" for name in _FIELDS)} FROM notifications_notification n
+ WHERE n.account_id = %(account)s
+   AND (SELECT a.suspended_at IS NULL FROM accounts_account a WHERE a.id = n.from_account_id)
+   AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
+"""  # noqa: S608
 
-def list_notifications(
-    account_id: int,
-    *,
-    types: Collection[str] = (),
-    exclude_types: Collection[str] = (),
-    from_account_id: int | None = None,
-    include_filtered: bool = False,
-) -> QuerySet[Notification]:
-    """One's own notifications. Those of suspended senders and of deleted posts are not shown.
+
+@dataclass(frozen=True, slots=True)
+class NotificationFilter:
+    """Which notifications: of these types, without those types, of one sender; with those that were filtered.
 
     Asking for one sender shows filtered ones as well (SEED-071; contract, behaviours section 13).
     """
-    found = Notification.objects.filter(account_id=account_id, from_account__suspended_at=None, status__deleted_at=None)
-    if not include_filtered and from_account_id is None:
-        found = found.filter(filtered=False)
-    if types:
-        found = found.filter(type__in=types)
-    if exclude_types:
-        found = found.exclude(type__in=exclude_types)
-    if from_account_id is not None:
-        found = found.filter(from_account_id=from_account_id)
-    return found
+
+    types: Collection[str] = ()
+    exclude_types: Collection[str] = ()
+    from_account_id: int | None = None
+    include_filtered: bool = False
+
+
+def list_notifications(
+    account_id: int,
+    wanted: NotificationFilter,
+    *,
+    limit: int,
+    before: int | None = None,
+    after: int | None = None,
+    ascending: bool = False,
+) -> list[Notification]:
+    """One's own notifications between two ids (exclusive): the newest ones, or the oldest; shown newest first."""
+    sql = _SHOWN
+    if not wanted.include_filtered and wanted.from_account_id is None:
+        sql += " AND NOT n.filtered"
+    if wanted.types:
+        sql += " AND n.type = ANY(%(types)s)"
+    if wanted.exclude_types:
+        sql += " AND n.type <> ALL(%(excluded)s)"
+    if wanted.from_account_id is not None:
+        sql += " AND n.from_account_id = %(sender)s"
+    if before is not None:
+        sql += " AND n.id < %(before)s"
+    if after is not None:
+        sql += " AND n.id > %(after)s"
+    sql += f" ORDER BY n.id {'ASC' if ascending else 'DESC'} LIMIT %(limit)s"
+    parameters = {
+        "account": account_id,
+        "types": list(wanted.types),
+        "excluded": list(wanted.exclude_types),
+        "sender": wanted.from_account_id,
+        "before": before,
+        "after": after,
+        "limit": limit,
+    }
+    found = _rows(sql, parameters)
+    return found[::-1] if ascending else found
 
 
 def find_notification(account_id: int, notification_id: int) -> Notification:
     """One of one's own notifications. Raises NotFound."""
-    row = list_notifications(account_id, include_filtered=True).filter(id=notification_id).first()
-    if row is None:
-        raise NotFound
-    return row
+    for row in _rows(f"{_SHOWN} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
+        return row
+    raise NotFound
+
+
+def _rows(sql: str, parameters: dict[str, Any]) -> list[Notification]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return [Notification.from_db(connection.alias, _FIELDS, values) for values in cursor.fetchall()]

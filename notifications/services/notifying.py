@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
-from django.db import transaction
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, transaction
+from django.db.models import BigIntegerField
 
 from accounts.models import Account
 from accounts.policies.relations import Relations
@@ -15,9 +18,23 @@ from notifications.models import Notification, NotificationType
 from notifications.policies.verdicts import Candidate, is_dropped
 from social.kernel import clock
 from social.kernel.events import publish
+from social.kernel.plans import Plan, Slot
 
 _GROUPED = (NotificationType.FAVOURITE, NotificationType.REBLOG, NotificationType.FOLLOW)
 _GROUP_SECONDS = 12 * 3600
+_INSERT: Final = """
+INSERT INTO notifications_notification
+       (account_id, from_account_id, type, status_id, cause, group_key, filtered, created_at)
+SELECT account_id, from_account_id, type, status_id, cause, group_key, false, %s
+  FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::text[])
+       WITH ORDINALITY AS n (account_id, from_account_id, type, status_id, cause, group_key, position)
+ ORDER BY position
+    ON CONFLICT (cause, account_id) DO NOTHING
+RETURNING id, account_id
+"""
+_PEOPLE = Plan(
+    lambda: Account.objects.select_related("user__role").filter(id__one_of=Slot("ids", ArrayField(BigIntegerField())))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +65,8 @@ def notify(notes: Sequence[Note]) -> None:
         return
     people = {
         account.id: account
-        for account in Account.objects.select_related("user__role").filter(
-            id__in={note.recipient_id for note in notes} | {note.sender_id for note in notes}
+        for account in _PEOPLE.run(
+            ids=list({number for note in notes for number in (note.recipient_id, note.sender_id)})
         )
     }
     wanted = []
@@ -59,22 +76,27 @@ def notify(notes: Sequence[Note]) -> None:
             continue
         relations = load_relations(recipient_id, [note.sender_id for note in group])
         wanted += [note for note in group if _is_wanted(note, recipient, people.get(note.sender_id), relations)]
+    if not wanted:
+        return
     with transaction.atomic():
-        made = Notification.objects.bulk_create(
-            [
-                Notification(
-                    account_id=note.recipient_id,
-                    from_account_id=note.sender_id,
-                    type=note.type,
-                    status_id=note.status_id,
-                    cause=note.cause,
-                    group_key=_group_key(note),
-                )
-                for note in wanted
-                if not Notification.objects.filter(account_id=note.recipient_id, cause=note.cause).exists()
-            ]
+        publish(
+            *(NotificationMade(notification_id=number, account_id=account_id) for number, account_id in _insert(wanted))
         )
-        publish(*(NotificationMade(notification_id=row.id) for row in made))
+
+
+def _insert(notes: Sequence[Note]) -> list[tuple[int, int]]:
+    """Ids and recipients of the rows that were not there yet."""
+    columns: list[Any] = [
+        [note.recipient_id for note in notes],
+        [note.sender_id for note in notes],
+        [str(note.type) for note in notes],
+        [note.status_id for note in notes],
+        [note.cause for note in notes],
+        [_group_key(note) for note in notes],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT, [clock.now(), *columns])
+        return [(number, account_id) for number, account_id in cursor.fetchall()]
 
 
 def _by_recipient(notes: Iterable[Note]) -> Iterable[tuple[int, list[Note]]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField
+
 from accounts.events import (
     AccountBlocked,
     AccountFollowed,
@@ -14,8 +17,15 @@ from accounts.events import (
 from accounts.models import Block, Follow, FollowRequest, Mute
 from notifications.models import Notification, NotificationType
 from notifications.services.notifying import Note, notify, remove_between, take_back
+from social.kernel.plans import Plan, Slot
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
 from statuses.models import Favourite, Mention, Status
+
+_FAVOURITES = Plan(
+    lambda: Favourite.objects.filter(
+        id__one_of=Slot("ids", ArrayField(BigIntegerField())), status__deleted_at=None
+    ).values_list("id", "account_id", "status_id", "status__account_id")
+)
 
 
 def tell_followed(events: Sequence[AccountFollowed]) -> None:
@@ -86,19 +96,12 @@ def tell_reblogged(events: Sequence[StatusReblogged]) -> None:
 
 def tell_favourited(events: Sequence[StatusFavourited]) -> None:
     """The author of a favourited post."""
-    favourites = Favourite.objects.select_related("status").filter(
-        id__in=[event.favourite_id for event in events], status__deleted_at=None
-    )
     notify(
         [
-            Note(
-                favourite.status.account_id,
-                favourite.account_id,
-                NotificationType.FAVOURITE,
-                f"favourite:{favourite.id}",
-                favourite.status_id,
+            Note(author_id, account_id, NotificationType.FAVOURITE, f"favourite:{number}", status_id)
+            for number, account_id, status_id, author_id in _FAVOURITES.run(
+                ids=[event.favourite_id for event in events]
             )
-            for favourite in favourites
         ]
     )
 

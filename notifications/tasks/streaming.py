@@ -10,16 +10,15 @@ from notifications.events import NotificationMade
 from notifications.models import Notification
 from notifications.queries.page import load_page
 from notifications.serializers.presenting import present
-from timelines.services.broadcasting import broadcast_notification, has_listener
+from timelines.services.broadcasting import broadcast_notification, listeners
 
 
 def stream_notifications(events: Sequence[NotificationMade]) -> None:
     """Send each notification to its recipient's streams; nothing is made for people who are not listening."""
-    rows = Notification.objects.filter(id__in=[event.notification_id for event in events], filtered=False)
-    by_recipient: dict[int, list[Notification]] = {}
-    for row in rows.order_by("id"):
-        by_recipient.setdefault(row.account_id, []).append(row)
-    for account_id, notifications in by_recipient.items():
-        if has_listener(account_id):
-            for entity in present(load_page(notifications, account_id)):
-                broadcast_notification(account_id, orjson.dumps(entity))
+    by_recipient: dict[int, list[int]] = {}
+    for event in events:
+        by_recipient.setdefault(event.account_id, []).append(event.notification_id)
+    for account_id in listeners(by_recipient):
+        rows = Notification.objects.filter(id__in=by_recipient[account_id], filtered=False).order_by("id")
+        for entity in present(load_page(list(rows), account_id)):
+            broadcast_notification(account_id, orjson.dumps(entity))

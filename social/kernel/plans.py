@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Expression, Field, Lookup, QuerySet
@@ -44,39 +44,47 @@ class OneOf(Lookup):
         return f"{left} = ANY({right})", [*left_params, *right_params]
 
 
+class _Compiled(NamedTuple):
+    queryset: Any
+    compiler: SQLCompiler
+    sql: str
+    params: tuple[Any, ...]
+    converters: dict[int, Any]
+
+
 class Plan(Generic[Row]):
     """A compiled query. `build` makes the QuerySet with Slots in it; it is called once, when the plan is first run."""
 
     def __init__(self, build: Callable[[], QuerySet[Any, Row]]) -> None:
         self._build = build
         self._lock = threading.Lock()
-        self._made: tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...]] | None = None
+        self._made: _Compiled | None = None
 
     def run(self, **values: Any) -> list[Row]:
         """The rows, with every slot filled by the value of its name. Raises KeyError when one is missing."""
-        queryset, template, sql, params = self._made or self._compile()
-        compiler = copy.copy(template)
-        compiler.connection = connections[queryset.db]
-        filled = tuple(values[item.name] if isinstance(item, Slot) else item for item in params)
-        compiler.as_sql = lambda *_args, **_options: (sql, filled)  # type: ignore[method-assign]
-        source: Any = _Source(queryset, compiler)
-        iterable: Any = queryset._iterable_class
-        return list(iterable(source))
+        made = self._made or self._compile()
+        filled = tuple(values[item.name] if isinstance(item, Slot) else item for item in made.params)
+        compiler: Any = copy.copy(made.compiler)
+        compiler.connection = connections[made.queryset.db]
+        compiler.as_sql = lambda *_args, **_options: (made.sql, filled)
+        compiler.get_converters = lambda _columns: made.converters
+        return list(made.queryset._iterable_class(_Source(made.queryset, compiler)))
 
     def first(self, **values: Any) -> Row | None:
         """The first row, None when there is none."""
         rows = self.run(**values)
         return rows[0] if rows else None
 
-    def _compile(self) -> tuple[QuerySet[Any, Row], SQLCompiler, str, tuple[Any, ...]]:
+    def _compile(self) -> _Compiled:
         with self._lock:
             if self._made is None:
-                queryset = self._build()
-                if queryset._prefetch_related_lookups:  # type: ignore[attr-defined]
+                queryset: Any = self._build()
+                if queryset._prefetch_related_lookups:
                     raise ValueError("a plan carries out no prefetch_related")
                 compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
                 sql, params = compiler.as_sql()
-                self._made = (queryset, compiler, sql, tuple(params))
+                converters = compiler.get_converters([column for column, *_ in compiler.select])
+                self._made = _Compiled(queryset, compiler, sql, tuple(params), converters)
         return self._made
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from social.kernel import redis
@@ -20,6 +22,34 @@ waker: Final[Port[Callable[[str], None]]] = Port("social.kernel.wakes.waker")
 circuit: Final = Circuit(1.0)
 
 
+class _Drain(threading.local):
+    """Which queue this thread drains at the moment, and whether it was woken meanwhile."""
+
+    queue: str | None = None
+    woken = False
+
+
+_drain: Final = _Drain()
+
+
+@contextlib.contextmanager
+def draining(queue: str) -> Iterator[Callable[[], bool]]:
+    """While this thread drains a queue it need not be told by message that there is more: it can look.
+
+    Yields a function that tells whether the queue was woken by this very thread since the last call.
+    """
+
+    def was_woken() -> bool:
+        woken, _drain.woken = _drain.woken, False
+        return woken
+
+    _drain.queue, _drain.woken = queue, False
+    try:
+        yield was_woken
+    finally:
+        _drain.queue = None
+
+
 def _key(queue: str) -> str:
     return redis.key("cache", "wake", queue)
 
@@ -29,6 +59,14 @@ def wake(queue: str) -> None:
 
     It may be lost with Redis or a worker: the sweep finds what is overdue. Without a plugged waker it does nothing.
     """
+    if queue == _drain.queue:
+        _drain.woken = True
+    else:
+        call(queue)
+
+
+def call(queue: str) -> None:
+    """As `wake`, and always by message: have another worker drain `queue` too."""
     send = waker.find()
     if send is None or circuit.is_open:
         return

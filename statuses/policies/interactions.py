@@ -24,6 +24,11 @@ class Post(Protocol):
         ...
 
     @property
+    def local(self) -> bool:
+        """Whether it was written here."""
+        ...
+
+    @property
     def visibility(self) -> str:
         """One of `Visibility`."""
         ...

@@ -1,25 +1,16 @@
-"""Reads what a viewer has done with posts, in one statement."""
+"""Knows what a viewer has done with the posts of a page."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
-from django.db import connection
-
-_SQL: Final = """
-SELECT 'favourited', status_id FROM statuses_favourite
- WHERE account_id = %(viewer)s AND status_id = ANY(%(ids)s)
-UNION ALL
-SELECT 'reblogged', reblog_of_id FROM statuses_status
- WHERE account_id = %(viewer)s AND reblog_of_id = ANY(%(ids)s) AND deleted_at IS NULL
-"""
+from statuses.queries.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The posts (never boosts) that the viewer has favourited and boosted, of those asked for."""
+    """The posts (never boosts) that the viewer has favourited and boosted."""
 
     favourited: frozenset[int] = frozenset()
     reblogged: frozenset[int] = frozenset()
@@ -28,16 +19,10 @@ class Marks:
 NO_MARKS = Marks()
 
 
-def load_marks(viewer_id: int | None, status_ids: Collection[int]) -> Marks:
-    """The viewer's marks on these posts, in one query (none without a viewer or posts)."""
-    if viewer_id is None or not status_ids:
-        return NO_MARKS
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"viewer": viewer_id, "ids": list(status_ids)})
-        found = cursor.fetchall()
-    if not found:
-        return NO_MARKS
+def marks_in(rows: Iterable[Row]) -> Marks:
+    """The marks that rows carry which were read for the viewer."""
+    posts = [row.proper for row in rows]
     return Marks(
-        favourited=frozenset(status_id for mark, status_id in found if mark == "favourited"),
-        reblogged=frozenset(status_id for mark, status_id in found if mark == "reblogged"),
+        favourited=frozenset(post.id for post in posts if post.is_favourited),
+        reblogged=frozenset(post.id for post in posts if post.is_reblogged),
     )

@@ -14,7 +14,7 @@ from social.kernel import fragments
 from social.kernel.fragments import Wanted
 from statuses.models import Status
 from statuses.policies.visibility import can_see
-from statuses.queries.marks import NO_MARKS, Marks, load_marks
+from statuses.queries.marks import NO_MARKS, Marks, marks_in
 from statuses.queries.rows import Row, load_rows
 from statuses.queries.sources import Source, load_sources
 
@@ -70,7 +70,7 @@ def select(
     What comes back can be asked about and cut; `fill` adds what showing it takes. `unchecked` keeps posts that may not
     be read, for the one answer that shows them: that of taking back a like or a boost.
     """
-    rows = load_rows(status_ids)
+    rows = load_rows(status_ids, viewer_id)
     people: set[int] = set()
     for row in rows:
         for part in (row, row.proper):
@@ -82,17 +82,16 @@ def select(
     readable = [row for row in rows if unchecked or can_see(row, viewer_id, relations, row.mentioned_ids)]
     if verdict is not None:
         readable = [row for row in readable if verdict(row, relations)]
-    return Page(viewer_id=viewer_id, rows=readable, relations=relations)
+    return Page(viewer_id=viewer_id, rows=readable, relations=relations, marks=marks_in(readable))
 
 
 def fill(page: Page) -> Page:
-    """Add marks, and encoded bodies or what they are made of: at most four queries, one when all is cached."""
+    """Add encoded bodies, or what they are made of: at most three queries, none when all is cached."""
     proper = {row.proper.id: row.proper for row in page.rows}
     page.status_pieces = {number: status_piece(row) for number, row in proper.items()}
     page.account_pieces = {
         part.account_id: account_piece(part) for row in page.rows for part in (row, row.original) if part is not None
     }
-    page.marks = load_marks(page.viewer_id, proper.keys())
     page.found = fragments.load([*page.status_pieces.values(), *page.account_pieces.values()])
     known = page.found.pieces
     page.sources = load_sources(number for number, piece in page.status_pieces.items() if piece.key not in known)
@@ -113,7 +112,7 @@ def fill(page: Page) -> Page:
 
 
 def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
-    """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries.
+    """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most five queries.
 
     Posts the viewer may not read are left out: what is shown is decided from rows read now, never from a cache.
     """

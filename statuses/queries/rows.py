@@ -1,6 +1,6 @@
 """Reads of posts what decides who sees them and what changes too often to be kept: one statement for a whole page.
 
-The statement is a function of the database (migration 0002), which keeps its plan; moments come as milliseconds,
+The statement is a function of the database (migration 0003), which keeps its plan; moments come as milliseconds,
 because reading the dates of forty rows costs more than the rows. The rest of a post, its body, is in
 `statuses.queries.sources`, and read only when no encoded copy is at hand.
 """
@@ -15,7 +15,7 @@ from typing import Final
 from django.db import connection
 
 # The columns of the function are the fields of Row, in their order.
-_SQL: Final = "SELECT * FROM statuses_rows_1(%(ids)s::bigint[])"
+_SQL: Final = "SELECT * FROM statuses_rows_2(%(ids)s::bigint[], %(viewer)s::bigint)"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -55,6 +55,8 @@ class Row:
     application_website: str | None
     shows_application: bool
     addressed_ids: list[int]
+    is_favourited: bool
+    is_reblogged: bool
     original: Row | None = None
 
     @property
@@ -83,13 +85,16 @@ class Row:
         return self.in_reply_to_id is not None or self.is_orphan
 
 
-def load_rows(status_ids: Iterable[int]) -> list[Row]:
-    """The posts with these ids, each once and in their order, whatever their state; unknown ids are left out."""
+def load_rows(status_ids: Iterable[int], viewer_id: int | None = None) -> list[Row]:
+    """The posts with these ids, each once and in their order, whatever their state; unknown ids are left out.
+
+    `is_favourited` and `is_reblogged` are the viewer's marks on that very post, False without a viewer.
+    """
     ids = list(dict.fromkeys(status_ids))
     if not ids:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"ids": ids})
+        cursor.execute(_SQL, {"ids": ids, "viewer": viewer_id})
         by_id = {values[0]: Row(*values) for values in cursor.fetchall()}
     for row in by_id.values():
         if row.reblog_of_id is not None:

@@ -119,7 +119,7 @@ def present(page: Page) -> list[orjson.Fragment]:
 
 
 def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
-    """The entities of those of these posts that the viewer may read, in their order: at most six queries."""
+    """The entities of those of these posts that the viewer may read, in their order: at most five queries."""
     return present(hydrate(statuses_or_ids, viewer_id))
 
 

@@ -51,7 +51,7 @@ def favourite_status(
     with transaction.atomic():
         made = _one_id(_INSERT_FAVOURITE, {"account": account_id, "status": target.id, "uri": uri, "now": clock.now()})
         if made is not None:
-            publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made))
+            publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made, local=target.local))
             bump({(target.id, "favourites_count"): 1})
 
 
@@ -65,7 +65,9 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
     with transaction.atomic():
         gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id])
         if gone is not None:
-            publish(StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone))
+            publish(
+                StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone, local=target.local)
+            )
             bump({(target.id, "favourites_count"): -1})
             return target
     _require_readable(row, account_id)

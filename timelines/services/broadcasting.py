@@ -139,9 +139,11 @@ def broadcast_notification(account_id: int, payload: bytes, event: Event = Event
     streams.publish(channels.notifications(account_id), Message(event, payload).encode())
 
 
-def has_listener(account_id: int) -> bool:
-    """Whether somebody would hear `broadcast_notification`: worth asking before an entity is made."""
-    return bool(listened([channels.notifications(account_id)]))
+def listeners(account_ids: Iterable[int]) -> list[int]:
+    """Those of the accounts where somebody would hear `broadcast_notification`: worth asking before entities are made."""
+    names = {account_id: channels.notifications(account_id) for account_id in account_ids}
+    heard = listened(names.values())
+    return [account_id for account_id, name in names.items() if name in heard]
 
 
 def announce_relations(account_ids: Iterable[int]) -> None:

@@ -69,9 +69,9 @@ def test_forty_posts_take_as_many_queries_as_two(alice: Account, settings: Any, 
     few = _queries(ids[:2], viewer_id)
     redis.client("cache").flushdb()
     many = _queries(ids, viewer_id)
-    assert len(few) == len(many) == (6 if viewed else 4), "\n".join(many)
-    # Once the bodies are kept: rows, relations and marks.
-    assert len(_queries(ids[:2], viewer_id)) == len(_queries(ids, viewer_id)) == (3 if viewed else 1)
+    assert len(few) == len(many) == (5 if viewed else 4), "\n".join(many)
+    # Once the bodies are kept: rows with marks, and relations.
+    assert len(_queries(ids[:2], viewer_id)) == len(_queries(ids, viewer_id)) == (2 if viewed else 1)
 
 
 def test_rows_come_once_each_in_the_order_asked_for(alice: Account) -> None:

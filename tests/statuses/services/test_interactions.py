@@ -29,7 +29,7 @@ def test_a_like_is_counted_and_announced_once(alice: Account, bob: Account, anno
     announced.clear()
     first = make_favourite(bob, status)
     make_favourite(bob, status)
-    assert announced == [StatusFavourited(status_id=status.id, account_id=bob.id, favourite_id=first.id)]
+    assert announced == [StatusFavourited(status_id=status.id, account_id=bob.id, favourite_id=first.id, local=True)]
     assert counts(status) == (0, 0, 1)
 
 
@@ -55,7 +55,9 @@ def test_a_like_taken_back_is_counted_and_announced_once(alice: Account, bob: Ac
     announced.clear()
     assert unfavourite_status(account_id=bob.id, status_id=status.id).id == status.id
     assert unfavourite_status(account_id=bob.id, status_id=str(status.id)).id == status.id
-    assert announced == [StatusUnfavourited(status_id=status.id, account_id=bob.id, favourite_id=favourite.id)]
+    assert announced == [
+        StatusUnfavourited(status_id=status.id, account_id=bob.id, favourite_id=favourite.id, local=True)
+    ]
     assert counts(status) == (0, 0, 0)
 
 
