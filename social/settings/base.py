@@ -115,7 +115,12 @@ DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"].setdefault("OPTIONS", {})
 DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": WEB_THREADS + 2, "timeout": 10}
-DATABASES["default"]["OPTIONS"] |= {"server_side_binding": True, "prepare_threshold": 3}
+# Parsed and planned once per connection, not once per request. A pooler that hands a transaction to any connection must
+# know prepared statements (PgBouncer since 1.21); for one that does not they can be switched off.
+DATABASES["default"]["OPTIONS"] |= {
+    "server_side_binding": env.PREPARED_STATEMENTS,
+    "prepare_threshold": 3 if env.PREPARED_STATEMENTS else None,
+}
 DATABASES["default"]["TEST"] = {"NAME": "test_social"}
 REDIS_URLS = env.REDIS_URLS
 CACHES: dict[str, dict[str, Any]] = {

@@ -151,6 +151,7 @@ REGISTRATIONS = cast(
     Literal["open", "approval", "closed"],
     _choice("REGISTRATIONS", ("open", "approval", "closed"), "open" if LOOPBACK else "approval"),
 )
+PREPARED_STATEMENTS = _switch("PREPARED_STATEMENTS", True)
 CONFIRM_EMAIL = _switch("CONFIRM_EMAIL", not LOOPBACK)
 RATE_LIMITS = _switch("RATE_LIMITS", True, "on", "off")
 FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)

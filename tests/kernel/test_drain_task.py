@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from social import tasks
-from social.kernel import redis
+from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues
 from tests.kernel import news
@@ -77,12 +77,25 @@ def test_after_its_slice_it_makes_room_and_is_sent_for_again(
     assert OutboxRow.objects.count() == 250
 
 
-def test_news_during_a_drain_gets_a_wake_up_of_its_own(listen: Listen, woken: list[str]) -> None:
+def test_news_that_a_reaction_makes_for_its_own_queue_is_run_at_once_and_without_a_message(
+    listen: Listen, woken: list[str]
+) -> None:
     listen(Happened, _tell_more)
     tell(Happened(1, 1))
     assert woken == ["default"]
     tasks.drain_outbox("default")
-    assert woken == ["default", "default"]
+    assert woken == ["default"]
+    assert news.calls == [[1], [2]]
+    assert not OutboxRow.objects.exists()
+    tell(Happened(3, 3))
+    assert woken == ["default", "default"], "after the drain a message is sent again"
+
+
+def test_news_that_a_reaction_makes_for_another_queue_gets_a_wake_up(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, _tell_more, queue="feeds")
+    with wakes.draining("default"):
+        tell(Happened(1, 1))
+    assert woken == ["feeds"]
 
 
 def test_news_behind_a_row_in_hand_is_run_by_its_holder(listen: Listen) -> None:
@@ -113,5 +126,6 @@ def test_a_retry_is_swept_up_when_it_is_due_though_nobody_was_woken_for_it(liste
 
 def _tell_more(events: Any) -> None:
     redis.client("cache").ping()
+    news.remember(events)
     if events[0].number < 2:
         tell(Happened(2, 2))

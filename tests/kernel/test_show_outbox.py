@@ -92,7 +92,7 @@ def request_of() -> Callable[[Any], HttpRequest]:
     """A request of the admin's by somebody."""
 
     def make(user: Any) -> HttpRequest:
-        request = RequestFactory().post("/admin/social/outboxrow/")
+        request = RequestFactory().post("/admin/social/outboxrow/", {"action": "discard", "confirmed": "yes"})
         request.user = user
         request.session = {}  # type: ignore[assignment]
         request._messages = FallbackStorage(request)  # type: ignore[attr-defined]

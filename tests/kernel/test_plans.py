@@ -1,0 +1,85 @@
+"""Promises of compiled queries: the same rows as the query set they were made of, at any number of values and threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.postgres.fields import ArrayField
+from django.db import close_old_connections, connection
+from django.db.models import BigIntegerField, QuerySet
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, User
+from social.kernel.plans import Plan, Slot
+from tests.factories.accounts import make_account, make_user
+
+pytestmark = pytest.mark.django_db
+
+_IDS = Slot("ids", ArrayField(BigIntegerField()))
+
+
+def test_rows_are_those_of_the_query_set() -> None:
+    people = [make_account(name, display_name=name.upper()) for name in ("anna", "ben", "cleo")]
+    plan = Plan(lambda: Account.objects.filter(id__one_of=_IDS).order_by("username"))
+    found = plan.run(ids=[people[2].id, people[0].id])
+    assert found == [people[0], people[2]]
+    assert [account.display_name for account in found] == ["ANNA", "CLEO"]
+    assert found[0].created_at == Account.objects.get(id=people[0].id).created_at
+    assert plan.run(ids=[]) == []
+    assert plan.first(ids=[]) is None
+
+
+def test_related_rows_come_along() -> None:
+    user = make_user("anna")
+    plan = Plan(lambda: User.objects.select_related("account", "role").filter(id=Slot("id", User._meta.pk)))
+    with CaptureQueriesContext(connection) as queries:
+        found = plan.first(id=user.id)
+        assert found is not None
+        assert (found.account.username, found.role_id, found.role.id) == ("anna", user.role_id, user.role_id)
+        assert found.preferences == user.preferences
+    assert len(queries) == 1
+
+
+def test_values_are_converted_as_ever() -> None:
+    account = make_account("anna")
+    Account.objects.filter(id=account.id).update(fields=[{"name": "a"}])
+    plan = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)).values_list("username", "fields"))
+    assert plan.run(id=account.id) == [("anna", [{"name": "a"}])]
+
+
+def test_the_query_is_built_once() -> None:
+    built = []
+
+    def build() -> QuerySet[Account]:
+        built.append(1)
+        return Account.objects.filter(id=Slot("id", Account._meta.pk))
+
+    plan = Plan(build)
+    accounts = [make_account() for _number in range(3)]
+    assert [plan.first(id=account.id) for account in accounts] == accounts
+    assert built == [1]
+
+
+def test_a_forgotten_value_and_a_prefetch_are_errors() -> None:
+    plan = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)))
+    with pytest.raises(KeyError):
+        plan.run()
+    with pytest.raises(ValueError, match="prefetch"):
+        Plan(lambda: Account.objects.prefetch_related("moved_to")).run()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_run_a_plan_side_by_side() -> None:
+    accounts = [make_account() for _number in range(20)]
+    plan = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)))
+
+    def ask(account: Account) -> Account | None:
+        try:
+            return plan.first(id=account.id)
+        finally:
+            close_old_connections()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, accounts * 5)) == accounts * 5
+        list(pool.map(lambda _number: connection.close(), range(8)))
