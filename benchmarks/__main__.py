@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from benchmarks.probes import fan_out, stream
 from benchmarks.processes import Tree
 from benchmarks.seeding import seed
 from benchmarks.workloads import WORKLOADS, describe, run
@@ -47,6 +48,11 @@ def main() -> None:
                     row = (figures.cpu, figures.p50, figures.p95, figures.rate)
                     shown = " ".join(f"{describe(value):>8}" for value in row)
                     print(f"{name:4} {WORKLOADS[name][0]:32} {concurrency:>7} {shown}", flush=True)
+        for name, what, found in (
+            ("W2", "a follower sees a post", fan_out(seeded)),
+            ("S1", "public stream, 200 sockets", stream(seeded, f"ws://localhost:{server.streaming_port}")),
+        ):
+            print(f"{name:4} {what:32} p50 {found.p50:.0f} ms, p99 {found.p99:.0f} ms, lost {found.lost}", flush=True)
         print(f"\nmemory after all load: {tree.memory():.0f} MiB")
         print(f"stopped in {server.stop():.1f} s, warm start to the first answer {server.start():.1f} s")
 

@@ -1,0 +1,96 @@
+"""Knows the two workloads that are about time and not about work: fan-out to followers, and the public stream."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import statistics
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from benchmarks.client import Client
+from benchmarks.seeding import Seeded
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Milliseconds; `lost` is what should have arrived and did not."""
+
+    p50: float
+    p99: float
+    lost: int = 0
+
+    @classmethod
+    def of(cls, seconds: Sequence[float], lost: int = 0) -> Latencies:
+        """From seconds."""
+        ordered = sorted(seconds) or [float("inf")]
+        return cls(statistics.median(ordered) * 1000, ordered[int((len(ordered) - 1) * 0.99)] * 1000, lost)
+
+
+def fan_out(seeded: Seeded, times: int = 20) -> Latencies:
+    """W2: from the request of user 0, whom everybody follows, until the newest or oldest follower reads the post."""
+    author = Client(seeded.base, seeded.tokens[0])
+    followers = [Client(seeded.base, token) for token in (seeded.tokens[1], seeded.tokens[-1])]
+    found = []
+    for number in range(times):
+        reader = followers[number % 2]
+        reader.raw("GET", "/api/v1/timelines/home?limit=5")
+        time.sleep(0.3)
+        began = time.perf_counter()
+        post = author.call("POST", "/api/v1/statuses", {"status": f"Fan-out probe {number}"})["id"]
+        while post not in [item["id"] for item in reader.call("GET", "/api/v1/timelines/home?limit=5")]:
+            assert time.perf_counter() - began < 30, "the post does not arrive"
+        found.append(time.perf_counter() - began)
+    return Latencies.of(found)
+
+
+async def _open(url: str, tokens: Sequence[str], count: int) -> list[ClientConnection]:
+    sockets: list[ClientConnection] = []
+    for start in range(0, count, 20):
+        wanted = [
+            f"{url}?stream=public&access_token={tokens[n % len(tokens)]}" for n in range(start, min(start + 20, count))
+        ]
+        sockets += await asyncio.gather(*(connect(address, compression=None) for address in wanted))
+    return sockets
+
+
+async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float) -> Latencies:
+    sent: dict[str, float] = {}
+    heard: list[tuple[str, float]] = []
+
+    async def listen(socket: ClientConnection) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            async for message in socket:
+                arrived = time.perf_counter()
+                event = json.loads(message)
+                if event["event"] == "update":
+                    heard.append((json.loads(event["payload"])["id"], arrived))
+
+    opened = await _open(url, seeded.tokens, sockets)
+    listeners = [asyncio.create_task(listen(socket)) for socket in opened]
+    author = Client(seeded.base, seeded.tokens[0])
+    loop = asyncio.get_running_loop()
+    with ThreadPoolExecutor(1) as pool:
+        for number in range(posts):
+            form = {"status": f"Stream probe {number}"}
+            began = time.perf_counter()
+            post = await loop.run_in_executor(pool, partial(author.call, "POST", "/api/v1/statuses", form))
+            sent[post["id"]] = began
+            await asyncio.sleep(gap)
+    await asyncio.sleep(2)
+    for task in listeners:
+        task.cancel()
+    await asyncio.gather(*(socket.close() for socket in opened))
+    took = [arrived - sent[post] for post, arrived in heard if post in sent]
+    return Latencies.of(took, lost=sockets * posts - len(took))
+
+
+def stream(seeded: Seeded, streaming_url: str, *, sockets: int = 200, posts: int = 20, gap: float = 0.5) -> Latencies:
+    """S1: from a post's request until each of so many sockets on the public stream has it."""
+    return asyncio.run(_listen(f"{streaming_url}/api/v1/streaming", seeded, sockets, posts, gap))
