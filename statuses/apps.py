@@ -1,10 +1,12 @@
 """Wires the floor of statuses."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class StatusesConfig(AppConfig):
     """Its rooms are listed in docs/architecture.md."""
 
     name = "statuses"
+    verbose_name = _("Posts")
     default_auto_field = "django.db.models.BigAutoField"

@@ -16,7 +16,7 @@ urlpatterns = [
         for name in ("favourite", "unfavourite", "reblog", "unreblog")
     ),
     endpoint("api/v1/accounts/<id>/statuses", AccountStatusesViewSet, {"get": "list"}),
-    endpoint("api/v1/media", MediaViewSet, {"post": "create"}),
+    endpoint("api/v1/media", MediaViewSet, {"post": "create_v1"}),
     endpoint("api/v2/media", MediaViewSet, {"post": "create"}),
     endpoint(
         "api/v1/media/<id>",

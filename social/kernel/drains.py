@@ -22,12 +22,14 @@ from django.db import transaction
 
 from social.kernel.batches import in_batches
 from social.kernel.logs import redact
+from social.kernel.renewals import Renewals
 from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
 
-#: Seconds a claim lasts. What a killed process held is taken up after this time and one turn of the sweep: under a minute.
-LEASE: Final = 40.0
+#: Seconds a claim lasts, unless it is renewed. What a killed process held, or one that lost the database, is taken up after
+#: this time and one turn of the sweep, however long its call would have taken: in under half a minute.
+LEASE: Final = 20.0
 MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
 _ERROR_LENGTH: Final = 2000
@@ -67,6 +69,7 @@ _IS_FOLLOWED: Final = """
 SELECT EXISTS (SELECT FROM social_outbox WHERE queue = %s AND key = ANY(%s) AND claimed_until IS NULL
                AND due_at <= now() AND dead_at IS NULL)
 """
+_renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
@@ -129,7 +132,10 @@ class Batch:
         """Claim up to `limit` due rows for `lease` seconds, committed. Raises RuntimeError inside a transaction."""
         token = secrets.randbits(62)
         expires = time.monotonic() + lease
-        with transaction.atomic(durable=True), transaction.get_connection().cursor() as cursor:
+        connection = transaction.get_connection()
+        # Outside a transaction the statement is one of its own, without the two round trips that open and end one.
+        alone = transaction.atomic(durable=True) if connection.in_atomic_block else contextlib.nullcontext()
+        with alone, connection.cursor() as cursor:
             cursor.execute(_CLAIM, [queue, limit, token, lease])
             rows = sorted((Row(*values) for values in cursor.fetchall()), key=lambda row: row.id)
         return cls(queue, token, lease, {row.id: row for row in rows}, expires)
@@ -243,7 +249,7 @@ class Batch:
                         raise LeaseLost
                     subscription.reaction(events)
             else:
-                subscription.reaction(events)
+                self._call(subscription, events)
                 _execute(_TICK_OFF_QUICKLY, ids=ids, token=self.token)
         except LeaseLost:
             raise
@@ -261,18 +267,26 @@ class Batch:
         return None
 
     def _renew_for(self, subscription: Subscription[Any]) -> None:
-        """Make sure the lease outlasts the longest call. Raises LeaseLost when it has run out already.
+        """Make sure the lease outlasts the beginning of a call. Raises LeaseLost when it has run out already.
 
-        A database reaction holds its rows by row locks while it runs; for it the lease must only last until it begins.
+        A database reaction holds its rows by row locks while it runs; the lease of others is renewed in the meantime.
         """
-        needed = self.lease / 4 if subscription.database else subscription.seconds
-        if self.expires - time.monotonic() >= needed:
-            return
-        lease = max(self.lease, needed)
-        expires = time.monotonic() + lease
-        if _execute(_RENEW, ids=list(self.rows), token=self.token, lease=lease) != len(self.rows):
+        if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():
             raise LeaseLost
+
+    def _renew(self) -> bool:
+        expires = time.monotonic() + self.lease
+        if _execute(_RENEW, ids=list(self.rows), token=self.token, lease=self.lease) != len(self.rows):
+            return False
         self.expires = expires
+        return True
+
+    def _call(self, subscription: Subscription[Any], events: Sequence[Any]) -> None:
+        if subscription.seconds <= self.lease / 2:
+            subscription.reaction(events)
+            return
+        with _renewals.during(self._renew, every=self.lease / 4, at_most=subscription.seconds):
+            subscription.reaction(events)
 
     def _release(self, ids: list[int]) -> None:
         if ids:

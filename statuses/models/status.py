@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, Application
 from social.kernel import clock
@@ -67,7 +68,8 @@ class Status(models.Model):
     deleted_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name_plural = "statuses"
+        verbose_name = _("post")
+        verbose_name_plural = _("posts")
         constraints = [
             models.UniqueConstraint(fields=["uri"], name="statuses_status_uri", condition=Q(uri__isnull=False)),
             models.CheckConstraint(condition=Q(local=True) | Q(uri__isnull=False), name="statuses_status_remote_uri"),

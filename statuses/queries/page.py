@@ -67,10 +67,12 @@ def select(
     """The rows of the posts that the viewer may read, and that `verdict` lets pass: two queries, one if anonymous.
 
     `verdict` is asked with relations that know every author, boosted author, addressed account and author answered to.
-    What comes back can be asked about and cut; `fill` adds what showing it takes. `unchecked` keeps posts that may not
-    be read, for the one answer that shows them: that of taking back a like or a boost.
+    What comes back can be asked about and cut; `fill` adds what showing it takes. `unchecked` keeps every post and reads
+    no relations: for the answer to an act that was checked by its own rule.
     """
     rows = load_rows(status_ids, viewer_id)
+    if unchecked:
+        return Page(viewer_id=viewer_id, rows=rows, marks=marks_in(rows))
     people: set[int] = set()
     for row in rows:
         for part in (row, row.proper):
@@ -79,7 +81,7 @@ def select(
             if part.in_reply_to_account_id is not None:
                 people.add(part.in_reply_to_account_id)
     relations = load_relations(viewer_id, people) if rows else NOBODY
-    readable = [row for row in rows if unchecked or can_see(row, viewer_id, relations, row.mentioned_ids)]
+    readable = [row for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)]
     if verdict is not None:
         readable = [row for row in readable if verdict(row, relations)]
     return Page(viewer_id=viewer_id, rows=readable, relations=relations, marks=marks_in(readable))

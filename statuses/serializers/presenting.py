@@ -128,8 +128,11 @@ def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragme
     return _only(hydrate([status], viewer_id))
 
 
-def present_undone(status_id: int, viewer_id: int) -> orjson.Fragment:
-    """The entity of a post whose like or boost was just taken back, even if it may not be read any more (SEED-131)."""
+def present_acted_on(status_id: int, viewer_id: int) -> orjson.Fragment:
+    """The entity of a post that the viewer has just liked or boosted, or taken that back from.
+
+    The act has its own rule; who takes back sees the post even if it may not be read any more (SEED-131).
+    """
     return _only(fill(select([status_id], viewer_id, unchecked=True)))
 
 
@@ -144,6 +147,6 @@ def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
 
     Also of a boost of what may not be read any more: one must be able to take it back.
     """
-    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_undone(status.id, viewer_id)))
+    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_acted_on(status.id, viewer_id)))
     entity.pop("content")
     return entity | {"text": status.text}

@@ -56,12 +56,16 @@ class MediaInput(Input[MediaForm]):
 class MediaViewSet(ApiViewSet):
     """`/api/v1/media` and `/api/v2/media`."""
 
-    access = {name: user("write:media") for name in ("create", "retrieve", "update", "destroy")}
-    throttles = {"create": limited("media")}
-    max_body = {"create": MAX_BODY, "update": MAX_BODY}
+    access = {name: user("write:media") for name in ("create", "create_v1", "retrieve", "update", "destroy")}
+    throttles = {"create": limited("media"), "create_v1": limited("media")}
+    max_body = {"create": MAX_BODY, "create_v1": MAX_BODY, "update": MAX_BODY}
+
+    def create_v1(self, request: Request) -> HttpResponse:
+        """`POST /api/v1/media`: the same for pictures; deprecated upstream since 3.1.3 (unix time of that release)."""
+        return reply(self.create(request), headers={"Deprecation": "@1586044800"})
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v2/media` and, the same for pictures, `POST /api/v1/media`: ready when answered."""
+        """`POST /api/v2/media`: ready when answered."""
         form = MediaInput.read(request)
         if form.file is None:
             raise Invalid.of([FieldError("file", "ERR_BLANK", _("can't be blank"), _("File"))])

@@ -36,10 +36,10 @@ from statuses.queries.statuses import find_own_status, find_post
 from statuses.queries.threads import load_context
 from statuses.serializers.presenting import (
     present,
+    present_acted_on,
     present_by_id,
     present_deleted,
     present_status,
-    present_undone,
 )
 from statuses.services.composing import StatusDraft, UnexpectedMentions
 from statuses.services.deleting import delete_status
@@ -164,12 +164,12 @@ class StatusesViewSet(ApiViewSet):
         """`POST /api/v1/statuses/:id/favourite`."""
         post = find_post(id, self.account_id)
         favourite_status(account_id=self.account_id, status=post.row, relations=post.relations)
-        return present_status(id, self.account_id)
+        return present_acted_on(post.row.id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unfavourite`: always allowed to who likes the post."""
         target = unfavourite_status(account_id=self.account_id, status_id=id)
-        return present_undone(target.id, self.account_id)
+        return present_acted_on(target.id, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
@@ -186,7 +186,7 @@ class StatusesViewSet(ApiViewSet):
     def unreblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to who has boosted it."""
         target = unreblog_status(account_id=self.account_id, status_id=id)
-        return present_undone(target.id, self.account_id)
+        return present_acted_on(target.id, self.account_id)
 
 
 class AccountStatusesViewSet(ApiViewSet):
