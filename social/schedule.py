@@ -73,22 +73,18 @@ CELERY: Final[dict[str, Any]] = {
     "broker_connection_max_retries": None,
     "broker_transport_options": {
         "global_keyprefix": _KEY_PREFIX,
-        # Longer than any task. A wake-up that a dead worker had in its hands comes again then; the sweep was earlier.
-        "visibility_timeout": 600,
-        "unacked_restore_throttle": 1,
         "socket_keepalive": True,
     },
     # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
-    # FLUSHALL nobody could send anything until every worker has been restarted.
-    "task_queues": [Queue(name, Exchange("", type="direct"), routing_key=name) for name in QUEUES],
+    # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged, which would cost
+    # a third of a short task: a message is a wake-up or a turn of the clock, and the sweep makes up for a lost one.
+    "task_queues": [Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True) for name in QUEUES],
     "task_default_queue": "default",
     "task_default_exchange": "",
     "task_default_routing_key": "default",
     "task_create_missing_queues": False,
     "task_ignore_result": True,
     "task_store_errors_even_if_ignored": False,
-    "task_acks_late": True,
-    "task_reject_on_worker_lost": True,
     "task_serializer": "json",
     "accept_content": ["json"],
     "result_backend": None,

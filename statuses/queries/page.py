@@ -61,18 +61,13 @@ class Page:
         return [row.id for row in self.rows]
 
 
-def select(
-    status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None, *, unchecked: bool = False
-) -> Page:
+def select(status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
     """The rows of the posts that the viewer may read, and that `verdict` lets pass: two queries, one if anonymous.
 
     `verdict` is asked with relations that know every author, boosted author, addressed account and author answered to.
-    What comes back can be asked about and cut; `fill` adds what showing it takes. `unchecked` keeps every post and reads
-    no relations: for the answer to an act that was checked by its own rule.
+    What comes back can be asked about and cut; `fill` adds what showing it takes.
     """
     rows = load_rows(status_ids, viewer_id)
-    if unchecked:
-        return Page(viewer_id=viewer_id, rows=rows, marks=marks_in(rows))
     people: set[int] = set()
     for row in rows:
         for part in (row, row.proper):
@@ -85,6 +80,14 @@ def select(
     if verdict is not None:
         readable = [row for row in readable if verdict(row, relations)]
     return Page(viewer_id=viewer_id, rows=readable, relations=relations, marks=marks_in(readable))
+
+
+def acted_on(row: Row, viewer_id: int) -> Page:
+    """The page of a post that the viewer has just acted on, as the act left it: no query, and no question who may read.
+
+    The act has its own rule; who takes something back sees the post even if it may not be read any more (SEED-131).
+    """
+    return Page(viewer_id=viewer_id, rows=[row], marks=marks_in([row]))
 
 
 def fill(page: Page) -> Page:

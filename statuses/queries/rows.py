@@ -79,6 +79,11 @@ class Row:
         """The accounts addressed by the post that is read, silently or not, as `can_see` wants them."""
         return self.proper.addressed_ids
 
+    def mark_favourited(self, *, is_favourited: bool) -> None:
+        """Show what the viewer has just done to this very post: the mark, and one favourite more or less."""
+        self.is_favourited = is_favourited
+        self.favourites_count = max(0, self.favourites_count + (1 if is_favourited else -1))
+
     @property
     def is_reply(self) -> bool:
         """Whether it answers something, known here or not."""

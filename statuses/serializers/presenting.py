@@ -20,8 +20,8 @@ from social.kernel import fragments
 from social.kernel.errors import NotFound
 from social.kernel.fragments import Wanted
 from statuses.models import Status
-from statuses.queries.page import Page, fill, hydrate, select
-from statuses.queries.rows import Row
+from statuses.queries.page import Page, acted_on, fill, hydrate
+from statuses.queries.rows import Row, load_rows
 from statuses.serializers import status as statuses
 
 # An encoded post is its content as a JSON string and the rest as an object, behind the length of the first: boosts show
@@ -128,12 +128,9 @@ def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragme
     return _only(hydrate([status], viewer_id))
 
 
-def present_acted_on(status_id: int, viewer_id: int) -> orjson.Fragment:
-    """The entity of a post that the viewer has just liked or boosted, or taken that back from.
-
-    The act has its own rule; who takes back sees the post even if it may not be read any more (SEED-131).
-    """
-    return _only(fill(select([status_id], viewer_id, unchecked=True)))
+def present_acted_on(row: Row, viewer_id: int) -> orjson.Fragment:
+    """The entity of a post that the viewer has just liked, boosted, or taken that back from, as the act left it."""
+    return _only(fill(acted_on(row, viewer_id)))
 
 
 def _only(page: Page) -> orjson.Fragment:
@@ -147,6 +144,7 @@ def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
 
     Also of a boost of what may not be read any more: one must be able to take it back.
     """
-    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_acted_on(status.id, viewer_id)))
+    (row,) = load_rows([status.id], viewer_id)
+    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_acted_on(row, viewer_id)))
     entity.pop("content")
     return entity | {"text": status.text}

@@ -42,8 +42,8 @@ def favourite_status(
 ) -> None:
     """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
 
-    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
-    when the account blocks the author.
+    A Row that is given shows the like afterwards. `relations` are the account's to the author, loaded if not given. `uri`
+    is the id of a remote Like. Raises Forbidden when the account blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
@@ -53,14 +53,16 @@ def favourite_status(
         if made is not None:
             publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made, local=target.local))
             bump({(target.id, "favourites_count"): 1})
+            if isinstance(target, Row):
+                target.mark_favourited(is_favourited=True)
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
-    """Take a like back; the post it was on. Announces StatusUnfavourited if there was one.
+    """Take a like back; the post it was on, as it is now. Announces StatusUnfavourited if there was one.
 
     Raises NotFound for a post that does not exist, or that the account may not read and does not like.
     """
-    row = _find_existing(status_id)
+    row = _find_existing(status_id, account_id)
     target = row.proper
     with transaction.atomic():
         gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id])
@@ -69,6 +71,7 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
                 StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone, local=target.local)
             )
             bump({(target.id, "favourites_count"): -1})
+            target.mark_favourited(is_favourited=False)
             return target
     _require_readable(row, account_id)
     return target
@@ -122,23 +125,23 @@ def reblog_status(
 
 
 def unreblog_status(*, account_id: int, status_id: Any) -> Row:
-    """Take a boost back; the post that was boosted. Announces StatusDeleted for the boost if there was one.
+    """Take a boost back; the post that was boosted, as it is now. Announces StatusDeleted for the boost if there was one.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
-    row = _find_existing(status_id)
+    row = _find_existing(status_id, account_id)
     reblog_id = _find_reblog(account_id, row.proper.id)
-    if reblog_id is not None:
-        delete_status(status_id=reblog_id)
-    else:
+    if reblog_id is None:
         _require_readable(row, account_id)
-    return row.proper
+        return row.proper
+    delete_status(status_id=reblog_id)
+    return _find_existing(row.proper.id, account_id)
 
 
-def _find_existing(status_id: Any) -> Row:
-    """The post with this id, whoever may read it. Raises NotFound when there is none for anybody."""
+def _find_existing(status_id: Any, account_id: int) -> Row:
+    """The post with this id, whoever may read it, with the account's marks. Raises NotFound when there is none."""
     number = parse_id(status_id)
-    for row in load_rows([number]) if number is not None else []:
+    for row in load_rows([number], account_id) if number is not None else []:
         if not row.proper.is_deleted and not row.proper.is_author_suspended:
             return row
     raise NotFound

@@ -164,12 +164,12 @@ class StatusesViewSet(ApiViewSet):
         """`POST /api/v1/statuses/:id/favourite`."""
         post = find_post(id, self.account_id)
         favourite_status(account_id=self.account_id, status=post.row, relations=post.relations)
-        return present_acted_on(post.row.id, self.account_id)
+        return present_acted_on(post.row, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unfavourite`: always allowed to who likes the post."""
         target = unfavourite_status(account_id=self.account_id, status_id=id)
-        return present_acted_on(target.id, self.account_id)
+        return present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
@@ -186,7 +186,7 @@ class StatusesViewSet(ApiViewSet):
     def unreblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to who has boosted it."""
         target = unreblog_status(account_id=self.account_id, status_id=id)
-        return present_acted_on(target.id, self.account_id)
+        return present_acted_on(target, self.account_id)
 
 
 class AccountStatusesViewSet(ApiViewSet):
