@@ -6,22 +6,28 @@ mentioned only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any, Final
 
-from django.db.models import Q, QuerySet, TextField, Value
-from django.db.models.functions import Coalesce, NullIf
+from django.db import connection
 
 from accounts.models import Account
 from statuses.models import Status, Visibility
 
-_TO_FOLLOWERS = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
+_TO_FOLLOWERS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
-
-def inboxes_of(accounts: QuerySet[Account]) -> set[str]:
-    """The inboxes of these accounts, as far as they live elsewhere: the shared one of their server if it has one."""
-    remote = accounts.filter(domain__isnull=False, suspended_at=None).exclude(inbox_url="")
-    shared = remote.annotate(way=Coalesce(NullIf("shared_inbox_url", Value("", TextField())), "inbox_url"))
-    return set(shared.values_list("way", flat=True))
+# The shared inbox of a server, where it has one, stands for everybody there.
+_INBOXES: Final = """
+SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accounts_account a
+ WHERE a.domain IS NOT NULL AND a.suspended_at IS NULL AND a.inbox_url <> '' AND a.id IN ({people})
+"""
+_FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s"
+_MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
+_CONCERNED: Final = "SELECT unnest(%(concerned)s::bigint[])"
+_TOUCHED: Final = """
+SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
+UNION SELECT account_id FROM statuses_status WHERE in_reply_to_id = %(status)s
+UNION SELECT account_id FROM statuses_favourite WHERE status_id = %(status)s
+"""
 
 
 def inbox_of(account: Account) -> set[str]:
@@ -31,33 +37,33 @@ def inbox_of(account: Account) -> set[str]:
 
 def followers_inboxes(account: Account) -> set[str]:
     """Where everybody hears what an account tells its followers."""
-    return inboxes_of(Account.objects.filter(following__target=account))
-
-
-def accounts_inboxes(account_ids: Iterable[int]) -> set[str]:
-    """The inboxes of accounts by their ids."""
-    return inboxes_of(Account.objects.filter(id__in=list(account_ids)))
+    return _inboxes(_FOLLOWERS, author=account.id)
 
 
 def post_inboxes(status: Status) -> set[str]:
     """Where a post (or boost) goes: to those it addresses, and in public to the author it answers or boosts."""
-    found = inboxes_of(Account.objects.filter(mentions__status=status))
-    if status.visibility in _TO_FOLLOWERS:
-        found |= followers_inboxes(status.account)
-    if status.is_public:
-        boosted = status.reblog_of
-        people = (status.in_reply_to_account_id, boosted.account_id if boosted is not None else None)
-        found |= accounts_inboxes(number for number in people if number is not None)
-    return found
+    return _post_inboxes(status)
 
 
 def reached_inboxes(status: Status) -> set[str]:
     """Where a post may have arrived: `post_inboxes` and, in public, whoever has boosted, liked or answered it."""
-    found = post_inboxes(status)
+    return _post_inboxes(status, *([_TOUCHED] if status.is_public else []))
+
+
+def _post_inboxes(status: Status, *more: str) -> set[str]:
+    people = [_MENTIONED, *more]
+    concerned: list[int] = []
+    if status.visibility in _TO_FOLLOWERS:
+        people.append(_FOLLOWERS)
     if status.is_public:
-        found |= inboxes_of(
-            Account.objects.filter(
-                Q(statuses__reblog_of=status) | Q(favourites__status=status) | Q(statuses__in_reply_to=status)
-            )
-        )
-    return found
+        boosted = status.reblog_of
+        found = (status.in_reply_to_account_id, boosted.account_id if boosted is not None else None)
+        concerned = [number for number in found if number is not None]
+        people.append(_CONCERNED)
+    return _inboxes(*people, status=status.id, author=status.account_id, concerned=concerned)
+
+
+def _inboxes(*people: str, **parameters: Any) -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute(_INBOXES.format(people=" UNION ".join(people)), parameters)
+        return {inbox for (inbox,) in cursor.fetchall()}

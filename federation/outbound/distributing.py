@@ -25,6 +25,7 @@ from federation.events import FollowAnswerDue
 from federation.outbound.audience import followers_inboxes, inbox_of, post_inboxes, reached_inboxes
 from federation.outbound.queueing import enqueue
 from social.kernel import clock
+from social.kernel.plans import IDS, Plan
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
 from statuses.models import Favourite, Status
 
@@ -34,9 +35,11 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
     return {account.id: account for account in found}
 
 
+_STATUSES = Plan(lambda: Status.objects.select_related("account", "reblog_of__account").filter(id__one_of=IDS))
+
+
 def _statuses(ids: Iterable[int]) -> dict[int, Status]:
-    found = Status.objects.select_related("account", "reblog_of__account").filter(id__in=set(ids))
-    return {status.id: status for status in found}
+    return {status.id: status for status in _STATUSES.run(ids=list(set(ids)))}
 
 
 def _pair_key(one: int, other: int) -> str:

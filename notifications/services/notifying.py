@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import connection, transaction
-from django.db.models import BigIntegerField
 
 from accounts.models import Account
 from accounts.policies.relations import Relations
@@ -18,7 +16,7 @@ from notifications.models import Notification, NotificationType
 from notifications.policies.verdicts import Candidate, is_dropped
 from social.kernel import clock
 from social.kernel.events import publish
-from social.kernel.plans import Plan, Slot
+from social.kernel.plans import IDS, Plan
 
 _GROUPED = (NotificationType.FAVOURITE, NotificationType.REBLOG, NotificationType.FOLLOW)
 _GROUP_SECONDS = 12 * 3600
@@ -32,9 +30,7 @@ SELECT account_id, from_account_id, type, status_id, cause, group_key, false, %s
     ON CONFLICT (cause, account_id) DO NOTHING
 RETURNING id, account_id
 """
-_PEOPLE = Plan(
-    lambda: Account.objects.select_related("user__role").filter(id__one_of=Slot("ids", ArrayField(BigIntegerField())))
-)
+_PEOPLE = Plan(lambda: Account.objects.select_related("user__role").filter(id__one_of=IDS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField
-
 from accounts.events import (
     AccountBlocked,
     AccountFollowed,
@@ -17,14 +14,14 @@ from accounts.events import (
 from accounts.models import Block, Follow, FollowRequest, Mute
 from notifications.models import Notification, NotificationType
 from notifications.services.notifying import Note, notify, remove_between, take_back
-from social.kernel.plans import Plan, Slot
+from social.kernel.plans import IDS, Plan
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
 from statuses.models import Favourite, Mention, Status
 
 _FAVOURITES = Plan(
-    lambda: Favourite.objects.filter(
-        id__one_of=Slot("ids", ArrayField(BigIntegerField())), status__deleted_at=None
-    ).values_list("id", "account_id", "status_id", "status__account_id")
+    lambda: Favourite.objects.filter(id__one_of=IDS, status__deleted_at=None).values_list(
+        "id", "account_id", "status_id", "status__account_id"
+    )
 )
 
 

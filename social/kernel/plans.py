@@ -9,10 +9,11 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.models import Expression, Field, Lookup, QuerySet
+from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
 Row = TypeVar("Row")
@@ -28,6 +29,10 @@ class Slot(Expression):
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         """A placeholder, and this slot as its parameter."""
         return "%s", [self]
+
+
+IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
+"""A list of ids, for `one_of`."""
 
 
 @Field.register_lookup

@@ -5,23 +5,20 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.postgres.fields import ArrayField
 from django.db import close_old_connections, connection
-from django.db.models import BigIntegerField, QuerySet
+from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, User
-from social.kernel.plans import Plan, Slot
+from social.kernel.plans import IDS, Plan, Slot
 from tests.factories.accounts import make_account, make_user
 
 pytestmark = pytest.mark.django_db
 
-_IDS = Slot("ids", ArrayField(BigIntegerField()))
-
 
 def test_rows_are_those_of_the_query_set() -> None:
     people = [make_account(name, display_name=name.upper()) for name in ("anna", "ben", "cleo")]
-    plan = Plan(lambda: Account.objects.filter(id__one_of=_IDS).order_by("username"))
+    plan = Plan(lambda: Account.objects.filter(id__one_of=IDS).order_by("username"))
     found = plan.run(ids=[people[2].id, people[0].id])
     assert found == [people[0], people[2]]
     assert [account.display_name for account in found] == ["ANNA", "CLEO"]
