@@ -3,12 +3,14 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
     """People: accounts, sign-up, OAuth, follows."""
 
     name = "accounts"
+    verbose_name = _("People")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

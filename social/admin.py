@@ -2,68 +2,81 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.template.response import TemplateResponse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
+from social.api.staff import ReadOnlyAdmin
+from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
 from social.kernel import outbox
 from social.kernel.errors import Conflict
 from social.kernel.outbox import OutboxRow
 
-if TYPE_CHECKING:
-    Base = admin.ModelAdmin[OutboxRow]
-else:  # Django's class takes no type argument when it runs
-    Base = admin.ModelAdmin
 
+class StateFilter(ConditionFilter):
+    """Dead, failing or waiting."""
 
-class DeadFilter(admin.SimpleListFilter):
-    """Dead, failing or all."""
-
-    title = _("state")
+    title = gettext_lazy("state")
     parameter_name = "state"
+    conditions = {
+        "dead": (gettext_lazy("Dead"), Q(dead_at__isnull=False)),
+        "failing": (gettext_lazy("Failing"), Q(dead_at=None, attempts__gt=0)),
+        "waiting": (gettext_lazy("Waiting"), Q(dead_at=None, attempts=0)),
+    }
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("dead", _("Dead")), ("failing", _("Failing")), ("waiting", _("Waiting"))]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> QuerySet[OutboxRow]:
-        if self.value() == "dead":
-            return queryset.filter(dead_at__isnull=False)
-        if self.value() == "failing":
-            return queryset.filter(dead_at__isnull=True, attempts__gt=0)
-        if self.value() == "waiting":
-            return queryset.filter(dead_at__isnull=True, attempts=0)
-        return queryset
+def _state(row: OutboxRow) -> SafeString:
+    if row.dead_at is not None:
+        return mark(_("Dead"), "bad")
+    return mark(_("Failing"), "waiting") if row.attempts else mark(_("Waiting"), "good")
+
+
+EVENT = shown("event", gettext_lazy("Event"), lambda row: shortened(row.event, 80), order="event")
+SUBSCRIBER = shown("subscriber", gettext_lazy("Who should hear it"), lambda row: shortened(row.subscriber, 120))
+QUEUE = shown("queue", gettext_lazy("Queue"), order="queue")
+KEY = shown("key", gettext_lazy("About"), lambda row: shortened(row.key, 80), order="key", minor=True)
+STATE = shown("state", gettext_lazy("State"), _state)
+ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), order="attempts", minor=True)
+DUE = shown("due_at", gettext_lazy("Due"), order="due_at", minor=True)
 
 
 @admin.register(OutboxRow)
-class OutboxRowAdmin(Base):
+class OutboxRowAdmin(ReadOnlyAdmin):
     """Read-only; the two actions call the kernel and stand in the log of the admin."""
 
-    list_display = ("id", "queue", "key", "event", "subscriber", "attempts", "due_at", "dead_at")
-    list_filter = (DeadFilter, "queue")
+    list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE)
+    list_filter = (StateFilter, "queue")
     search_fields = ("key", "event", "subscriber")
+    search_help_text = gettext_lazy("Part of an event, of who should hear it, or of what it is about (status:12)")
     ordering = ("id",)
-    show_full_result_count = False
     actions = ("retry", "discard")
+    fieldsets = (
+        lines(None, EVENT, SUBSCRIBER, QUEUE, KEY, shown("payload", gettext_lazy("Contents"))),
+        lines(
+            gettext_lazy("How it stands"),
+            STATE,
+            ATTEMPTS,
+            shown("last_error", gettext_lazy("Last error")),
+            shown("created_at", gettext_lazy("Since")),
+            DUE,
+            shown("claimed_until", gettext_lazy("In a process's hands until")),
+            shown("dead_at", gettext_lazy("Dead since")),
+        ),
+    )
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: OutboxRow | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: OutboxRow | None = None) -> bool:
-        return False
+    def name_of(self, row: OutboxRow) -> str:
+        """Event, who should hear it, what it is about."""
+        return f"{row} ({row.key})"
 
     def has_repair_permission(self, request: HttpRequest) -> bool:
         """Who may retry and discard: whoever could change rows, were they not read-only."""
         return request.user.has_perm("social.change_outboxrow")
 
-    @admin.action(description=_("Try the chosen rows again"), permissions=["repair"])
+    @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
         """Give them a fresh set of attempts, now."""
         rows = list(queryset)
@@ -73,19 +86,23 @@ class OutboxRowAdmin(Base):
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)
 
-    @admin.action(description=_("Drop the chosen rows: their events will not be heard"), permissions=["repair"])
-    def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
+    @admin.action(
+        description=gettext_lazy("Drop the chosen rows: their events will not be heard"), permissions=["repair"]
+    )
+    def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
         """Drop them, except those a process has in its hands."""
-        dropped = held = 0
-        for row in queryset:
-            try:
-                if outbox.discard(row.pk):
-                    self.log_change(request, row, "discard")
-                    dropped += 1
-            except Conflict:
-                held += 1
-        text = ngettext("%(count)d row dropped.", "%(count)d rows dropped.", dropped)
-        self.message_user(request, text % {"count": dropped}, messages.SUCCESS)
-        if held:
-            text = ngettext("%(count)d row is being run just now.", "%(count)d rows are being run just now.", held)
-            self.message_user(request, text % {"count": held}, messages.WARNING)
+        return self.each(
+            request,
+            queryset,
+            _discard,
+            verb="discard",
+            done=lambda count: ngettext("%(count)d row dropped.", "%(count)d rows dropped.", count),
+            question=gettext_lazy("Drop these rows? What they should have brought about will not happen."),
+        )
+
+
+def _discard(row: OutboxRow) -> None:
+    try:
+        outbox.discard(row.pk)
+    except Conflict:
+        raise Conflict(_("A process is running it just now.")) from None

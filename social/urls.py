@@ -6,7 +6,9 @@ from importlib.util import find_spec
 
 from django.apps import apps
 from django.contrib import admin
+from django.templatetags.static import static
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from social.api.routing import ApiRouter
 
@@ -14,6 +16,9 @@ _FLOORS = ("accounts", "statuses", "timelines", "moderation", "notifications", "
 
 urlpatterns = [
     path("", include("social.runtime.urls")),
+    # Browsers ask for it by this name wherever a page names no icon: pictures, documents, errors of a proxy.
+    path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     # A floor that is unplugged, or has no doors, has no list.
     ApiRouter(

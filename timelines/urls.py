@@ -1,6 +1,10 @@
 """The doors of the floor of timelines."""
 
+from django.urls import re_path
+
+from accounts.pages.layout import page
 from social.api.routing import endpoint
+from timelines.pages.tags import tag
 from timelines.viewsets.streaming import StreamingRedirectViewSet
 from timelines.viewsets.timelines import TimelinesViewSet
 
@@ -11,4 +15,5 @@ urlpatterns = [
     endpoint("api/v1/streaming", StreamingRedirectViewSet, {"get": "redirect"}),
     endpoint("api/v1/streaming/<stream>", StreamingRedirectViewSet, {"get": "redirect"}),
     endpoint("api/v1/streaming/<stream>/<variant>", StreamingRedirectViewSet, {"get": "redirect"}),
+    re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
 ]

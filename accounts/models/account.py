@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce, Length, Lower
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock, links
 from social.kernel.ids import SnowflakeField
@@ -84,6 +85,8 @@ class Account(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("account")
+        verbose_name_plural = _("accounts")
         constraints = [
             models.UniqueConstraint(
                 Lower("username"), Lower(Coalesce("domain", Value(""))), name="accounts_account_address"

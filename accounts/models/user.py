@@ -9,6 +9,7 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 from django.db.models import F
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models.account import Account
 from accounts.models.oauth import Application
@@ -58,6 +59,8 @@ class Role(models.Model):
     collection_limit = models.IntegerField(default=10)
 
     class Meta:
+        verbose_name = _("role")
+        verbose_name_plural = _("roles")
         constraints = [
             models.UniqueConstraint(Lower("name"), name="accounts_role_name", condition=~models.Q(name="")),
         ]
@@ -116,6 +119,8 @@ class User(AbstractBaseUser):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
+        verbose_name = _("user")
+        verbose_name_plural = _("users")
         constraints = [models.UniqueConstraint(Lower("email"), name="accounts_user_email")]
         indexes = [models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active")]
 
@@ -134,7 +139,7 @@ class User(AbstractBaseUser):
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
         """For Django's admin: staff may look at what their role concerns; repairs are for administrators."""
-        app_label, _, action = perm.partition(".")
+        app_label, _dot, action = perm.partition(".")
         needed = ADMIN_VIEW.get(app_label, Permission.ADMINISTRATOR)
         return self.is_active and self.role.can(needed if action.startswith("view_") else Permission.ADMINISTRATOR)
 

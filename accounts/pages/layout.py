@@ -117,7 +117,8 @@ def _frame(request: HttpRequest, response: TemplateResponse, application: Applic
         "approval_required": settings.REGISTRATIONS == "approval",
         "login_url": with_query(reverse("account_login"), next=next_url, lang=lang),
         "signup_url": with_query(reverse("account_signup"), next=next_url, lang=lang),
-        "about_url": _about_url(),
+        "about_url": _url_of("about"),
+        "privacy_url": _url_of("privacy_policy"),
     }
     if application is not None:
         frame["application_name"] = application.name
@@ -153,9 +154,10 @@ def _languages(request: HttpRequest) -> list[dict[str, Any]]:
     ]
 
 
-def _about_url() -> str:
+def _url_of(name: str) -> str:
+    """The address of a page of a floor above; empty where that is unplugged."""
     try:
-        return reverse("about")
+        return reverse(name)
     except NoReverseMatch:
         return ""
 

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from django.db import connection
 
+from social.kernel.counters import Counters
+
 Counter = Literal["followers_count", "following_count", "statuses_count"]
 
-_BUMP = {
-    name: f"INSERT INTO accounts_accountstat (account_id, statuses_count, following_count, followers_count) "  # noqa: S608 (constants)
-    f"VALUES (%(id)s, {first}) ON CONFLICT (account_id) DO UPDATE "
-    f"SET {name} = GREATEST(accounts_accountstat.{name} + %(by)s, 0)"
-    for name, first in (
-        ("statuses_count", "GREATEST(%(by)s, 0), 0, 0"),
-        ("following_count", "0, GREATEST(%(by)s, 0), 0"),
-        ("followers_count", "0, 0, GREATEST(%(by)s, 0)"),
-    )
-}
+_COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter))
 
 
 def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
-    """Add to counters, keyed by (account id, counter). Sorted, so that two transactions cannot wait for each other."""
-    with connection.cursor() as cursor:
-        for (account_id, counter), by in sorted(changes.items()):
-            cursor.execute(_BUMP[counter], {"id": account_id, "by": by})
+    """Add to counters, keyed by (account id, counter)."""
+    _COUNTERS.bump(changes)
 
 
 def count_status(account_id: int, by: int, at: datetime | None) -> None:

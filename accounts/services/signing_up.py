@@ -12,8 +12,9 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountCreated, ConfirmationRequested
-from accounts.models import Account, AccountStat, Application, KeyPair, User
+from accounts.models import Account, AccountStat, Application, User
 from accounts.policies.sign_up import SignUpDraft, draft_errors
+from accounts.services.key_pairs import give_keys
 from social.kernel import crypto, links
 from social.kernel.errors import FieldError, Forbidden, Invalid
 from social.kernel.events import publish
@@ -58,18 +59,12 @@ def sign_up(
     # Hashing and key generation take tens of milliseconds each: outside the transaction.
     password = make_password(draft.password)
     private_key, public_key = crypto.new_rsa_pair()
-    uri = links.actor_uri(draft.username)
     locales = {code for code, _name in settings.LANGUAGES}
     try:
         with transaction.atomic():
-            account = Account.objects.create(username=draft.username, uri=uri)
+            account = Account.objects.create(username=draft.username, uri=links.actor_uri(draft.username))
             AccountStat.objects.create(account=account)
-            KeyPair.objects.create(
-                account=account,
-                key_id=f"{uri}#main-key",
-                public_key=public_key,
-                private_key=crypto.encrypt(private_key),
-            )
+            give_keys(account=account, private_key=private_key, public_key=public_key)
             user = User.objects.create(
                 account=account,
                 email=draft.email,

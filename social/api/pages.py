@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.utils.translation import gettext as _
@@ -53,6 +54,7 @@ def _answer(request: HttpRequest, status: int, title: str, explanation: str) -> 
         "title": title,
         "explanation": explanation,
         "request_id": getattr(request, "id", ""),
+        "site_domain": settings.LOCAL_DOMAIN,
     }
     response = HttpResponse(loader.render_to_string("error.html", context), status=status)
     response.headers["Cache-Control"] = "private, no-store"

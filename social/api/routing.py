@@ -19,14 +19,13 @@ from importlib import import_module
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
-from social.api import exceptions
 from social.api.access import Access
-from social.api.viewsets import ApiViewSet
+from social.api.viewsets import ApiViewSet, NowhereViewSet
 
 _PARAMETER = re.compile(r"<([a-z_]+)>\Z")
 
@@ -66,9 +65,9 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
     return found
 
 
-def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
     """JSON 404 for every path under /api that nobody serves, with and without a token."""
-    return exceptions.not_found()
+    return NowhereViewSet.answer(request)
 
 
 unknown_path.csrf_exempt = True  # type: ignore[attr-defined]

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
+
+from social.api.staff_columns import CappedPaginator
+from social.kernel.errors import KernelError
 
 if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
 else:  # Django's class takes no type argument when it runs
     Base = admin.ModelAdmin
 FLOORS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+# Each chosen row is a service with a transaction of its own, and all of them are one request.
+AT_ONCE = 200
+NAMED_AT_MOST = 20
+_CONFIRMED = "confirmed"
 
 
 class StaffSite(admin.AdminSite):
@@ -45,20 +60,44 @@ class StaffSite(admin.AdminSite):
         return not settings.STAFF_SECOND_FACTOR or is_mfa_enabled(user)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """To the site's sign-in; staff without a second factor to where they add one, all others are refused."""
+        """To the site's sign-in and from there to the page asked for; staff without a second factor to where they add
+        one, all others are refused.
+        """
         user: Any = request.user
+        wanted = self._wanted(request)
         if not user.is_authenticated:
-            return redirect_to_login(request.get_full_path(), settings.LOGIN_URL)
+            return redirect_to_login(wanted, settings.LOGIN_URL)
+        if self.has_permission(request):
+            return redirect(wanted)
         if user.is_staff and user.is_active:
             return redirect("mfa_index")
         raise PermissionDenied
 
+    def _wanted(self, request: HttpRequest) -> str:
+        """The page of the admin that somebody was on the way to; never this one, which would lead here again."""
+        index = reverse("admin:index", current_app=self.name)
+        wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
+        here = url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) and wanted.startswith(index)
+        return wanted if here and not wanted.startswith(reverse("admin:login")) else index
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """The site's own page: a new password ends sessions, tokens and streams there (security row 24)."""
+        return redirect("account_change_password")
+
 
 class ReadOnlyAdmin(Base):
-    """A model that is looked at. Actions name the role's permission they need in `action_permissions`."""
+    """A model that is looked at. Actions name the role's permission they need (`permissions=["manage"]`).
+
+    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`: the words are the
+    admin's, not the table's.
+    """
 
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = CappedPaginator
     list_per_page = 50
+    # "Show all" would put a whole table on one page.
+    list_max_show_all = 0
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Nobody adds rows here."""
@@ -72,13 +111,62 @@ class ReadOnlyAdmin(Base):
         """Nobody deletes rows here."""
         return False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """All of them."""
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        """All that is shown: the lines of `fieldsets`, or every field."""
+        if self.fieldsets:
+            return list(flatten_fieldsets(self.fieldsets))
         return [field.name for field in self.model._meta.fields]
 
-    def each(self, request: HttpRequest, queryset: QuerySet[Any], verb: str, act: Any) -> None:
-        """Run a service for each chosen row and note it in the admin's log."""
-        for row in queryset:
-            act(row)
+    def name_of(self, row: Any) -> str:
+        """What a row is called where people are asked about it."""
+        return str(row)
+
+    def each(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Any],
+        act: Callable[[Any], Any],
+        *,
+        verb: str,
+        done: Callable[[int], str],
+        question: str | Promise = "",
+    ) -> TemplateResponse | None:
+        """Run a service for each chosen row, note it in the admin's log under `verb`, and say what happened.
+
+        With a `question` nothing happens until it was answered: the page that asks it is returned. `done` makes the
+        sentence for a count, with `%(count)d` in it. A row that its service refuses is named with the reason.
+        """
+        rows = list(queryset[: AT_ONCE + 1])
+        if len(rows) > AT_ONCE:
+            text = _("Choose %(count)d rows at most: nothing was done.") % {"count": AT_ONCE}
+            self.message_user(request, text, messages.WARNING)
+            return None
+        if rows and question and _CONFIRMED not in request.POST:
+            return self._ask(request, rows, question)
+        count = 0
+        for row in rows:
+            try:
+                act(row)
+            except KernelError as error:
+                self.message_user(request, f"{self.name_of(row)}: {error.message}", messages.ERROR)
+                continue
             self.log_change(request, row, verb)
-        self.message_user(request, _("Done: %(verb)s (%(count)d)") % {"verb": verb, "count": len(queryset)})
+            count += 1
+        if count:
+            self.message_user(request, done(count) % {"count": count}, messages.SUCCESS)
+        return None
+
+    def _ask(self, request: HttpRequest, rows: list[Any], question: str | Promise) -> TemplateResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": question,
+            "opts": self.model._meta,
+            "rows": [self.name_of(row) for row in rows[:NAMED_AT_MOST]],
+            "more": max(0, len(rows) - NAMED_AT_MOST),
+            "keys": [row.pk for row in rows],
+            "action": request.POST["action"],
+            "checkbox": ACTION_CHECKBOX_NAME,
+            "confirmed": _CONFIRMED,
+            "back": request.get_full_path(),
+        }
+        return TemplateResponse(request, "admin/ask.html", context)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, cast
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -85,7 +86,7 @@ class ApiViewSet(ViewSet):
             method = (request.method or "").lower()
             action = methods.get(method)
             if action is None:
-                return _without_action(method, allowed)
+                return _without_action(request, allowed)
             viewset = cls(**initkwargs)
             viewset.action_map = methods
             viewset.action = action
@@ -220,10 +221,47 @@ _NEGOTIATOR = JsonOnly()
 _RENDERER = OrjsonRenderer()
 
 
-def _without_action(method: str, allowed: str) -> HttpResponse:
-    if method == "options":
+class _UnreadRequest(ApiRequest):
+    """A request whose body nobody waits for."""
+
+    def may_carry_token(self) -> bool:
+        return False
+
+    def _read_body(self) -> dict[str, Any]:
+        return {}
+
+
+class NowhereViewSet(ApiViewSet):
+    """What no endpoint is: counted like every request under `/api`, then 404, whoever asks.
+
+    Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
+    """
+
+    action = ""
+
+    @classmethod
+    def answer(cls, request: HttpRequest) -> HttpResponseBase:
+        """404 in JSON, or 429."""
+        return cls().dispatch(request)
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """Read as far as the token, which only the header and the query can carry here."""
+        authenticators = self._machinery("authentication_classes")
+        context = {"view": self, "max_body": 0}
+        return _UnreadRequest(
+            request, parsers=(), authenticators=authenticators, negotiator=_NEGOTIATOR, parser_context=context
+        )
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Count, and no more."""
+        self.perform_authentication(request)
+        raise errors.NotFound(_("Not Found"))
+
+
+def _without_action(request: HttpRequest, allowed: str) -> HttpResponseBase:
+    if request.method == "OPTIONS":
         # Preflights are answered by the CORS middleware; this is somebody asking what there is.
         response = HttpResponse(b"", status=204)
         response.headers["Allow"] = allowed
         return response
-    return exceptions.not_found()
+    return NowhereViewSet.answer(request)

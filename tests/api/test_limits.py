@@ -231,6 +231,19 @@ def test_pages_count_their_own_subjects(door: Tokens) -> None:
     assert not any(b"example.com" in key for key in redis.client("cache").scan_iter())
 
 
+@time_machine.travel(NOON, tick=False)
+@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/nothing"), ("PATCH", "/api/v1/doors/public")])
+def test_what_does_not_exist_is_counted_like_everything_under_api(
+    door: Tokens, small: None, method: str, path: str
+) -> None:
+    answers = [Client().generic(method, path, b"{broken", "application/json") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [404, 404, 404, 429]
+    assert [remaining(answer) for answer in answers] == [("3", "2"), ("3", "1"), ("3", "0"), ("3", "0")]
+    assert {answer.headers["Vary"] for answer in answers} == {"Authorization"}
+    known = Client().generic(method, path, headers={"Authorization": f"Bearer {door.user_token()}"})
+    assert (known.status_code, remaining(known)) == (404, ("4", "3"))
+
+
 def test_the_tightest_is_the_one_with_least_left() -> None:
     wide, narrow = Count(Rule("a", 100, 60, "user"), 50, 0), Count(Rule("b", 10, 60, "user"), 9, 0)
     assert tightest([wide, narrow]) is narrow

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
 
+from accounts.models import User
 from accounts.services.site_settings import write_setting
 from moderation.models import HouseRule
-from tests.factories.accounts import make_user
+from moderation.queries.instance import count_active
+from social.kernel import clock
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import make_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -92,3 +97,28 @@ def test_people_are_counted() -> None:
     make_user()
     make_user()
     assert document("/api/v1/instance")["stats"]["user_count"] == 2
+
+
+def _active() -> tuple[int, int]:
+    usage = document()["usage"]["users"]["active_month"]
+    return usage, count_active(clock.now() - timedelta(days=180))
+
+
+def test_active_is_who_read_signed_in_or_wrote_in_the_last_four_weeks() -> None:
+    now = clock.now()
+    recent, long_ago = now - timedelta(days=27), now - timedelta(days=29)
+    reader, visitor, writer, sleeper, thrown_out, waiting = (make_user() for _ in range(6))
+    User.objects.filter(id=reader.id).update(active_at=recent)
+    User.objects.filter(id=visitor.id).update(active_at=long_ago, last_login=recent)
+    make_status(writer.account, "hello")
+    User.objects.filter(id=sleeper.id).update(active_at=long_ago, last_login=long_ago)
+    User.objects.filter(id=thrown_out.id).update(active_at=recent, disabled_at=now)
+    User.objects.filter(id=waiting.id).update(active_at=recent, approved=False)
+    assert _active() == (3, 4)
+
+
+def test_reading_home_makes_somebody_active() -> None:
+    user = make_user()
+    assert _active() == (0, 0)
+    assert Api(make_token(user)).get("/api/v1/timelines/home").status_code == 200
+    assert _active() == (1, 1)

@@ -158,6 +158,14 @@ class Connection:
         if self.token_id not in good:
             self.end()
 
+    async def serve(self) -> None:
+        """`run`, for a task that nobody waits for."""
+        try:
+            await self.run()
+        except Exception:
+            # Mostly a client that has gone without a word; its disconnect follows.
+            logger.debug("A stream ended", exc_info=True)
+
     async def run(self) -> None:
         """Write events until the connection must end; then close it. Cancel it when the client has gone."""
         while True:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,8 +15,6 @@ from timelines.consumers.doors import Knock
 from timelines.consumers.switchboard import Switchboard
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
-
-logger = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS: Final = 15.0
 _GREETING: Final = b":)\n"
@@ -84,15 +81,7 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
         headers = [(b"content-type", b"text/event-stream"), _NO_STORE, (b"x-accel-buffering", b"no"), *_CORS]
         await self.send({"type": "http.response.start", "status": 200, "headers": headers})
         await self._body(_GREETING)
-        self.tasks = [asyncio.create_task(self._run(connection)), asyncio.create_task(self._thump())]
-
-    async def _run(self, connection: Connection) -> None:
-        try:
-            await connection.run()
-        except asyncio.CancelledError:
-            raise
-        except Exception:
-            logger.debug("A stream ended", exc_info=True)
+        self.tasks = [asyncio.create_task(connection.serve()), asyncio.create_task(self._thump())]
 
     async def _thump(self) -> None:
         while True:

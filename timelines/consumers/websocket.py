@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,8 +15,6 @@ from timelines.consumers.doors import Knock
 from timelines.consumers.switchboard import Switchboard
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
-
-logger = logging.getLogger(__name__)
 
 # RFC 6455 section 7.4.1, and 1013 of the IANA registry.
 UNSUPPORTED_DATA: Final = 1003
@@ -62,7 +59,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             await self._refuse(error)
             raise StopConsumer from None
         await self.send({"type": "websocket.accept", "subprotocol": knock.protocol})
-        self.writer = asyncio.create_task(self._run(connection))
+        self.writer = asyncio.create_task(connection.serve())
         try:
             name = knock.query.get("stream") or (stream_of_path(knock.path) if knock.path else None)
             if name is not None:
@@ -98,15 +95,6 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     async def websocket_disconnect(self, _message: Mapping[str, Any]) -> None:
         """The client has gone."""
         raise StopConsumer
-
-    async def _run(self, connection: Connection) -> None:
-        try:
-            await connection.run()
-        except asyncio.CancelledError:
-            raise
-        except Exception:
-            # Mostly a client that has gone without a word; its disconnect follows.
-            logger.debug("A stream ended", exc_info=True)
 
     async def _write(self, stream: Stream, message: Message) -> None:
         await self.send({"type": "websocket.send", "text": message.websocket_text(stream.label)})

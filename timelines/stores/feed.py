@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from social.kernel import redis
 
@@ -212,12 +212,6 @@ def read(
 def is_present(account_id: int) -> bool:
     """Whether `mark_present` was called in the last twelve hours. Raises RedisError."""
     return bool(redis.client("feeds").exists(_presence_key(account_id)))
-
-
-def lowest(account_id: int) -> FeedItem | None:
-    """The lowest item, FeedItem(0) for the floor; None when there is no feed. Raises RedisError."""
-    found = cast("list[bytes]", redis.client("feeds").zrange(feed_key(account_id), 0, 0))
-    return FeedItem(*_PAIR.unpack(found[0])) if found else None
 
 
 def add(items: Mapping[int, Sequence[FeedItem]]) -> int:

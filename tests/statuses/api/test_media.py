@@ -37,6 +37,7 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
         "POST", f"/api/v{version}/media", file=_file(), description="a cat", focus="0.1,-0.2"
     )
     assert response.status_code == 200
+    assert response.headers.get("Deprecation", "")[:1] == ("@" if version == 1 else "")
     body = response.json()
     check("MediaAttachment", body)
     assert (body["type"], body["description"], body["remote_url"], body["text_url"]) == ("image", "a cat", None, None)

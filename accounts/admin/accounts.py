@@ -1,0 +1,180 @@
+"""Knows how staff see accounts, of this server and of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import Account, ActorType
+from accounts.queries.accounts import split_address
+from social.api.staff import ReadOnlyAdmin
+from social.api.staff_columns import NOTHING, ConditionFilter, address, lines, link, mark, shortened, shown
+from social.kernel.text.plain import plain
+
+KINDS = {
+    ActorType.PERSON: gettext_lazy("Person"),
+    ActorType.SERVICE: gettext_lazy("Bot"),
+    ActorType.GROUP: gettext_lazy("Group"),
+    ActorType.APPLICATION: gettext_lazy("Application"),
+    ActorType.ORGANIZATION: gettext_lazy("Organization"),
+}
+
+
+def account_link(account: Account) -> SafeString:
+    """The account's page in the admin, under its address."""
+    return link(reverse("admin:accounts_account_change", args=[account.pk]), f"@{account.acct}")
+
+
+def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[Any]:
+    """Rows whose account (reached by `prefix`) has this in its address: `@anna`, `anna@there.example` or a part of it."""
+    username, at, domain = term.strip().removeprefix("@").partition("@")
+    if not at:
+        return queryset.filter(
+            Q((f"{prefix}username__icontains", username)) | Q((f"{prefix}domain__icontains", username))
+        )
+    pair = split_address(f"{username}@{domain}")
+    if pair is not None and pair[1] is None:
+        return queryset.filter(Q((f"{prefix}username__iexact", pair[0]), (f"{prefix}domain", None)))
+    wanted = domain if pair is None else pair[1]
+    return queryset.filter(Q((f"{prefix}username__icontains", username), (f"{prefix}domain__icontains", wanted)))
+
+
+class HomeFilter(ConditionFilter):
+    """Of this server or of another."""
+
+    title = gettext_lazy("home")
+    parameter_name = "home"
+    conditions = {
+        "here": (gettext_lazy("This server"), Q(domain=None)),
+        "elsewhere": (gettext_lazy("Other servers"), Q(domain__isnull=False)),
+    }
+
+
+class StateFilter(ConditionFilter):
+    """What staff have done to it."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "open": (gettext_lazy("Active"), Q(suspended_at=None, limited_at=None)),
+        "limited": (gettext_lazy("Limited"), Q(suspended_at=None, limited_at__isnull=False)),
+        "suspended": (gettext_lazy("Suspended"), Q(suspended_at__isnull=False)),
+    }
+
+
+class KindFilter(ConditionFilter):
+    """What stands behind it."""
+
+    title = gettext_lazy("kind")
+    parameter_name = "kind"
+    conditions = {kind.value.lower(): (words, Q(actor_type=kind)) for kind, words in KINDS.items()}
+
+
+def _state(account: Account) -> SafeString:
+    if account.suspended:
+        return mark(_("Suspended"), "bad")
+    if account.limited:
+        return mark(_("Limited"), "waiting")
+    return mark(_("Moved"), "waiting") if account.moved_to_id is not None else mark(_("Active"), "good")
+
+
+def _user(account: Account) -> Any:
+    user = getattr(account, "user", None)
+    return NOTHING if user is None else link(reverse("admin:accounts_user_change", args=[user.pk]), user.email)
+
+
+def _count(name: str) -> Any:
+    def read(account: Account) -> Any:
+        stat = getattr(account, "stat", None)
+        return 0 if stat is None else getattr(stat, name)
+
+    return read
+
+
+def _fields(account: Account) -> Any:
+    rows = [(field.get("name", ""), plain(field.get("html") or field.get("value") or "")) for field in account.fields]
+    return "\n".join(f"{name}: {value}" for name, value in rows)
+
+
+ADDRESS = shown("acct", gettext_lazy("Address"), lambda account: address(f"@{account.acct}"), order="username")
+NAME = shown(
+    "display_name", gettext_lazy("Name"), lambda a: shortened(a.display_name, 60) if a.display_name else "", minor=True
+)
+STATE = shown("state", gettext_lazy("State"), _state)
+KIND = shown(
+    "kind", gettext_lazy("Kind"), lambda account: KINDS.get(account.actor_type, account.actor_type), minor=True
+)
+POSTS = shown("posts", gettext_lazy("Posts"), _count("statuses_count"), order="stat__statuses_count", minor=True)
+FOLLOWERS = shown(
+    "followers", gettext_lazy("Followers"), _count("followers_count"), order="stat__followers_count", minor=True
+)
+SINCE = shown("created_at", gettext_lazy("Since"), order="id")
+
+
+@admin.register(Account)
+class AccountAdmin(ReadOnlyAdmin):
+    """Accounts of this server and of others."""
+
+    list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, SINCE)
+    list_filter = (HomeFilter, StateFilter, KindFilter)
+    list_select_related = ("stat",)
+    search_fields = ("username",)
+    search_help_text = gettext_lazy("An address (@anna, anna@there.example), a domain, or a part of one")
+    ordering = ("-id",)
+    fieldsets = (
+        lines(
+            None,
+            ADDRESS,
+            shown("page", gettext_lazy("Page"), lambda account: link(account.page_url, account.page_url)),
+            shown("user", gettext_lazy("User"), _user),
+            STATE,
+            KIND,
+        ),
+        lines(
+            gettext_lazy("Profile"),
+            shown("display_name", gettext_lazy("Name")),
+            shown("note", gettext_lazy("Biography"), lambda account: plain(account.note_html)),
+            shown("fields", gettext_lazy("Profile fields"), _fields),
+            shown("locked", gettext_lazy("Approves followers")),
+            shown("discoverable", gettext_lazy("May be suggested to others")),
+            shown("indexable", gettext_lazy("Posts may be found by search")),
+        ),
+        lines(
+            gettext_lazy("Figures"),
+            POSTS,
+            FOLLOWERS,
+            shown("following", gettext_lazy("Following"), _count("following_count")),
+            shown("last_status_at", gettext_lazy("Last post"), lambda a: _count("last_status_at")(a) or None),
+        ),
+        lines(
+            gettext_lazy("Since when"),
+            SINCE,
+            shown("limited_at", gettext_lazy("Limited since")),
+            shown("suspended_at", gettext_lazy("Suspended since")),
+            shown(
+                "moved_to",
+                gettext_lazy("Moved to"),
+                lambda account: account_link(account.moved_to) if account.moved_to else None,
+            ),
+            shown("fetched_at", gettext_lazy("Last fetched from its server")),
+            shown("uri", gettext_lazy("ActivityPub id")),
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        """With what a page of them shows."""
+        rows: QuerySet[Account] = super().get_queryset(request)
+        return rows.select_related("stat", "user")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
+    ) -> tuple[QuerySet[Account], bool]:
+        """By address, the way people write it."""
+        return (matching(queryset, search_term) if search_term.strip() else queryset), False

@@ -1,0 +1,120 @@
+"""Knows how staff see a table: columns with words of their own, filters by condition, one way to write a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.functional import Promise, cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    Pages = Paginator[Any]
+else:  # Django's class takes no type argument when it runs
+    Pages = Paginator
+Column = Callable[[Any], Any]
+NOTHING = "–"
+# A page further down than this is nobody's way to find something; counting all posts would take seconds.
+COUNTED_AT_MOST = 10_000
+
+
+def shown(
+    name: str, label: str | Promise, read: Column | None = None, *, order: str | None = None, minor: bool = False
+) -> Column:
+    """A column or a line of a row's page. `name` is its CSS class, and the attribute when `read` is not given.
+
+    `order` is what the list is sorted by when the heading is pressed; without it the column does not sort. A `minor`
+    column is left out on phones, where the list says what a row is and how it stands.
+    """
+
+    def column(row: Any) -> Any:
+        return written(getattr(row, name) if read is None else read(row))
+
+    # Django makes the cell's classes of the function's name: `field-<name>`, and here a second one.
+    column.__name__ = f"{name} minor" if minor else name
+    column.short_description = label  # type: ignore[attr-defined]
+    if order is not None:
+        column.admin_order_field = order  # type: ignore[attr-defined]
+    return column
+
+
+def lines(title: str | Promise | None, *columns: Column) -> Any:
+    """A part of a row's page, for `fieldsets`."""
+    return (title, {"fields": columns})
+
+
+def written(value: Any) -> Any:
+    """A value as people read it: words for truth, a dash for nothing, one format for moments."""
+    if value is None or value in ("", [], {}):
+        return NOTHING
+    if isinstance(value, bool):
+        return _("Yes") if value else _("No")
+    if isinstance(value, datetime):
+        return moment(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return value
+
+
+def moment(value: datetime) -> SafeString:
+    """`2026-11-20 13:17`: the same in every language, in UTC; the seconds on demand."""
+    utc = value.astimezone(UTC)
+    return format_html(
+        '<time dir="ltr" datetime="{}" title="{}">{}</time>',
+        utc.isoformat(),
+        f"{utc:%Y-%m-%d %H:%M:%S} UTC",
+        f"{utc:%Y-%m-%d %H:%M}",
+    )
+
+
+def mark(text: str | Promise, kind: str) -> SafeString:
+    """A state in a word; `kind` is good, waiting or bad."""
+    return format_html('<span class="mark {}">{}</span>', kind, text)
+
+
+def link(url: str, text: str) -> SafeString:
+    """Something to press, named by an address."""
+    return format_html('<a href="{}">{}</a>', url, address(text))
+
+
+def address(text: str) -> SafeString:
+    """`@user`, `user@domain` or an URL: left to right among any words."""
+    return format_html('<bdi dir="ltr">{}</bdi>', text)
+
+
+def shortened(text: str, length: int) -> SafeString:
+    """The beginning of a text, broken anywhere so that one long word does not widen the table."""
+    return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
+
+
+class ConditionFilter(admin.SimpleListFilter):
+    """A filter whose choices are conditions: `conditions` maps a value of the address to its words and its condition."""
+
+    conditions: ClassVar[Mapping[str, tuple[str | Promise, Q]]] = {}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        """The choices, in their order."""
+        return [(value, words) for value, (words, _condition) in self.conditions.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that meet the chosen condition; all of them without one."""
+        chosen = self.conditions.get(self.value() or "")
+        return queryset if chosen is None else queryset.filter(chosen[1])
+
+
+class CappedPaginator(Paginator):
+    """Pages of a table of any size: counts no further than the last page that can be turned to."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are, at most COUNTED_AT_MOST."""
+        rows: Any = self.object_list
+        return int(rows.order_by()[:COUNTED_AT_MOST].count())

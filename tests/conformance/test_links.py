@@ -1,0 +1,138 @@
+"""No page and no document of ours names an address of ours where nothing is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+
+from accounts.models import User
+from accounts.services.site_settings import write_setting
+from moderation.models import HouseRule
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import make_media, make_remote_status, make_status
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+_LIMIT = 400
+# The same page in another language, a list of the admin in another order: nothing new for the crawler.
+_VARIANT = re.compile(r"[?&]lang=|^/admin/[^?]*\?")
+
+
+class Addresses(HTMLParser):
+    """What a page links to or shows."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in ("href", "src") and value]
+
+
+@pytest.fixture
+def world(settings: Any, tmp_path: Path) -> User:
+    """A server with something on every page."""
+    settings.MEDIA_ROOT = tmp_path
+    boss = make_user("boss", role="Owner", note_html='<p>I run <a href="https://elsewhere.example/">this</a></p>')
+    write_setting("site_contact_username", "boss")
+    write_setting("site_contact_email", "boss@example.com")
+    HouseRule.objects.create(text="Be kind")
+    make_status(boss.account, "Hello #world and @boss", media=[make_media(boss.account, description="A picture")])
+    make_remote_status(make_remote("zoe"), "<p>hello</p>", url="https://remote.example/@zoe/1")
+    return boss
+
+
+def ours(address: str, page: str) -> str | None:
+    """The path of an address of this server; None for any other."""
+    absolute = urldefrag(urljoin(f"{django_settings.BASE_URL}{page}", address))[0]
+    return (
+        absolute.removeprefix(django_settings.BASE_URL) or "/"
+        if absolute.startswith(django_settings.BASE_URL)
+        else None
+    )
+
+
+def opened(client: Client, path: str) -> tuple[str, Any]:
+    """Where a path leads in the end, and the answer there."""
+    for _redirect in range(5):
+        answer = client.get(path)
+        if answer.status_code not in (301, 302, 303, 307, 308):
+            break
+        path = ours(answer["Location"], path) or ""
+    return path, answer
+
+
+def broken(client: Client, *starts: str) -> dict[str, str]:
+    """Paths that cannot be opened, with the page that names them. Follows every link of every page."""
+    waiting = dict.fromkeys(starts, "the address bar")
+    seen: set[str] = set()
+    wrong: dict[str, str] = {}
+    while waiting:
+        path, source = waiting.popitem()
+        seen.add(path)
+        assert len(seen) < _LIMIT, "the crawl does not end"
+        page, answer = opened(client, path)
+        if answer.status_code != 200:
+            wrong[path] = f"{source}: {answer.status_code}"
+        if answer.headers.get("Content-Type", "").startswith("text/html"):
+            for address in Addresses(answer.content.decode()).found:
+                found = ours(address, page)
+                if found is not None and found not in seen and not _VARIANT.search(found):
+                    waiting.setdefault(found, page)
+    return wrong
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in a JSON document."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings(item)
+
+
+STARTS = ("/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/@boss", "/favicon.ico", "/tags/world")
+
+
+def test_no_link_of_a_page_is_broken(world: User) -> None:
+    assert broken(Client(), *STARTS, "/nothing/here") == {"/nothing/here": "the address bar: 404"}
+
+
+def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    client = Client()
+    client.force_login(world, backend="allauth.account.auth_backends.AuthenticationBackend")
+    # The lists of the admin have an address for every way to sort and filter them.
+    assert broken(client, *STARTS, "/admin/") == {}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/instance", "/api/v2/instance"])
+def test_no_address_of_the_instance_documents_is_broken(world: User, path: str) -> None:
+    addresses = {ours(text, "/") for text in strings(Api().get(path).json()) if text.startswith("http")} - {None}
+    assert f"{django_settings.STATIC_URL}thumbnail.png" in addresses
+    statuses = {address: opened(Client(), str(address))[1].status_code for address in addresses}
+    assert set(statuses.values()) == {200}, statuses
+
+
+def test_every_client_is_told_where_about_and_privacy_are(world: User) -> None:
+    urls = Api().get("/api/v2/instance").json()["configuration"]["urls"]
+    for name in ("about", "privacy_policy"):
+        answer = Client().get(urls[name].removeprefix(django_settings.BASE_URL))
+        assert (answer.status_code, answer["Content-Type"]) == (200, "text/html; charset=utf-8")
+
+
+def test_posts_lead_to_the_pages_of_their_hashtags_and_people(world: User) -> None:
+    content = Api().get("/api/v1/accounts/lookup?acct=boss").json()
+    post = Api().get(f"/api/v1/accounts/{content['id']}/statuses").json()[0]
+    paths = [ours(address, "/") for address in Addresses(post["content"]).found]
+    assert paths == ["/tags/world", "/@boss"]
+    assert [Client().get(str(path)).status_code for path in paths] == [200, 200]

@@ -1,0 +1,60 @@
+"""What people are told about this server before they join it."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.services.site_settings import write_setting
+from moderation.models import HouseRule
+from social.kernel import clock
+from tests.factories.accounts import make_user
+
+pytestmark = pytest.mark.django_db
+
+
+def page(path: str, **query: str) -> str:
+    answer = Client().get(path, query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_about_says_what_staff_have_written() -> None:
+    boss = make_user("boss")
+    for key, value in {
+        "site_title": "The Garden",
+        "site_short_description": "For people who <b>grow</b> things",
+        "site_contact_username": "boss",
+        "site_contact_email": "boss@example.com",
+    }.items():
+        write_setting(key, value)
+    HouseRule.objects.create(text="Be kind", hint="Always", translations={"de": {"text": "Sei freundlich"}})
+    HouseRule.objects.create(text="No weeds", withdrawn_at=clock.now())
+    shown = page("/about")
+    for words in ("The Garden", "For people who grow things", "Be kind", "Always", "mailto:boss@example.com"):
+        assert words in shown
+    assert f'href="{boss.account.page_url}"' in shown
+    assert "No weeds" not in shown
+    assert "Sei freundlich" in page("/about", lang="de")
+
+
+def test_about_of_a_server_that_nothing_was_written_for_has_no_gaps() -> None:
+    shown = page("/about")
+    assert "not written any rules yet" in shown
+    assert "not said how to reach them" in shown
+
+
+def test_the_actor_of_the_server_has_a_page() -> None:
+    assert page("/about/more", instance_actor="true") == page("/about", instance_actor="true").replace(
+        "/about?", "/about/more?"
+    )
+
+
+def test_the_privacy_page_names_whom_to_ask() -> None:
+    assert "/about" in page("/privacy-policy")
+    write_setting("site_contact_email", "boss@example.com")
+    assert "mailto:boss@example.com" in page("/privacy-policy")
+
+
+def test_somebody_who_signs_up_can_read_the_rules_first() -> None:
+    assert 'href="/about"' in page("/auth/sign_up")
