@@ -1,12 +1,14 @@
 """Wires the floor of federation."""
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class FederationConfig(AppConfig):
     """The embassy: what comes from other servers and what goes to them. Nothing imports it; it can be left out."""
 
     name = "federation"
+    verbose_name = _("Other servers")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

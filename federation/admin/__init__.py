@@ -6,15 +6,20 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models.user import Permission
 from federation.models import Delivery, Host, InboundActivity, OutboundActivity
 from federation.outbound.queueing import retry
 from social.api.staff import ReadOnlyAdmin
+from social.api.staff_columns import ConditionFilter, address, lines, mark, shortened, shown
+from social.kernel import clock
+
+URL_LENGTH = 120
 
 
 class _FederationAdmin(ReadOnlyAdmin):
@@ -22,10 +27,6 @@ class _FederationAdmin(ReadOnlyAdmin):
         """Whether the role may act on federation."""
         user: Any = request.user
         return bool(user.role.can(Permission.MANAGE_FEDERATION))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """All but those that nobody needs to see."""
-        return [name for name in super().get_readonly_fields(request, obj) if name not in (self.exclude or ())]
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Activities hold posts that are not for everybody: only who manages federation sees them."""
@@ -36,18 +37,107 @@ class _FederationAdmin(ReadOnlyAdmin):
         return self.has_manage_permission(request)
 
 
+class DeliveryStateFilter(ConditionFilter):
+    """How far it is."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "waiting": (gettext_lazy("On its way"), Q(given_up_at=None, attempts=0)),
+        "failing": (gettext_lazy("Failing"), Q(given_up_at=None, attempts__gt=0)),
+        "given_up": (gettext_lazy("Given up"), Q(given_up_at__isnull=False)),
+    }
+
+
+class InboundStateFilter(ConditionFilter):
+    """Whether it has been acted upon."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "waiting": (gettext_lazy("Waiting"), Q(processed_at=None)),
+        "done": (gettext_lazy("Done"), Q(processed_at__isnull=False)),
+    }
+
+
+def _delivery_state(delivery: Delivery) -> SafeString:
+    if delivery.given_up_at is not None:
+        return mark(_("Given up"), "bad")
+    return mark(_("Failing"), "waiting") if delivery.attempts else mark(_("On its way"), "good")
+
+
+def _inbound_state(activity: InboundActivity) -> SafeString:
+    return mark(_("Done"), "good") if activity.processed_at is not None else mark(_("Waiting"), "waiting")
+
+
+def _host_state(host: Host) -> SafeString:
+    return mark(_("Left alone"), "bad") if host.retry_at > clock.now() else mark(_("On trial"), "waiting")
+
+
+TYPE = shown("type", gettext_lazy("Activity"), order="type")
+DELIVERED = shown("activity", gettext_lazy("Activity"), lambda delivery: delivery.activity.type, order="activity__type")
+RECEIVER = shown("host", gettext_lazy("Server"), lambda delivery: shortened(delivery.host, 60), order="host")
+ABOUT = shown("key", gettext_lazy("About"), lambda delivery: shortened(delivery.key, 60), order="key", minor=True)
+DELIVERY_STATE = shown("state", gettext_lazy("State"), _delivery_state)
+INBOUND_STATE = shown("state", gettext_lazy("State"), _inbound_state)
+HOST_STATE = shown("state", gettext_lazy("State"), _host_state)
+ATTEMPTS = shown("attempts", gettext_lazy("Attempts"), order="attempts", minor=True)
+DUE = shown("due_at", gettext_lazy("Due"), order="due_at", minor=True)
+ERROR = shown(
+    "last_error",
+    gettext_lazy("Last error"),
+    lambda row: shortened(row.last_error, 160) if row.last_error else "",
+    minor=True,
+)
+SENDER = shown("account", gettext_lazy("Sender"), lambda activity: address(f"@{activity.account.acct}"))
+ACTOR = shown("actor", gettext_lazy("Sender"), lambda activity: shortened(f"@{activity.actor.acct}", 80))
+URI = shown("uri", gettext_lazy("ActivityPub id"), lambda activity: shortened(activity.uri, URL_LENGTH))
+RECEIVED_URI = shown(
+    "uri", gettext_lazy("ActivityPub id"), lambda activity: shortened(activity.uri, URL_LENGTH), minor=True
+)
+MADE = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+RECEIVED = shown("received_at", gettext_lazy("Received"), order="id", minor=True)
+OUTCOME = shown(
+    "outcome", gettext_lazy("Outcome"), lambda row: shortened(row.outcome, 160) if row.outcome else "", minor=True
+)
+NAME = shown("name", gettext_lazy("Server"), lambda host: shortened(host.name, 80), order="name")
+FAILURES = shown("failures", gettext_lazy("Failures"), order="failures", minor=True)
+FAILING_SINCE = shown("failing_since", gettext_lazy("Failing since"), order="failing_since", minor=True)
+RETRY = shown("retry_at", gettext_lazy("Next try"), order="retry_at")
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(_FederationAdmin):
     """What is on its way, and what was given up."""
 
-    list_display = ("id", "activity", "inbox_url", "key", "attempts", "due_at", "given_up_at", "last_error")
-    list_filter = (("given_up_at", admin.EmptyFieldListFilter), "attempts")
+    list_display = (DELIVERED, RECEIVER, ABOUT, DELIVERY_STATE, ATTEMPTS, DUE, ERROR)
+    list_filter = (DeliveryStateFilter,)
     list_select_related = ("activity",)
     search_fields = ("host", "key", "activity__uri")
+    search_help_text = gettext_lazy("Part of a server's name, of what it is about (status:12), or of an ActivityPub id")
     ordering = ("-id",)
     actions = ("retry_now",)
+    fieldsets = (
+        lines(
+            None,
+            DELIVERED,
+            shown("uri", gettext_lazy("ActivityPub id"), lambda delivery: delivery.activity.uri),
+            shown("inbox_url", gettext_lazy("Inbox")),
+            ABOUT,
+        ),
+        lines(
+            gettext_lazy("How it stands"),
+            DELIVERY_STATE,
+            ATTEMPTS,
+            shown("last_error", gettext_lazy("Last error")),
+            MADE,
+            DUE,
+            shown("claimed_until", gettext_lazy("In a process's hands until")),
+            shown("given_up_at", gettext_lazy("Given up since")),
+        ),
+    )
 
-    @admin.action(description=_("Try the chosen rows again"), permissions=["manage"])
+    @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         """Give them a fresh set of attempts, now; their hosts are not left alone any longer."""
         with transaction.atomic():
@@ -64,30 +154,45 @@ class DeliveryAdmin(_FederationAdmin):
 class OutboundActivityAdmin(_FederationAdmin):
     """What is being told. The bodies are not shown: they may hold private posts."""
 
-    list_display = ("id", "type", "uri", "account", "created_at")
+    list_display = (TYPE, SENDER, URI, MADE)
     list_filter = ("type",)
     list_select_related = ("account",)
     search_fields = ("uri", "account__username")
     ordering = ("-id",)
-    exclude = ("body",)
+    fieldsets = (lines(None, TYPE, SENDER, shown("uri", gettext_lazy("ActivityPub id")), MADE),)
 
 
 @admin.register(InboundActivity)
 class InboundActivityAdmin(_FederationAdmin):
     """What was received, and what became of it. The bodies are not shown: they may hold private posts."""
 
-    list_display = ("id", "type", "uri", "actor", "attempts", "outcome", "received_at", "processed_at")
-    list_filter = ("type", ("processed_at", admin.EmptyFieldListFilter))
+    list_display = (TYPE, ACTOR, RECEIVED_URI, INBOUND_STATE, ATTEMPTS, OUTCOME, RECEIVED)
+    list_filter = (InboundStateFilter, "type")
     list_select_related = ("actor",)
     search_fields = ("uri", "actor__domain", "actor__username")
     ordering = ("-id",)
-    exclude = ("body", "fingerprint")
+    fieldsets = (
+        lines(
+            None,
+            TYPE,
+            ACTOR,
+            shown("uri", gettext_lazy("ActivityPub id")),
+            INBOUND_STATE,
+            ATTEMPTS,
+            shown("outcome", gettext_lazy("Outcome")),
+            RECEIVED,
+            shown("processed_at", gettext_lazy("Done at")),
+        ),
+    )
 
 
 @admin.register(Host)
 class HostAdmin(_FederationAdmin):
     """Servers that do not answer as they should."""
 
-    list_display = ("name", "failures", "failing_since", "retry_at", "last_error")
+    list_display = (NAME, HOST_STATE, FAILURES, FAILING_SINCE, RETRY, ERROR)
     search_fields = ("name",)
     ordering = ("-failing_since",)
+    fieldsets = (
+        lines(None, NAME, HOST_STATE, FAILURES, FAILING_SINCE, RETRY, shown("last_error", gettext_lazy("Last error"))),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
 
@@ -21,6 +22,8 @@ class Host(models.Model):
     last_error = models.TextField(default="")
 
     class Meta:
+        verbose_name = _("troubled server")
+        verbose_name_plural = _("troubled servers")
         indexes = [models.Index(fields=["retry_at"], name="federation_host_retry")]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
 from social.kernel import clock
@@ -28,7 +29,8 @@ class InboundActivity(models.Model):
     processed_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name_plural = "inbound activities"
+        verbose_name = _("inbound activity")
+        verbose_name_plural = _("inbound activities")
         indexes = [
             models.Index(fields=["actor", "id"], name="federation_inbound_actor"),
             models.Index(

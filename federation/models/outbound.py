@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
 from social.kernel import clock
@@ -19,7 +20,8 @@ class OutboundActivity(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        verbose_name_plural = "outbound activities"
+        verbose_name = _("outbound activity")
+        verbose_name_plural = _("outbound activities")
 
     def __str__(self) -> str:
         return f"{self.type} {self.uri}"
@@ -46,7 +48,8 @@ class Delivery(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        verbose_name_plural = "deliveries"
+        verbose_name = _("delivery")
+        verbose_name_plural = _("deliveries")
         constraints = [models.UniqueConstraint(fields=["activity", "inbox_url"], name="federation_delivery_once")]
         # No index holds a column that claiming changes: a claim is then a heap-only update.
         indexes = [

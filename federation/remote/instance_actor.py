@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import transaction
 
-from accounts.models import Account, AccountStat, ActorType, KeyPair
+from accounts.models import Account, AccountStat, ActorType
+from accounts.services.key_pairs import give_keys
 from social.kernel import crypto, links
 from social.kernel.locks import lock
 
@@ -38,10 +39,5 @@ def _make(uri: str) -> Account:
             discoverable=False,
         )
         AccountStat.objects.create(account=account)
-        KeyPair.objects.create(
-            account=account,
-            key_id=f"{uri}#main-key",
-            public_key=public_key,
-            private_key=crypto.encrypt(private_key),
-        )
+        give_keys(account=account, private_key=private_key, public_key=public_key)
     return Account.objects.select_related("key_pair").get(id=account.id)

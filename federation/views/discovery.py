@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import orjson
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import Account, User
+from accounts.models import Account
 from accounts.queries.accounts import list_accounts, split_address
 from accounts.queries.site_settings import load_site_texts
 from federation.documents import discovery
@@ -17,7 +17,7 @@ from federation.remote.instance_actor import instance_actor, instance_actor_uri
 from federation.remote.references import find_account, is_own
 from federation.views.messages import reads
 from federation.views.negotiation import refusal
-from moderation.queries.instance import load_figures
+from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
 from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
@@ -94,7 +94,7 @@ def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
         version,
         users=figures.users,
         active_month=figures.active_month,
-        active_half_year=User.objects.filter(active_at__gt=clock.now() - _HALF_YEAR).count(),
+        active_half_year=count_active(clock.now() - _HALF_YEAR),
         posts=figures.statuses,
         title=texts["site_title"],
         description=texts["site_short_description"],

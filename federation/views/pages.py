@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import mark_safe
 
 from accounts.models import Account
 from accounts.pages.layout import page, person, show
@@ -24,28 +23,11 @@ from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.plain import plain
-from statuses.models import MediaAttachment, MediaType, Status
+from statuses.pages.posts import shown
 from statuses.queries.statuses import list_statuses
 
 POSTS = 20
 _VARY = "Origin, Accept, Cookie"
-
-
-@dataclass(frozen=True)
-class _Picture:
-    url: str
-    preview: str
-    description: str | None
-    width: int
-    height: int
-
-
-@dataclass(frozen=True)
-class _ShownPost:
-    status: Status
-    url: str
-    content: SafeString
-    pictures: list[_Picture]
 
 
 def profile(request: HttpRequest, username: str) -> HttpResponseBase:
@@ -84,7 +66,7 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
         # Written by our own formatter when the bio was saved.
         "note": mark_safe(account.note_html),  # noqa: S308
         "fields": fields,
-        "posts": [_shown(status, account) for status in statuses.prefetch_related("media")],
+        "posts": [shown(status) for status in statuses.select_related("account").prefetch_related("media")],
     }
     response = show(request, "federation/profile.html", context)
     return _announced(response, account, account.uri)
@@ -99,15 +81,15 @@ def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBa
     status = found.first()
     if status is None:
         raise NotFound
-    shown = status.reblog_of or status
-    if not shown.local:
+    original = status.reblog_of or status
+    if not original.local:
         raise NotFound
     context = {
-        **person(shown.account),
-        "title": (shown.spoiler_text or plain(shown.content))[:100],
-        "post": _shown(shown, shown.account),
+        **person(original.account),
+        "title": (original.spoiler_text or plain(original.content))[:100],
+        "post": shown(original),
     }
-    return _announced(show(request, "federation/post.html", context), shown.account, uri_of(shown))
+    return _announced(show(request, "federation/post.html", context), original.account, uri_of(original))
 
 
 def _announced(response: HttpResponse, account: Account, uri: str) -> HttpResponse:
@@ -119,22 +101,3 @@ def _announced(response: HttpResponse, account: Account, uri: str) -> HttpRespon
     )
     response.headers["Vary"] = _VARY
     return response
-
-
-def _shown(status: Status, account: Account) -> _ShownPost:
-    pictures = [_picture(media) for media in status.media.all() if media.type == MediaType.IMAGE and media.preview]
-    # Written by our own formatter when the post was published.
-    content = mark_safe(status.content)  # noqa: S308
-    return _ShownPost(status, links.status_url(account.username, status.id), content, pictures)
-
-
-def _picture(media: MediaAttachment) -> _Picture:
-    small = media.meta.get("small") or {}
-    # Paths: the page may be read by another name of this server, and shows pictures of its own only.
-    return _Picture(
-        url=f"{settings.MEDIA_URL}{media.file}",
-        preview=f"{settings.MEDIA_URL}{media.preview}",
-        description=media.description,
-        width=small.get("width") or 0,
-        height=small.get("height") or 0,
-    )

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from django.db import connection, models, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
 from social.kernel.errors import Conflict
@@ -57,7 +58,8 @@ class OutboxRow(models.Model):
 
     class Meta:
         db_table = "social_outbox"
-        verbose_name = "outbox row"
+        verbose_name = _("outbox row")
+        verbose_name_plural = _("outbox rows")
         # No index holds a column that claiming changes: a claim is then a heap-only update and the indexes do not grow.
         indexes = [
             models.Index(fields=["queue", "due_at", "id"], condition=Q(dead_at__isnull=True), name="outbox_due"),

@@ -25,7 +25,6 @@ SELECT post.id, post.reblog_of_id
      LEFT JOIN accounts_account boosted ON boosted.id = o.account_id
     WHERE s.account_id = source.id AND s.id >= %(from_<n>)s AND s.id < %(to_<n>)s AND {HOME_CONDITION}
     ORDER BY s.id <direction> LIMIT %(count)s) post
- WHERE %(author)s::bigint IS NULL OR source.id = %(author)s
  ORDER BY post.id <direction> LIMIT %(count)s
 """  # noqa: S608
 
@@ -66,11 +65,11 @@ class Window:
     ascending: bool = False
 
 
-def list_home_items(viewer_id: int, window: Window, *, author_id: int | None = None) -> list[FeedItem]:
+def list_home_items(viewer_id: int, window: Window) -> list[FeedItem]:
     """Posts of the viewer's home timeline by the rule of `timelines.policies.home`, newest first or, when the window is
-    ascending, oldest first. One query; repeated boosts are still in it. With `author_id` only that author's posts.
+    ascending, oldest first. One query; repeated boosts are still in it.
     """
-    parameters = {"viewer": viewer_id, "author": author_id, "count": window.count}
+    parameters = {"viewer": viewer_id, "count": window.count}
     for number, (first, end) in enumerate(_steps(window)):
         parameters |= {f"from_{number}": first, f"to_{number}": end}
     with connection.cursor() as cursor:
