@@ -125,9 +125,16 @@ class LeaderScheduler(Scheduler):
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
-        """Take the entries of the configuration; nothing is read from or written to a file."""
+        """Take the entries of the configuration; nothing is read from or written to a file.
+
+        A floor that is unplugged has nobody who would know its tasks.
+        """
+        from django.apps import apps
+
         self.install_default_entries(self.schedule)
-        self.merge_inplace(self.app.conf.beat_schedule)
+        entries = self.app.conf.beat_schedule.items()
+        known = {name: entry for name, entry in entries if apps.is_installed(entry["task"].partition(".")[0])}
+        self.merge_inplace(known)
 
     @property
     def leads(self) -> bool:

@@ -22,7 +22,7 @@ import redis.asyncio
 from django.conf import settings
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, RedisError, TimeoutError
+from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
 from redis.retry import Retry
 
 from social.kernel.circuits import Circuit
@@ -185,12 +185,29 @@ def best_effort(purpose: str) -> Iterator[Attempt]:
 
 
 class Script:
-    """A Lua script, sent as a whole once per server and by its digest afterwards; it survives SCRIPT FLUSH and restarts."""
+    """A Lua script, sent as a whole once per server and by its digest afterwards; it survives SCRIPT FLUSH and restarts.
 
-    def __init__(self, role: Role, source: str) -> None:
+    `on_unknown` is called before it is sent to a server that does not know it: a new one, one that was started again, or a
+    replica that took over, so one that may have come back with old data. It loads what belongs together (`load`).
+    """
+
+    def __init__(self, role: Role, source: str, on_unknown: Callable[[], None] | None = None) -> None:
         self.role = role
+        self.on_unknown = on_unknown
         self._run = functools.lru_cache(maxsize=4)(lambda connected: connected.register_script(source))
 
     def __call__(self, keys: Sequence[str], args: Sequence[str | bytes | int | float] = ()) -> Any:
         """Run it on the role's server. Raises RedisError."""
-        return self._run(client(self.role))(keys=keys, args=args)
+        connected = client(self.role)
+        script = self._run(connected)
+        if self.on_unknown is not None:
+            try:
+                return connected.evalsha(script.sha, len(keys), *keys, *args)
+            except NoScriptError:
+                self.on_unknown()
+        return script(keys=keys, args=args)
+
+    def load(self) -> None:
+        """Make the script known to the role's server. Raises RedisError."""
+        connected = client(self.role)
+        connected.script_load(self._run(connected).script)

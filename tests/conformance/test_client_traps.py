@@ -16,6 +16,7 @@ from tests.conformance.world import everything
 from tests.factories.accounts import make_token
 from tests.factories.statuses import make_media
 from tests.support.client import Api
+from tests.support.embassy import needs_federation
 from tests.support.entities import check
 from tests.support.work import work
 
@@ -190,6 +191,10 @@ def test_the_table_of_libraries_reads_the_version(alice: Person) -> None:
     assert instance["version"][:3] == "4.6"
     assert re.fullmatch(r"\d+\.\d+\.\d+ \(compatible; Social \d+\.\d+\.\d+\)", instance["version"])
     assert instance["api_versions"]["mastodon"] == 1
+
+
+@needs_federation
+def test_the_node_information_names_this_software_and_whose_api_it_speaks() -> None:
     node = Api().get("/nodeinfo/2.0").json()
     assert node["software"]["name"] == "social"
     assert re.fullmatch(r"\d+\.\d+\.\d+", node["software"]["version"])

@@ -19,6 +19,7 @@ from moderation.models import HouseRule
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
 from tests.support.client import Api
+from tests.support.embassy import needs_federation
 
 pytestmark = pytest.mark.django_db
 _LIMIT = 400
@@ -103,10 +104,13 @@ def strings(value: Any) -> Iterator[str]:
 STARTS = ("/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/@boss", "/favicon.ico", "/tags/world")
 
 
+# People's pages are the embassy's: the same addresses answer other servers.
+@needs_federation
 def test_no_link_of_a_page_is_broken(world: User) -> None:
     assert broken(Client(), *STARTS, "/nothing/here") == {"/nothing/here": "the address bar: 404"}
 
 
+@needs_federation
 def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client = Client()
@@ -115,6 +119,7 @@ def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings:
     assert broken(client, *STARTS, "/admin/") == {}
 
 
+@needs_federation
 @pytest.mark.parametrize("path", ["/api/v1/instance", "/api/v2/instance"])
 def test_no_address_of_the_instance_documents_is_broken(world: User, path: str) -> None:
     addresses = {ours(text, "/") for text in strings(Api().get(path).json()) if text.startswith("http")} - {None}
@@ -130,6 +135,7 @@ def test_every_client_is_told_where_about_and_privacy_are(world: User) -> None:
         assert (answer.status_code, answer["Content-Type"]) == (200, "text/html; charset=utf-8")
 
 
+@needs_federation
 def test_posts_lead_to_the_pages_of_their_hashtags_and_people(world: User) -> None:
     content = Api().get("/api/v1/accounts/lookup?acct=boss").json()
     post = Api().get(f"/api/v1/accounts/{content['id']}/statuses").json()[0]

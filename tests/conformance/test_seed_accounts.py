@@ -14,6 +14,7 @@ from tests.conformance.people import Person
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_media
 from tests.support.client import Api
+from tests.support.embassy import needs_federation
 from tests.support.entities import check
 from tests.support.work import work
 
@@ -270,6 +271,11 @@ def test_seed_037_people_posts_and_servers_are_counted(alice: Person) -> None:
     Domain.objects.create(name="one.example")
     stats = Api().get("/api/v1/instance").json()["stats"]
     assert stats == {"user_count": 1, "status_count": 1, "domain_count": 1}
+
+
+@needs_federation
+def test_people_and_posts_are_counted_in_the_node_information(alice: Person) -> None:
+    alice.post()
     for version in ("2.0", "2.1"):
         usage = Api().get(f"/nodeinfo/{version}").json()["usage"]
         assert (usage["users"]["total"], usage["localPosts"]) == (1, 1)

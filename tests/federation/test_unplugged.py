@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
@@ -32,3 +35,25 @@ def test_urls_ports_and_events_do_without_it() -> None:
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout.strip()) == (0, "fine"), done.stderr
+
+
+def suites() -> list[str]:
+    """The tests of everything else, also those that run the whole server."""
+    folders = {path.parent.relative_to(ROOT).parts[1] for path in (ROOT / "tests").rglob("test_*.py")}
+    return [f"tests/{name}" for name in sorted(folders - {"federation"})]
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(900)
+def test_everything_else_keeps_its_promises_without_it() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["INSTANCE_SETTINGS"] = "tests.support.without_federation_server"
+    command = [sys.executable, "-m", "pytest", "--ds=tests.support.without_federation", *suites()]
+    command += ["-q", "-n", "2", "--dist", "worksteal", "-p", "no:cacheprovider", "-rs"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    last = done.stdout.strip().splitlines()[-20:]
+    assert done.returncode == 0, "\n".join(last) + done.stderr[-2000:]
+    print("\n".join(last))
+    passed = re.search(r"(\d+) passed", last[-1])
+    assert passed is not None
+    assert int(passed[1]) > 2000

@@ -21,6 +21,7 @@ from tests.conformance.people import Person
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_media, make_remote_status
 from tests.support.client import Api
+from tests.support.embassy import needs_federation
 
 pytestmark = pytest.mark.django_db
 UPDATE = "/api/v1/accounts/update_credentials"
@@ -190,6 +191,7 @@ def test_row_14_a_resource_that_can_be_none_is_no_crash(alice: Person, resource:
     assert answer.status_code in (400, 404)
 
 
+@needs_federation
 def test_row_39_what_only_a_signer_may_read_is_kept_by_no_cache(alice: Person) -> None:
     private = alice.post("secret", visibility="private")
     public = alice.post("hello")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,9 +15,26 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import mastodon
+import redis
+
+from social.runtime.embedded import Embedded
+from tests.runtime.processes import descendants, eventually
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+#: The parts that can be killed, and how their processes are found. The web worker is the child of "web" that answers.
+PARTS: Final = {
+    "postgres": "bin/postgres",
+    "valkey": "valkey-server",
+    "web": "social.runtime.serve\0web\0",
+    "web worker": "social.runtime.serve\0web\0",
+    "streaming": "social.runtime.serve\0streaming\0",
+    "worker": "social.runtime.serve\0worker\0",
+    "scheduler": "social.runtime.serve\0scheduler\0",
+}
+# INSTANCE_SETTINGS names other settings than an operator's, for the servers of a whole run of tests.
 _OWN = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "LOCAL_DOMAIN", "WEB_DOMAIN", "DATA_DIR")
 
 
@@ -42,6 +60,7 @@ class Instance:
             "WEB_WORKERS": "1",
             "RATE_LIMITS": "off",
             "LOG_LEVEL": "warning",
+            "DJANGO_SETTINGS_MODULE": os.environ.get("INSTANCE_SETTINGS", "social.settings.base"),
         } | environment
         self.process: subprocess.Popen[bytes] | None = None
         self.log = self.data_dir / "run.log"
@@ -105,3 +124,63 @@ class Instance:
         arguments = ("--email", f"{username}@example.com", "--confirmed", "--token", "read write follow push")
         answer: dict[str, Any] = json.loads(self.manage("create_account", username, *arguments, *more))
         return answer
+
+    def sign_up(self, username: str) -> mastodon.Mastodon:
+        """A client of somebody who signs up by the API; much quicker than `create_account`."""
+        scopes = ["read", "write", "follow", "push"]
+        client_id, secret = mastodon.Mastodon.create_app("Tests", api_base_url=self.base_url, scopes=scopes)
+        app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=self.base_url)
+        email = f"{username}@example.com"
+        token = app.create_account(username, "correct horse battery", email, agreement=True, scopes=scopes)
+        return mastodon.Mastodon(access_token=token, api_base_url=self.base_url)
+
+    def redis(self) -> redis.Redis:
+        """A connection to its Valkey, which serves all roles."""
+        return redis.Redis.from_url(Embedded(self.data_dir).redis_url, socket_timeout=2)
+
+    def part(self, name: str) -> int | None:
+        """The process id of one of PARTS, None while it does not run."""
+        assert self.process is not None
+        for pid in self._children():
+            if PARTS[name] in _command_line(pid):
+                return pid if name != "web worker" else min(descendants(pid), default=None)
+        return None
+
+    def _children(self) -> list[int]:
+        assert self.process is not None
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == self.process.pid:
+                    found.append(int(folder.name))
+        return found
+
+    def kill(self, name: str, seconds: float = 60.0) -> float:
+        """`kill -9` one of PARTS and wait until its successor does its work; returns how long that took, in seconds."""
+        pid = eventually(lambda: self.part(name), seconds)
+        assert pid is not None
+        killed_at = time.time()
+        os.kill(pid, signal.SIGKILL)
+        eventually(lambda: self.part(name) not in (None, pid), seconds)
+        eventually(lambda: self._works(name, killed_at), seconds)
+        return time.time() - killed_at
+
+    def _works(self, name: str, since: float) -> bool:
+        if name in ("worker", "scheduler"):
+            with contextlib.suppress(redis.RedisError):
+                beat = self.redis().get(f"cache:heartbeat:{name}")
+                return isinstance(beat, bytes) and int(beat) > since
+            return False
+        address = f"http://localhost:{self.streaming_port}/api/v1/streaming/health"
+        if name != "streaming":
+            address = f"{self.base_url}/health/ready"
+        with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(address, timeout=5) as answer:
+            return bool(answer.status == 200)
+        return False
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except OSError:
+        return ""

@@ -16,9 +16,10 @@ from social.kernel.errors import KernelError
 from statuses.models import Status
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_reblog, make_remote_status, make_status
-from tests.timelines.conftest import Person, person, work
+from tests.timelines.conftest import Person, follow, person, work
 from timelines.queries.home import Window, list_home_items
 from timelines.services.home import load_home_page
+from timelines.stores.feed import feed_key, read
 
 pytestmark = pytest.mark.django_db
 
@@ -127,3 +128,22 @@ def live_a_life(seed: int, length: int) -> None:
         with contextlib.suppress(KernelError):  # somebody may not follow, answer or boost somebody: so be it
             life.chance.choice(rare if life.chance.random() < 0.15 else common)()
     life.read()
+
+
+def test_a_feed_that_comes_back_from_an_old_copy_of_redis_lacks_nothing(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    posted = [str(make_status(author.account).id) for _ in range(3)]
+    work()
+    assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]
+    connection = redis.client("feeds")
+    copy = connection.dump(feed_key(reader.id))
+    posted.append(str(make_status(author.account).id))
+    work()
+    # What a server looks like that was killed and has loaded its last snapshot: data there is, and no scripts.
+    connection.restore(feed_key(reader.id), 0, copy, replace=True)
+    connection.script_flush()
+    assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]
+    posted.append(str(make_status(author.account).id))
+    work()
+    assert read(reader.id, count=1).lowest is not None, "the feed is used again"
+    assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]

@@ -10,6 +10,9 @@ Building and writing at once: a builder first announces itself (`begin`), then r
 fan-out adds in between goes into the builder's side set too and is merged, so a post that was committed after the
 builder looked is not lost. `drop` ends the announcement: what such a builder has read is out of date, and its
 `finish` does nothing. The same happens after a FLUSHALL.
+
+A server that comes back with an older copy of its data (a snapshot, a replica that takes over, a power cut) would bring
+back feeds that lack the posts since. Scripts are in no such copy: the first call that finds them unknown drops all feeds.
 """
 
 from __future__ import annotations
@@ -74,6 +77,16 @@ class Slice:
     present: bool
 
 
+def _forget_all() -> None:
+    """Drop every feed, then load the scripts. Two processes may do this at once: feeds that vanish are built again."""
+    connected = redis.client("feeds")
+    keys = connected.scan_iter(match=feed_key("*"), count=5000)
+    while batch := list(islice(keys, _KEYS_PER_CALL)):
+        connected.unlink(*batch)
+    for script in (_READ, _ADD, _REMOVE, _FINISH):
+        script.load()
+
+
 _READ: Final = redis.Script(
     "feeds",
     """
@@ -89,6 +102,7 @@ else
 end
 return {present, low, table.concat(items)}
 """,
+    _forget_all,
 )
 
 # KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first.
@@ -128,6 +142,7 @@ for i, key in ipairs(KEYS) do
 end
 return fed
 """,
+    _forget_all,
 )
 
 # KEYS: feeds. ARGV: the items to take out of each. Side sets of builders lose them too.
@@ -143,6 +158,7 @@ for i, key in ipairs(KEYS) do
   end
 end
 """,
+    _forget_all,
 )
 
 # ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items,
@@ -172,10 +188,11 @@ end
 redis.call('DEL', build)
 return stored
 """,
+    _forget_all,
 )
 
 
-def feed_key(account_id: int) -> str:
+def feed_key(account_id: int | str) -> str:
     """Where the account's home feed is."""
     return redis.key("feeds", "home", account_id)
 

@@ -1,0 +1,8 @@
+"""Knows which tests need federation: those left out when the house is tried without it (`tests.federation.test_unplugged`)."""
+
+from __future__ import annotations
+
+import pytest
+from django.apps import apps
+
+needs_federation = pytest.mark.skipif(not apps.is_installed("federation"), reason="federation is unplugged")
