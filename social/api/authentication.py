@@ -50,7 +50,8 @@ class TokenAuthentication(BaseAuthentication):
         own = getattr(view, "throttles", None)
         if own:
             rules += own.get(view.action, ())  # type: ignore[union-attr]
-        admission = gate.admit(token_of(request), rate_key(client_ip(request)), rules)
+        acts = request.method not in ("GET", "HEAD")
+        admission = gate.admit(token_of(request), rate_key(client_ip(request)), rules, acts=acts)
         request._request.admission = admission  # type: ignore[attr-defined]
         limits.refuse_exceeded(admission.counts)
         identity = admission.identity

@@ -98,9 +98,10 @@ def checksum_of(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def admit(token: str | None, address: str, rules: Sequence[Rule]) -> Admission:
+def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
     """Find the caller and count the request.
 
+    A request that `acts` is never let in by what this process remembers: a revoked token changes nothing any more.
     `token` as sent, None if none was; `address` is the rate key of the client (IPv6: the /64); `rules` are counted as
     far as they concern the caller. Never raises for Redis; the database's errors and those of the token source pass.
     """
@@ -110,7 +111,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule]) -> Admission:
     answer: list[Any] | None = None
     entry_key = [redis.key("cache", "token", checksum)] if checksum else []
     if token and checksum:
-        identity = _remembered(checksum)
+        identity = None if acts else _remembered(checksum)
         if identity is None or counted:
             # With limits on Redis is asked anyway, and what it says is fresher than what this process remembers.
             since = time.monotonic()

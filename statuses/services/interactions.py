@@ -39,11 +39,12 @@ _DELETE_FAVOURITE: Final = "DELETE FROM statuses_favourite WHERE account_id = %s
 
 def favourite_status(
     *, account_id: int, status: Post, relations: Relations | None = None, uri: str | None = None
-) -> None:
+) -> bool:
     """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
 
-    A Row that is given shows the like afterwards. `relations` are the account's to the author, loaded if not given. `uri`
-    is the id of a remote Like. Raises Forbidden when the account blocks the author.
+    True for a new like, and a Row that was given shows it; False when it was there already, maybe since the row was read.
+    `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
+    when the account blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
@@ -55,6 +56,7 @@ def favourite_status(
             bump({(target.id, "favourites_count"): 1})
             if isinstance(target, Row):
                 target.mark_favourited(is_favourited=True)
+    return made is not None
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
@@ -74,7 +76,8 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
             target.mark_favourited(is_favourited=False)
             return target
     _require_readable(row, account_id)
-    return target
+    # Somebody else, or the same person a moment ago, may have taken it back since the row was read.
+    return _find_existing(target.id, account_id)
 
 
 def reblog_status(

@@ -163,8 +163,9 @@ class StatusesViewSet(ApiViewSet):
     def favourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/favourite`."""
         post = find_post(id, self.account_id)
-        favourite_status(account_id=self.account_id, status=post.row, relations=post.relations)
-        return present_acted_on(post.row, self.account_id)
+        if favourite_status(account_id=self.account_id, status=post.row, relations=post.relations):
+            return present_acted_on(post.row, self.account_id)
+        return present_status(id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unfavourite`: always allowed to who likes the post."""

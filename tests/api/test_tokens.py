@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from social.api import gate, identities
 from social.api.gate import checksum_of, forget_token
@@ -79,6 +80,19 @@ def test_a_revoked_token_is_refused_in_every_process_within_a_second(door: Token
     gate._local.update(here)  # a process that was not told and remembers
     time.sleep(1.05)
     assert get(PERSON, token=token).status_code == 401
+
+
+def test_a_revoked_token_changes_nothing_any_more_in_any_process(door: Tokens, either_way: None) -> None:
+    token = door.user_token()
+
+    def act() -> int:
+        return Client().post(PERSON, headers={"Authorization": f"Bearer {token}"}).status_code
+
+    assert act() == 200
+    here = dict(gate._local)
+    door.revoke(token)
+    gate._local.update(here)  # a process that was not told and remembers
+    assert act() == 401
 
 
 def test_a_token_revoked_while_it_is_being_looked_up_does_not_stay_valid(

@@ -83,6 +83,11 @@ class Rendition:
         }
 
 
+# Pillow's own guard does not tell the size. `_check` is stricter and comes before any pixel is decoded; this one is left for
+# sizes that are beyond all reason.
+Image.MAX_IMAGE_PIXELS = 2**31
+
+
 @dataclass(frozen=True)
 class Picture:
     """What became of one uploaded picture."""
@@ -105,7 +110,6 @@ def process(data: bytes) -> Picture:
         except (errors.KernelError, MemoryError):
             raise
         except Image.DecompressionBombError:
-            # Far beyond the limit: Pillow's own guard is quicker than ours, and does not tell the size.
             raise Unsupported(_("Images of this size are not supported")) from None
         except Exception:
             # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.

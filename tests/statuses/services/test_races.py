@@ -17,8 +17,9 @@ from statuses.services.composing import StatusDraft
 from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status
 from statuses.services.publishing import publish_status
-from tests.factories.accounts import make_account
+from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import counts, make_favourite, make_media, make_reblog, make_status
+from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -99,10 +100,23 @@ def test_a_like_counts_once() -> None:
     status = make_status(make_account())
     fan = make_account()
     answers = at_once(4, lambda _place: favourite_status(account_id=fan.id, status=status))
-    assert answers == [None] * 4
+    assert sorted(answers) == [False, False, False, True]
     assert (Favourite.objects.count(), counts(status)[2]) == (1, 1)
     at_once(4, lambda _place: unfavourite_status(account_id=fan.id, status_id=status.id))
     assert (Favourite.objects.count(), counts(status)[2]) == (0, 0)
+
+
+def test_every_one_of_several_likes_at_once_is_answered_with_the_like() -> None:
+    status = make_status(make_account())
+    token = make_token(make_user("fan"))
+
+    def ask(verb: str) -> list[tuple[bool, int]]:
+        bodies = at_once(4, lambda _place: Api(token).post(f"/api/v1/statuses/{status.id}/{verb}").json())
+        return [(body["favourited"], body["favourites_count"]) for body in bodies]
+
+    for _round in range(3):
+        assert ask("favourite") == [(True, 1)] * 4
+        assert ask("unfavourite") == [(False, 0)] * 4
 
 
 def test_a_boost_is_made_once() -> None:
