@@ -43,6 +43,16 @@ class AccountFollowed(Event):
 
 
 @dataclass(frozen=True)
+class FollowChanged(Event):
+    """The follow of `target_id` by `account_id` has other options now: boosts, languages, being told of posts."""
+
+    key: ClassVar[str] = "pair:{account_id}:{target_id}"
+    account_id: int
+    target_id: int
+    follow_id: int
+
+
+@dataclass(frozen=True)
 class FollowRequested(Event):
     """`account_id` has asked to follow `target_id`."""
 

@@ -9,6 +9,7 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    FollowChanged,
     TokenRevoked,
     UserStateChanged,
 )
@@ -27,6 +28,7 @@ _QUEUE = "feeds"
 on(StatusPublished, fan_out_posts, queue=_QUEUE)
 on(StatusDeleted, withdraw_posts, queue=_QUEUE)
 on(AccountFollowed, forget_followers_feeds, queue=_QUEUE)
+on(FollowChanged, forget_followers_feeds, queue=_QUEUE)
 on(AccountUnfollowed, forget_feeds, queue=_QUEUE)
 on(AccountBlocked, forget_feeds, queue=_QUEUE)
 on(AccountUnblocked, forget_feeds, queue=_QUEUE)

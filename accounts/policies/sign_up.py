@@ -9,7 +9,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
+from accounts.policies.domains import is_address_literal, is_unreachable
 from social.kernel.errors import FieldError
+from social.kernel.text.names import normalise_domain
 
 USERNAME_LIMIT = 30
 EMAIL_LIMIT = 320
@@ -58,7 +60,7 @@ def username_errors(username: str) -> list[FieldError]:
 
 
 def email_errors(email: str) -> list[FieldError]:
-    """What is wrong with an e-mail address, apart from being taken. Its domain is asked for elsewhere."""
+    """What is wrong with an e-mail address, apart from being taken; no other machine is asked about its domain."""
     if not email:
         return [FieldError("email", "ERR_BLANK", _("can't be blank"))]
     if len(email) > EMAIL_LIMIT:
@@ -68,12 +70,17 @@ def email_errors(email: str) -> list[FieldError]:
         validate_email(email)
     except ValidationError:
         return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+    domain = email.rpartition("@")[2]
+    if is_address_literal(domain) or normalise_domain(domain) is None:
+        return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+    if is_unreachable(domain):
+        return [FieldError("email", "ERR_UNREACHABLE", _("does not seem to exist"))]
     return []
 
 
 def password_errors(password: str) -> list[FieldError]:
     """What is wrong with a password."""
-    if not password:
+    if not password.strip():
         return [FieldError("password", "ERR_BLANK", _("can't be blank"))]
     if len(password) < PASSWORD_MINIMUM:
         message = _("is too short (minimum is %(limit)d characters)") % {"limit": PASSWORD_MINIMUM}

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.events import AccountFollowed, AccountUnfollowed, FollowRequested
+from accounts.events import AccountFollowed, AccountUnfollowed, FollowChanged, FollowRequested
 from accounts.models import Account, AccountStat, Follow, FollowRequest
 from accounts.policies.following import follow_limit, may_follow, needs_request
 from accounts.queries.relations import load_relations
@@ -53,13 +53,17 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
     `uri` is the id of the Follow that a remote account has sent, kept as the newest one; the id of ours to a remote
     account is made here (contract, federation section 7).
     Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, what can be no language code).
-    Announces AccountFollowed or FollowRequested (contract, parameters section 2 "Acting on accounts").
+    Announces AccountFollowed or FollowRequested, FollowChanged for other options of a follow (contract, parameters
+    section 2 "Acting on accounts").
     """
     if account.id == target.id:
         raise Forbidden(_("Following your own account is not allowed"))
     if target.suspended:
         raise NotFound
     with transaction.atomic():
+        if target.local:
+            # A request made while the target unlocks would wait for ever: whoever is second sees what the first did.
+            lock(lock_name(target.id))
         # One lock per pair: two calls at once make one follow, and a block cannot slip in between.
         lock(pair_name(account.id, target.id))
         existing = (
@@ -68,14 +72,19 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
         )
         if existing is not None:
             changed = _apply(wish, existing)
-            if uri is not None and existing.uri != uri:
-                existing.uri, changed = uri, True
-            if changed:
+            renamed = uri is not None and existing.uri != uri
+            if renamed:
+                existing.uri = uri
+            if changed or renamed:
                 existing.save(update_fields=["show_reblogs", "notify", "languages", "uri"])
+            if changed and isinstance(existing, Follow):
+                publish(FollowChanged(account_id=account.id, target_id=target.id, follow_id=existing.id))
             return
         if not may_follow(account, target, load_relations(account.id, [target.id])):
             raise Forbidden
         _check_limit(account)
+        if target.local:
+            target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
             request = FollowRequest(account=account, target=target, uri=uri)
             _apply(wish, request)
@@ -94,6 +103,11 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
 def _announce_follow(follow: Follow) -> None:
     publish(AccountFollowed(account_id=follow.account_id, target_id=follow.target_id, follow_id=follow.id))
     bump({(follow.account_id, "following_count"): 1, (follow.target_id, "followers_count"): 1})
+
+
+def lock_name(account_id: int) -> str:
+    """The lock under which an account is unlocked and asked; whoever needs those of pairs as well takes it first."""
+    return f"locked:{account_id}"
 
 
 def pair_name(one: int, other: int) -> str:

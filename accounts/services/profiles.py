@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 from accounts.events import ProfileUpdated
 from accounts.models import Account, ActorType, FollowRequest, User
 from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
+from accounts.policies.domains import public_domain
 from accounts.queries.accounts import by_address, split_address
-from accounts.services.following import accept_request, pair_name
+from accounts.services.following import accept_request, lock_name, pair_name
 from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.languages import known_language
 from social.kernel.text.length import counted_length
-from social.kernel.text.names import normalise_domain
 from social.kernel.text.scan import Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
 
@@ -31,13 +31,18 @@ NOTE_LIMIT = 500
 FIELDS_LIMIT = 4
 FIELD_LENGTH = 255
 DESCRIPTION_LIMIT = 150
+# As many as are read of an actor of another server (contract, federation section 16).
+ATTRIBUTION_DOMAINS_LIMIT = 256
 PRIVACIES = ("public", "unlisted", "private")
 QUOTE_POLICIES = ("public", "followers", "nobody")
 
 
 @dataclass(frozen=True)
 class ProfileChange:
-    """What to change; None leaves a value as it is (contract, parameters section 2 "update_credentials")."""
+    """What to change; None leaves a value as it is (contract, parameters section 2 "update_credentials").
+
+    An empty `language` takes the language of one's posts back.
+    """
 
     display_name: str | None = None
     note: str | None = None
@@ -82,11 +87,18 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
         if value is not None and value not in allowed:
             errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
     errors += _field_errors(change.fields or ())
-    for domain in change.attribution_domains or ():
-        if normalise_domain(domain) is None or "." not in domain:
-            errors.append(FieldError("attribution_domains", "ERR_INVALID", _("is not a valid domain name")))
-            break
-    return errors
+    if change.language and known_language(change.language) is None:
+        errors.append(FieldError("language", "ERR_INCLUSION", _("is not included in the list")))
+    return errors + _domain_errors(change.attribution_domains or ())
+
+
+def _domain_errors(domains: Sequence[str]) -> list[FieldError]:
+    if len(set(domains)) > ATTRIBUTION_DOMAINS_LIMIT:
+        message = _("is too long (maximum is {count})").format(count=ATTRIBUTION_DOMAINS_LIMIT)
+        return [FieldError("attribution_domains", "ERR_TOO_LONG", message)]
+    if any(public_domain(domain) is None for domain in domains):
+        return [FieldError("attribution_domains", "ERR_INVALID", _("is not a valid domain name"))]
+    return []
 
 
 def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
@@ -138,7 +150,8 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     if change.bot is not None:
         shown["actor_type"] = ActorType.SERVICE if change.bot else ActorType.PERSON
     if change.attribution_domains is not None:
-        shown["attribution_domains"] = list(change.attribution_domains)
+        kept = (public_domain(domain) for domain in change.attribution_domains)
+        shown["attribution_domains"] = list(dict.fromkeys(domain for domain in kept if domain is not None))
     if change.fields is not None:
         shown["fields"] = _fields(change.fields, user.account.fields)
     own = {
@@ -148,8 +161,14 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         "default_quote_policy": change.quote_policy,
     }
     with transaction.atomic():
-        account = Account.objects.select_for_update().get(id=user.account_id)
-        settings_changed = {name: value for name, value in own.items() if value is not None}
+        if change.locked is False:
+            # Before any row: who asks holds this lock while the new request's foreign keys look at the account.
+            lock(lock_name(user.account_id))
+        # Not FOR UPDATE: somebody who blocks this account and holds the pair's lock would wait for the row.
+        account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
+        settings_changed: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        if change.language == "":
+            settings_changed["default_language"] = None
         if settings_changed:
             User.objects.filter(id=user.id).update(**settings_changed)
         changed = {name: value for name, value in shown.items() if getattr(account, name) != value}
@@ -180,8 +199,10 @@ def _fields(new: Sequence[tuple[str, str]], old: Sequence[dict[str, Any]]) -> li
 
 def _accept_pending(account: Account) -> None:
     pending = FollowRequest.objects.filter(target=account, account__limited_at=None).order_by("id")
-    for request in pending.iterator(chunk_size=500):
-        lock(pair_name(request.account_id, request.target_id))
+    followers = list(pending.values_list("account_id", flat=True))
+    # All pairs before the first count, as everybody else takes them; then again, for one may have been withdrawn.
+    lock(*(pair_name(follower_id, account.id) for follower_id in followers))
+    for request in pending.filter(account_id__in=followers).iterator(chunk_size=500):
         accept_request(request)
 
 

@@ -39,8 +39,8 @@ def sign_up(
     """Create account, user, e-mail address and keys in one transaction; announces AccountCreated.
 
     `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
-    they also pass closed registrations and may take reserved names. Raises Forbidden when registrations are closed
-    and Invalid with `details` (contract, parameters section 2).
+    they also pass closed registrations and may take reserved names and addresses on `localhost`. Raises Forbidden when
+    registrations are closed and Invalid with `details` (contract, parameters section 2).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
@@ -50,8 +50,9 @@ def sign_up(
     approval = settings.REGISTRATIONS == "approval" and not by_operator
     errors = draft_errors(draft, reason_required=approval)
     if by_operator:
-        # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger.
-        errors = [error for error in errors if error.code != "ERR_RESERVED"]
+        # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger. And
+        # mail may well arrive at a `localhost` that is the operator's own.
+        errors = [error for error in errors if error.code not in ("ERR_RESERVED", "ERR_UNREACHABLE")]
     errors = errors or _taken(draft)
     if errors:
         raise Invalid.of(errors, details=True)

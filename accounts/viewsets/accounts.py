@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
@@ -27,10 +27,12 @@ from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
 from social.api.inputs import (
+    ClientAgreement,
     ClientBoolean,
     ClientInteger,
     ClientString,
     Input,
+    NestedListField,
     StringListField,
     as_boolean,
     as_list,
@@ -68,7 +70,7 @@ class SignUpInput(Input[SignUpForm]):
     username = ClientString(strip=True)
     email = ClientString(strip=True)
     password = ClientString()
-    agreement = ClientBoolean()
+    agreement = ClientAgreement()
     locale = ClientString()
     reason = ClientString()
     time_zone = ClientString()
@@ -99,6 +101,21 @@ class FollowInput(Input[FollowWish]):
     languages = StringListField()
 
 
+class FieldForm(NamedTuple):
+    """One row of the table of a profile."""
+
+    name: str = ""
+    value: str = ""
+
+
+class FieldInput(Input[FieldForm]):
+    """A row as clients send it."""
+
+    draft = FieldForm
+    name = ClientString()
+    value = ClientString()
+
+
 class ProfileInput(Input[ProfileChange]):
     """The text fields of `PATCH /api/v1/accounts/update_credentials`; `source` is read apart."""
 
@@ -112,6 +129,7 @@ class ProfileInput(Input[ProfileChange]):
     indexable = ClientBoolean()
     avatar_description = ClientString()
     header_description = ClientString()
+    fields_attributes = NestedListField(FieldInput, source="fields")
     attribution_domains = StringListField()
     privacy = ClientString()
     sensitive = ClientBoolean()
@@ -127,15 +145,15 @@ def _profile_change(sent: dict[str, Any]) -> ProfileChange:
         values |= {
             name: source[name] for name in ("privacy", "sensitive", "language", "quote_policy") if name in source
         }
+        if values.get("language", "") is None:
+            values["language"] = ""
     for name in ("display_name", "note"):
         if isinstance(values.get(name), str):
             values[name] = clean_input(values[name])
     change = ProfileInput.read_mapping(values)
-    if "fields_attributes" not in sent:
+    if change.fields is None:
         return change
-    rows = [item for item in as_list(sent["fields_attributes"]) if isinstance(item, dict)]
-    fields = tuple((clean_input(str(row.get("name") or "")), clean_input(str(row.get("value") or ""))) for row in rows)
-    return ProfileChange(**{**change.__dict__, "fields": fields})
+    return replace(change, fields=tuple((clean_input(name), clean_input(value)) for name, value in change.fields))
 
 
 class AccountsViewSet(ApiViewSet):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import Exists, OuterRef
+
 from accounts.events import (
     AccountBlocked,
     AccountFollowed,
@@ -26,7 +28,15 @@ _FAVOURITES = Plan(
 
 
 def tell_followed(events: Sequence[AccountFollowed]) -> None:
-    """A new follower; an accepted request ends what was told of the request."""
+    """A new follower; an accepted request ends what was told of the request (contract, behaviours section 13)."""
+    # A pair that is not among the events matches too if its request is gone; it would be news no more either.
+    waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
+    Notification.objects.filter(
+        ~Exists(waiting),
+        account_id__in=[event.target_id for event in events],
+        from_account_id__in=[event.account_id for event in events],
+        type=NotificationType.FOLLOW_REQUEST,
+    ).delete()
     follows = Follow.objects.filter(id__in=[event.follow_id for event in events])
     notify(
         [

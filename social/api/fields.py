@@ -24,6 +24,7 @@ from social.kernel import errors
 from social.kernel.ids import parse_id
 
 _FALSE = frozenset({"false", "f", "0", "off"})
+_AGREED = frozenset({"true", "1", "on"})
 _MAX_INTEGER = 2**63 - 1
 
 _BLANK = _("can't be blank")
@@ -31,8 +32,8 @@ _INVALID = _("is invalid")
 
 
 def as_boolean(value: Any, default: bool = False) -> bool:
-    """A client's boolean; `default` for an absent or empty one."""
-    if value is None or value == "":
+    """A client's boolean; `default` for an absent or empty one, and for an object or a list, which are dropped."""
+    if value is None or value == "" or isinstance(value, list | dict):
         return default
     if isinstance(value, str):
         return value.strip().lower() not in _FALSE
@@ -40,11 +41,11 @@ def as_boolean(value: Any, default: bool = False) -> bool:
 
 
 def as_integer(value: Any, default: int = 0) -> int:
-    """A client's integer: what is no number becomes 0, `default` stands for an absent or empty one.
+    """A client's integer: what is no number becomes 0, `default` stands for an absent or empty one, and for a list.
 
     Clamped to 64 bits, so that it can be given to the database.
     """
-    if value is None or value == "":
+    if value is None or value == "" or isinstance(value, list | dict):
         return default
     if isinstance(value, bool):
         return int(value)
@@ -99,8 +100,21 @@ class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
     """`true`, `1`, `on`, `True`...; `false`, `0`, `f`, `off` in any case are false; "" is absent."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """A bool."""
+        """A bool; SkipField for an object or a list."""
+        if isinstance(data, list | dict):
+            raise SkipField
         return as_boolean(data)
+
+
+class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
+    """An agreement, which must be said in one of the spellings of `true`; anything else is none.
+
+    Source: contract, parameters section 2 "agreement"; clients.md, trap 14 (`True` and `on` are what libraries send).
+    """
+
+    def to_internal_value(self, data: Any) -> bool:
+        """A bool."""
+        return str(data).strip().lower() in _AGREED if isinstance(data, str | bool | int) else False
 
 
 class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
@@ -230,6 +244,8 @@ class _List(_ClientField):
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
         items = as_list(data, scalar=self.scalar)
+        if isinstance(data, dict) and data and not items:
+            raise SkipField
         if self.max_items is not None and len(items) > self.max_items:
             self.fail("max_items", count=self.max_items)  # type: ignore[attr-defined]
         return items

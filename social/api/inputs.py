@@ -21,6 +21,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from social.api.fields import (
+    ClientAgreement,
     ClientBoolean,
     ClientChoice,
     ClientDateTime,
@@ -40,6 +41,7 @@ from social.api.requests import ApiRequest
 from social.kernel import errors
 
 __all__ = [
+    "ClientAgreement",
     "ClientBoolean",
     "ClientChoice",
     "ClientDateTime",

@@ -95,6 +95,40 @@ def test_a_new_password_ends_every_token() -> None:
     assert User.objects.get().check_password(minted)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["alice", "@Alice", "alice@example.com", "Alice@example.com"])
+def test_a_password_changed_with_djangos_command_ends_every_token(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api(create("alice", "--confirmed", "--token", "read")["access_token"])
+    assert api.get("/api/v1/accounts/verify_credentials").status_code == 200
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "a new horse")
+    call_command("changepassword", name, stdout=io.StringIO())
+    assert api.get("/api/v1/accounts/verify_credentials").status_code == 401
+    assert User.objects.get().check_password("a new horse")
+
+
+@pytest.mark.parametrize(("typed", "said"), [(["first horse", "other horse"], "differ"), (["short"] * 2, "too short")])
+def test_a_password_mistyped_or_too_short_changes_nothing(
+    typed: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create("alice", "--password", "correct horse")
+    answers = iter(typed)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: next(answers))
+    with pytest.raises(CommandError, match=said):
+        call_command("changepassword", "alice")
+    assert User.objects.get().check_password("correct horse")
+
+
+def test_who_looks_for_a_superuser_is_told_the_command_that_makes_an_owner() -> None:
+    with pytest.raises(CommandError, match=r"create_account .*--role Owner"):
+        call_command("createsuperuser", "--noinput", "--email", "a@example.com")
+    assert not User.objects.exists()
+
+
+def test_an_operator_may_give_an_address_of_their_own_machine() -> None:
+    run("create_account", "alice", "--email", "alice@localhost")
+    assert User.objects.get().email == "alice@localhost"
+
+
 def test_pending_and_unconfirmed_people_are_let_in() -> None:
     user = make_user("bob", confirmed=False)
     User.objects.filter(id=user.id).update(approved=False)

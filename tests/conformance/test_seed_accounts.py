@@ -87,6 +87,43 @@ def test_seed_049_source_sets_how_one_posts_from_now_on(alice: Person, form: Any
     assert (post["visibility"], post["sensitive"], post["language"]) == ("private", True, "de")
 
 
+@pytest.mark.parametrize("sent", [{"data": {"source": {"language": None}}}, {"form": "source[language]="}])
+def test_the_language_of_posts_can_be_taken_back(alice: Person, sent: dict[str, Any]) -> None:
+    alice.api.patch(UPDATE, {"source": {"language": "de", "privacy": "private"}})
+    source = alice.api.patch(UPDATE, **sent).json()["source"]
+    assert (source["language"], source["privacy"]) == (None, "private")
+
+
+def test_a_language_that_is_none_is_refused(alice: Person) -> None:
+    alice.api.patch(UPDATE, {"source": {"language": "de"}})
+    answer = alice.api.patch(UPDATE, {"source": {"language": "bogus"}})
+    assert (answer.status_code, answer.json()["details"]["language"][0]["error"]) == (422, "ERR_INCLUSION")
+    assert alice.read("accounts/verify_credentials")["source"]["language"] == "de"
+
+
+@pytest.mark.parametrize("name", ["fields_attributes", "attribution_domains"])
+@pytest.mark.parametrize("value", ["x", 5, True, None, {"x": {"name": "c", "value": "d"}}, ""])
+def test_what_is_no_list_wipes_no_list_of_a_profile(alice: Person, name: str, value: Any) -> None:
+    full = {"fields_attributes": [{"name": "a", "value": "b"}], "attribution_domains": ["a.example"]}
+    before = alice.api.patch(UPDATE, full).json()["source"]
+    assert len(before["fields"]) == len(before["attribution_domains"]) == 1
+    answer = alice.api.patch(UPDATE, {name: value})
+    assert (answer.status_code, answer.json()["source"]) == (200, before)
+    assert alice.api.patch(UPDATE, {name: []}).json()["source"][name.removesuffix("_attributes")] == []
+
+
+def test_rows_of_a_profile_are_texts_as_clients_write_them(alice: Person) -> None:
+    rows = [{"name": "a", "value": True}, {"name": "b", "value": ["x"]}, {"name": 1, "value": 2}]
+    fields = alice.api.patch(UPDATE, {"fields_attributes": rows}).json()["source"]["fields"]
+    assert [(row["name"], row["value"]) for row in fields] == [("a", "true"), ("b", ""), ("1", "2")]
+    assert alice.api.patch(UPDATE, {"fields_attributes": [{"name": ["x"], "value": "y"}]}).status_code == 422
+
+
+@pytest.mark.parametrize("value", [[], {}, ["true"]])
+def test_an_object_is_no_boolean(alice: Person, value: Any) -> None:
+    assert alice.api.patch(UPDATE, {"locked": value}).json()["locked"] is False
+
+
 def test_seed_052_a_suspended_account_is_there_and_blank(alice: Person, bob: Person) -> None:
     alice.api.patch(
         UPDATE,

@@ -129,6 +129,16 @@ def test_a_locked_account_is_told_of_requests(alice: Person, bob: Person) -> Non
     assert alice.types() == ["follow_request"]
 
 
+def test_an_accepted_request_is_told_as_a_follow_and_no_more_as_a_request(alice: Person, bob: Person) -> None:
+    carol = Person("carol")
+    alice.api.patch("/api/v1/accounts/update_credentials", {"locked": True})
+    for other in (bob, carol):
+        other.do(f"accounts/{alice.id}/follow")
+    assert alice.types() == ["follow_request", "follow_request"]
+    alice.api.patch("/api/v1/accounts/update_credentials", {"locked": False})
+    assert alice.types() == ["follow", "follow"]
+
+
 def test_types_accounts_and_single_ones_can_be_asked_for(alice: Person, bob: Person) -> None:
     carol = Person("carol")
     bob.do(f"accounts/{alice.id}/follow")

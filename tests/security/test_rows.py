@@ -165,7 +165,18 @@ def _html_of(body: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "domain", ["x" * 3000 + ".example", "a b.example", "localhost", "https://a.example", "a.example/x"]
+    "domain",
+    [
+        "x" * 3000 + ".example",
+        "a b.example",
+        "localhost",
+        "https://a.example",
+        "a.example/x",
+        "a.example:80",
+        "1.2.3.4",
+        "0x7f.1",
+        "[::1]",
+    ],
 )
 def test_row_37_what_may_name_its_author_is_a_domain(alice: Person, domain: str) -> None:
     answer = alice.api.patch(UPDATE, {"attribution_domains": ["good.example", domain]})

@@ -67,6 +67,16 @@ def test_row_33_the_table_of_a_profile_has_four_rows_of_255_characters(alice: Pe
         assert [(len(item["name"]), len(item["value"])) for item in answer.json()["source"]["fields"]] == [(255, 255)]
 
 
+def test_the_domains_that_may_name_an_author_are_256_and_each_once(alice: Person) -> None:
+    domains = [f"d{number}.example" for number in range(256)]
+    answer = alice.api.patch(UPDATE, {"attribution_domains": domains})
+    assert (answer.status_code, answer.json()["source"]["attribution_domains"]) == (200, domains)
+    answer = alice.api.patch(UPDATE, {"attribution_domains": [*domains, "one-more.example"]})
+    assert (answer.status_code, answer.json()["details"]["attribution_domains"][0]["error"]) == (422, "ERR_TOO_LONG")
+    answer = alice.api.patch(UPDATE, {"attribution_domains": ["a.example", "A.Example."] * 200})
+    assert answer.json()["source"]["attribution_domains"] == ["a.example"]
+
+
 @pytest.mark.parametrize(
     ("field", "limit"),
     [("username", 30), ("email", 320), ("password", 72), ("reason", 420)],

@@ -238,6 +238,39 @@ def test_an_undone_boost_leaves_the_timeline(reader: Person, author: Person) -> 
     assert cached(reader) == []
 
 
+@pytest.mark.parametrize("looked", [False, True], ids=["not looked at", "looked at before the feed hears of it"])
+def test_when_a_boost_is_taken_back_somebody_elses_takes_its_place(
+    reader: Person, author: Person, looked: bool
+) -> None:
+    first, second = person(), person()
+    for other in (first, second):
+        follow(reader, other)
+    ids(reader)
+    status = make_status(author.account)
+    shown, skipped = make_reblog(first.account, status), make_reblog(second.account, status)
+    work()
+    assert ids(reader) == [shown.id]
+    assert first.api.post(f"/api/v1/statuses/{status.id}/unreblog").status_code == 200
+    if looked:
+        assert ids(reader) == [skipped.id]
+    work()
+    assert ids(reader) == [skipped.id]
+    assert ids(reader) == cached(reader) == [skipped.id]
+
+
+def test_a_follow_with_other_options_brings_back_what_the_old_ones_hid(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    written = [make_status(author.account, "hello", language="en").id for _ in range(2)]
+    written.append(make_reblog(author.account, make_status(person().account)).id)
+    work()
+    strict, open_to_all = {"languages": ["de"], "reblogs": False}, {"languages": [], "reblogs": True}
+    for options, expected in ((strict, []), (open_to_all, written[::-1])):
+        assert reader.api.post(f"/api/v1/accounts/{author.id}/follow", options).status_code == 200
+        work()
+        assert ids(reader) == expected
+        assert cached(reader) == expected
+
+
 def test_a_boost_of_what_was_just_seen_is_not_shown_again(reader: Person, author: Person) -> None:
     booster, second = person(), person()
     for other in (author, booster, second):

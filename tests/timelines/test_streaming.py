@@ -94,6 +94,14 @@ def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: Streamin
     assert refusal(f"{server.ws}?access_token={reader.api.token}")[:2] == (401, invalid)
 
 
+def test_a_refused_socket_is_no_error_in_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with streaming_server(log) as server:
+        for _ in range(3):
+            refusal(f"{server.ws}?access_token=wrong")
+    assert log.read_text() == ""
+
+
 def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)
     scopes = {"error": "Access token does not have the required scopes", "status": 401}
     with open_socket(server, person(scopes="write"), "user") as socket:
@@ -134,6 +142,16 @@ def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, 
         make_status(author.account, "#cats")
         work()
         assert socket.next()["stream"] == ["public:local"]
+        assert socket.is_silent()
+
+
+def test_a_hashtag_is_left_in_any_spelling(server: StreamingServer, author: Person) -> None:
+    with open_socket(server, author) as socket:
+        socket.say(type="subscribe", stream="hashtag", tag="Cats")
+        socket.say(type="unsubscribe", stream="hashtag", tag="cats")
+        assert socket.is_silent()
+        make_status(author.account, "#cats")
+        work()
         assert socket.is_silent()
 
 

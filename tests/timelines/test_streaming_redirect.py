@@ -11,7 +11,7 @@ from tests.support.client import Api
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("path", ["", "/user", "/user/notification", "/public/local", "/health"])
+@pytest.mark.parametrize("path", ["", "/user", "/user/notification", "/public/local", "/health", "/a/b/c", "/a/b/c/d/"])
 def test_another_host_or_port_is_a_permanent_redirect_that_keeps_path_and_query(settings: Any, path: str) -> None:
     settings.BASE_URL = "https://social.example"
     settings.STREAMING_URL = "wss://stream.other"

@@ -33,6 +33,14 @@ TOO_MANY: Final = "Too many streams on one connection"
 _Item = tuple[Stream, Message] | StreamError | bool
 
 
+def _normalised(tag: str | None) -> str:
+    return normalise_hashtag((tag or "").removeprefix("#"))
+
+
+def _key(name: str, tag: str | None) -> tuple[str, str]:
+    return name, _normalised(tag) if name.startswith("hashtag") else ""
+
+
 class Connection:
     """One client's connection, WebSocket or event stream.
 
@@ -57,7 +65,8 @@ class Connection:
         self.token_id: int = identity.token_id
         self._switchboard = switchboard
         self._send, self._close, self._complain = send, close, complain
-        self._streams: dict[tuple[str, ...], tuple[Stream, Listener]] = {}
+        # By name and normalised tag: #Cats and #cats are one stream.
+        self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
         self._ended = False
@@ -86,10 +95,11 @@ class Connection:
             account_id=self.account_id,
             scopes=self.identity.scopes,
             tag=tag,
-            normalised_tag=normalise_hashtag((tag or "").removeprefix("#")),
+            normalised_tag=_normalised(tag),
             origins=origins or (False, False),
         )
-        if stream.label in self._streams:
+        key = _key(name, tag)
+        if key in self._streams:
             return
         if len(self._streams) >= MAX_STREAMS:
             raise StreamError(400, TOO_MANY)
@@ -97,15 +107,14 @@ class Connection:
             self._watched = self._switchboard.viewers.take(self.account_id)
             self._switchboard.listen(channels.relations(self.account_id), self._watched.forget)
         listener = partial(self.offer, stream)
-        self._streams[stream.label] = (stream, listener)
+        self._streams[key] = (stream, listener)
         for channel in stream.channels:
             self._switchboard.listen(channel, listener)
         await self._switchboard.settle(*stream.channels)
 
     def unsubscribe(self, name: str, tag: str | None = None) -> None:
-        """Hear a stream no more; one that is not heard is no error."""
-        label = (name,) if tag is None or not name.startswith("hashtag") else (name, tag)
-        found = self._streams.pop(label, None)
+        """Hear a stream no more, in whatever spelling of its hashtag; one that is not heard is no error."""
+        found = self._streams.pop(_key(name, tag), None)
         if found is not None:
             self._silence(*found)
 

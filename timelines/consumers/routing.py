@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from timelines.consumers.doors import PREFIX
+from timelines.consumers.refusals import keep_refusals_quiet
 from timelines.consumers.server_sent import ServerSentConsumer
 from timelines.consumers.switchboard import Switchboard
 from timelines.consumers.websocket import StreamingConsumer
@@ -17,6 +18,7 @@ class StreamingApplication:
 
     def __init__(self) -> None:
         self.switchboard = Switchboard()
+        keep_refusals_quiet()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one connection, or the process's own beginning and end."""

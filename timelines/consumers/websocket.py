@@ -12,6 +12,7 @@ from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
 from timelines.consumers.doors import Knock
+from timelines.consumers.refusals import note_refusal
 from timelines.consumers.switchboard import Switchboard
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
@@ -117,6 +118,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         ]
         await self.send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
         body = orjson.dumps({"error": error.text})
+        note_refusal()
         await self.send({"type": "websocket.http.response.body", "body": body})
 
     def _leave(self) -> None:

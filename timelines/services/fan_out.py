@@ -74,6 +74,7 @@ def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> in
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     """Take deleted posts, and every boost of them, out of feeds, and tell the streams.
 
+    Feeds that show a boost which was taken back are built again: they may lack somebody else's boost of the same post.
     Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime
     lost their feed then.
     """
@@ -81,11 +82,13 @@ def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     boosts = Status.objects.filter(reblog_of_id__in=list(items)).values_list("id", "account_id", "reblog_of_id")
     items |= {status_id: (account_id, original or 0) for status_id, account_id, original in boosts}
     followers = list_local_followers({account_id for account_id, _original in items.values()})
+    undone = {event.status_id for event in events if event.reblog_of_id is not None}
     by_author: dict[int, list[FeedItem]] = defaultdict(list)
     for status_id, (account_id, original) in items.items():
         by_author[account_id].append(FeedItem(status_id, original))
     for author, gone in by_author.items():
-        feed.remove(followers[author], gone)
+        feed.remove(followers[author], [item for item in gone if item.id not in undone])
+        feed.drop_showing(followers[author], [item for item in gone if item.id in undone])
     public = {
         row.id: row.local
         for row in load_rows(items)

@@ -38,7 +38,8 @@ def load_home_page(viewer_id: int, window: Window) -> Page:
             return page
         # What may no longer be shown leaves the feed; the page is asked for anew, else it would be short, or empty.
         with redis.best_effort("take posts out of a feed"):
-            feed.remove([viewer_id], lost)
+            feed.remove([viewer_id], [item for item in lost if not item.original])
+            feed.drop_showing([viewer_id], [item for item in lost if item.original])
     return _judged(viewer_id, _from_sql(viewer_id, window, kept).page, window)
 
 

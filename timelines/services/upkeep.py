@@ -11,6 +11,7 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    FollowChanged,
     TokenRevoked,
     UserStateChanged,
 )
@@ -20,8 +21,8 @@ from timelines.stores import feed
 RelationEvent = AccountUnfollowed | AccountBlocked | AccountUnblocked | AccountMuted | AccountUnmuted
 
 
-def forget_followers_feeds(events: Sequence[AccountFollowed]) -> None:
-    """Forget the feed of somebody who follows somebody new; it is built with their posts when it is looked at.
+def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
+    """Forget the feed of somebody who follows somebody new, or in another way; it is built again when it is looked at.
 
     Adding the new posts alone would not do: what others have answered to the one now followed belongs into the home
     timeline from now on as well, and a feed never lacks what SQL would show. Raises RedisError.

@@ -83,7 +83,7 @@ def _forget_all() -> None:
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
     while batch := list(islice(keys, _KEYS_PER_CALL)):
         connected.unlink(*batch)
-    for script in (_READ, _ADD, _REMOVE, _FINISH):
+    for script in (_READ, _ADD, _REMOVE, _DROP_SHOWING, _FINISH):
         script.load()
 
 
@@ -155,6 +155,23 @@ for i, key in ipairs(KEYS) do
     local item = string.sub(data, p, p + 15)
     redis.call('ZREM', key, item)
     redis.call('ZREM', key .. ':build', item)
+  end
+end
+""",
+    _forget_all,
+)
+
+# KEYS: feeds. ARGV: the items. Builders may have read what is gone: their announcements end in any case.
+_DROP_SHOWING: Final = redis.Script(
+    "feeds",
+    """
+for _, key in ipairs(KEYS) do
+  redis.call('DEL', key .. ':build')
+  for p = 1, #ARGV[1], 16 do
+    if redis.call('ZSCORE', key, string.sub(ARGV[1], p, p + 15)) then
+      redis.call('UNLINK', key)
+      break
+    end
   end
 end
 """,
@@ -251,6 +268,15 @@ def remove(account_ids: Iterable[int], items: Sequence[FeedItem]) -> None:
     data, accounts = _packed(items), iter(account_ids)
     while data and (batch := list(islice(accounts, _KEYS_PER_CALL))):
         _REMOVE([feed_key(account) for account in batch], [data] * len(batch))
+
+
+def drop_showing(account_ids: Iterable[int], boosts: Sequence[FeedItem]) -> None:
+    """Forget those feeds of accounts that show one of the boosts: another boost of the same post may have been skipped
+    for its sake, and belongs into the feed once it is gone. Raises RedisError.
+    """
+    data, accounts = _packed(boosts), iter(account_ids)
+    while data and (batch := list(islice(accounts, _KEYS_PER_CALL))):
+        _DROP_SHOWING([feed_key(account) for account in batch], [data])
 
 
 def drop(account_ids: Iterable[int]) -> None:

@@ -64,6 +64,18 @@ def test_form_encoding_and_client_booleans_are_understood(app: Api) -> None:
         ({"password": "x" * 73}, "password", "ERR_TOO_LONG"),
         ({"agreement": False}, "agreement", "ERR_ACCEPTED"),
         ({"agreement": "false"}, "agreement", "ERR_ACCEPTED"),
+        ({"agreement": []}, "agreement", "ERR_ACCEPTED"),
+        ({"agreement": {}}, "agreement", "ERR_ACCEPTED"),
+        ({"agreement": "yes"}, "agreement", "ERR_ACCEPTED"),
+        ({"agreement": "t"}, "agreement", "ERR_ACCEPTED"),
+        ({"agreement": 2}, "agreement", "ERR_ACCEPTED"),
+        ({"password": " " * 8}, "password", "ERR_BLANK"),
+        ({"email": "x@localhost"}, "email", "ERR_UNREACHABLE"),
+        ({"email": "x@nowhere.invalid"}, "email", "ERR_UNREACHABLE"),
+        ({"email": "x@[127.0.0.1]"}, "email", "ERR_INVALID"),
+        ({"email": "x@[IPv6:::1]"}, "email", "ERR_INVALID"),
+        ({"email": "x@ex\ufffdample.com"}, "email", "ERR_INVALID"),
+        ({"email": "x@127.0.0.11"}, "email", "ERR_INVALID"),
     ],
 )
 def test_a_broken_rule_is_named_with_its_code(app: Api, change: dict[str, Any], field: str, code: str) -> None:
@@ -72,6 +84,11 @@ def test_a_broken_rule_is_named_with_its_code(app: Api, change: dict[str, Any], 
     assert answer.json()["error"].startswith("Validation failed: ")
     assert code in codes(answer)[field]
     assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("spelling", [True, 1, "true", "True", "1", "on"])
+def test_an_agreement_is_understood_as_libraries_write_it(app: Api, spelling: Any) -> None:
+    assert app.post("/api/v1/accounts", FORM | {"agreement": spelling}).status_code == 200
 
 
 def test_an_empty_form_names_every_missing_field(app: Api) -> None:

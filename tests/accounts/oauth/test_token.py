@@ -228,3 +228,10 @@ def test_a_code_used_ten_times_at_once_works_once() -> None:
     results = _at_once(10, lambda: exchange_code(application=application, code=code, redirect_uri=CALLBACK))
     assert sum(isinstance(result, AccessToken) for result in results) == 1, results
     assert sum(isinstance(result, BadRequest) for result in results) == 9, results
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
+def test_what_cannot_be_read_is_an_invalid_request_with_a_description(client: Client, path: str) -> None:
+    refused(client.post(path, "{", content_type="application/json"), 400, "invalid_request")
+    too_long = json.dumps({"token": "x" * 1_100_000})
+    refused(client.post(path, too_long, content_type="application/json"), 413, "invalid_request")

@@ -1,0 +1,26 @@
+"""`manage.py createsuperuser`: says which command makes an owner here."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+
+class Command(BaseCommand):
+    """Takes the place of Django's, which knows no accounts: whoever runs a server here has one."""
+
+    help = "Not used here: create_account --role Owner makes an account that may do everything."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        # Those of Django's command, so that its users read the sentence instead of a parser's complaint.
+        for name in ("--username", "--email", "--database"):
+            parser.add_argument(name, help=SUPPRESS)
+        parser.add_argument("--noinput", "--no-input", action="store_true", help=SUPPRESS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        raise CommandError(
+            _("Use this instead: manage.py create_account NAME --email ADDRESS --role Owner --confirmed")
+        )
