@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote_plus
 
+import orjson
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
@@ -19,11 +20,12 @@ from accounts.services.applications import authenticate_application
 from accounts.services.tokens import exchange_code, issue_application_token, revoke_token
 from social.api.access import anyone, user
 from social.api.inputs import ClientString, Input
-from social.api.responses import reply
+from social.api.responses import error, reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import BadRequest
 
 _NEVER_CACHED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_UNREADABLE: Final = (400, 411, 413, 422)
 
 
 @dataclass(frozen=True)
@@ -123,3 +125,13 @@ class OAuthViewSet(ApiViewSet):
     def metadata(self, request: Request) -> Any:
         """What this authorization server can do (RFC 8414)."""
         return reply(metadata_entity())
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
+        """The answer to an error; what cannot be read is an `invalid_request` to the clients of tokens."""
+        response = super().handle_exception(exc)
+        if self.action not in ("token", "revoke") or response.status_code not in _UNREADABLE:
+            return response
+        body = orjson.loads(response.content)
+        if "error_description" in body:
+            return response
+        return error("invalid_request", status=response.status_code, error_description=body["error"])

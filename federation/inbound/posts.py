@@ -96,13 +96,16 @@ def _bury(uri: str, actor_uri: str) -> None:
 
 
 def announce(incoming: Incoming) -> None:
-    """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin."""
+    """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin.
+
+    The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them.
+    """
     uri, object_uri = incoming.needed_uri(), incoming.needed_object_uri()
     known = find_post(object_uri)
     followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
     if not followed and not (known is not None and known.local):
         raise Rejected("nobody here has to do with the boost")
-    status = known if known is not None else find_or_fetch_post(object_uri)
+    status = known or _own_post(incoming) or find_or_fetch_post(object_uri)
     status = status.reblog_of or status
     if not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected("the booster cannot read the post")
@@ -123,6 +126,20 @@ def announce(incoming: Incoming) -> None:
         raise Rejected("the post may not be boosted") from None
     except IntegrityError:
         raise Rejected("the id of the boost is another post's") from None
+
+
+def _own_post(incoming: Incoming) -> Status | None:
+    """The booster's own post as it stands in the boost; None when another's or none stands there."""
+    if not is_note(incoming.object):
+        return None
+    note = read_note(incoming.object)
+    if note.author_uri != incoming.actor.uri:
+        return None
+    fetch_ancestors(note)
+    status = keep_note(note, incoming.actor, announced=False)
+    if status is None:
+        raise Rejected("the post was deleted")
+    return status
 
 
 def undo_announce(incoming: Incoming) -> bool:

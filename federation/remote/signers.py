@@ -13,11 +13,14 @@ from typing import Final
 from django.conf import settings
 
 from accounts.models import Account, KeyPair
-from federation.documents.reading import MAX_URI, origin_of
-from federation.remote.actors import fetch_owner
+from accounts.queries.accounts import split_address
+from federation.documents.reading import MAX_URI, Rejected, origin_of
+from federation.remote import pauses, webfinger
+from federation.remote.actors import fetch_actor, fetch_owner
 from federation.signatures import cavage, rfc9421
 from federation.signatures.message import BadSignature, Message
 from social.kernel import clock
+from social.kernel.errors import Unavailable
 
 DEADLINE: Final = 4.0
 # A key that does not fit is asked for again, but nobody can make us ask more often than this.
@@ -55,27 +58,83 @@ def verify(message: Message) -> Signed:
     """
     signature = parse(message)
     key_id = signature.key_id
-    if len(key_id) > MAX_URI or origin_of(key_id) is None:
-        raise BadSignature("the key's id is no address", malformed=True)
-    if origin_of(key_id) == origin_of(settings.BASE_URL):
-        raise BadSignature("the key would be one of ours")
-    known = KeyPair.objects.select_related("account").filter(key_id=key_id).first()
+    known = _known_key(key_id)
     if known is None:
-        account = fetch_owner(key_id, deadline=DEADLINE)
-        _check(signature, message, KeyPair.objects.get(account=account).public_key)
-        return Signed(account, _fingerprint(signature))
-    account = known.account
+        try:
+            key = _fetch_key(key_id, message.source)
+        except pauses.Pause as pause:
+            if pause.refused:
+                raise BadSignature(str(pause)) from None
+            raise Unavailable(str(pause)) from None
+        _check(signature, message, key.public_key)
+        return Signed(key.account, _fingerprint(key, signature))
     try:
         _check(signature, message, known.public_key)
     except BadSignature as error:
-        if error.malformed or not _may_refresh(account):
+        if error.malformed or not _may_refresh(known.account):
             raise
-        account = fetch_owner(key_id, deadline=DEADLINE)
-        fresh = KeyPair.objects.get(account=account).public_key
-        if fresh == known.public_key:
+        try:
+            fresh = _fetch_key(known.key_id, message.source)
+        except pauses.Pause:
+            raise error from None
+        if fresh.public_key == known.public_key:
             raise
-        _check(signature, message, fresh)
-    return Signed(account, _fingerprint(signature))
+        _check(signature, message, fresh.public_key)
+        return Signed(fresh.account, _fingerprint(fresh, signature))
+    return Signed(known.account, _fingerprint(known, signature))
+
+
+def _known_key(key_id: str) -> KeyPair | None:
+    """The key with this id, as far as it is known here; of an `acct:` id, the key of the account with that address."""
+    if len(key_id) > MAX_URI:
+        raise BadSignature("the key's id is no address", malformed=True)
+    keys = KeyPair.objects.select_related("account")
+    address = _address_of(key_id)
+    if address is not None:
+        username, domain = address
+        return keys.filter(account__username__iexact=username, account__domain=domain).first()
+    if origin_of(key_id) is None:
+        raise BadSignature("the key's id is no address", malformed=True)
+    if origin_of(key_id) == origin_of(settings.BASE_URL):
+        raise BadSignature("the key would be one of ours")
+    return keys.filter(key_id=key_id).first()
+
+
+def _address_of(key_id: str) -> tuple[str, str] | None:
+    """Username and domain of an `acct:` id; None for an id of another kind. Raises BadSignature."""
+    if key_id[:5].lower() != "acct:":
+        return None
+    pair = split_address(key_id[5:])
+    if pair is None or "\0" in key_id:
+        raise BadSignature("the key's id is no address", malformed=True)
+    username, domain = pair
+    if domain is None:
+        raise BadSignature("the key would be one of ours")
+    if origin_of(f"https://{domain}") is None:
+        raise BadSignature("the key's id is no address", malformed=True)
+    return username, domain
+
+
+def _fetch_key(key_id: str, source: str) -> KeyPair:
+    """Ask a key's server for it, unless that has just failed. Raises as `verify`, and Pause."""
+    pauses.check(key_id, source)
+    address = _address_of(key_id)
+    try:
+        if address is None:
+            account = fetch_owner(key_id, deadline=DEADLINE)
+        else:
+            account = fetch_actor(webfinger.look_up(*address, deadline=DEADLINE).actor_uri, deadline=DEADLINE)
+    except Rejected:
+        pauses.begin(key_id, source, refused=True)
+        raise
+    except Unavailable:
+        pauses.begin(key_id, source, refused=False)
+        raise
+    key = KeyPair.objects.select_related("account").filter(account=account).first()
+    if key is None:
+        pauses.begin(key_id, source, refused=True)
+        raise Rejected("the actor has no key")
+    return key
 
 
 def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
@@ -89,5 +148,6 @@ def _may_refresh(account: Account) -> bool:
     return account.fetched_at is None or clock.now() - account.fetched_at > _REFRESH_AFTER
 
 
-def _fingerprint(signature: Parsed) -> str:
-    return hashlib.sha256(f"{signature.key_id}\n{signature.signature}".encode()).hexdigest()
+def _fingerprint(key: KeyPair, signature: Parsed) -> str:
+    # The key's own id, not the one that was sent: a key may be called by two, and neither is signed.
+    return hashlib.sha256(f"{key.key_id}\n{signature.signature}".encode()).hexdigest()

@@ -26,12 +26,16 @@ class BadSignature(Exception):
 
 @dataclass(frozen=True)
 class Message:
-    """A request: header names in lower case, `target` is the path with its query as it was sent."""
+    """A request: header names in lower case, `target` is the path with its query as it was sent.
+
+    `source` is the address it came from as it is counted; empty for none.
+    """
 
     method: str
     target: str
     headers: Mapping[str, str]
     body: bytes
+    source: str = ""
 
     def header(self, name: str) -> str:
         """A header's value. Raises BadSignature for one that is covered and absent."""

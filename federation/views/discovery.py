@@ -16,10 +16,8 @@ from federation.documents import discovery
 from federation.remote.instance_actor import instance_actor, instance_actor_uri
 from federation.remote.references import find_account, is_own
 from federation.views.messages import reads
-from federation.views.negotiation import refusal
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
-from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
 
 _DAYS_3 = "public, max-age=259200"
@@ -32,22 +30,34 @@ def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
 
 @reads
 def webfinger(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/webfinger?resource=`: 400 without a resource that could be one, 404 for nobody here."""
+    """`/.well-known/webfinger?resource=`: 400 without a resource that could be one, 404 for nobody here, both empty."""
     resource = clean_input(request.GET.get("resource", "")).strip()
     if not resource or len(resource) > 2048:
-        return refusal("Bad Request", 400)
+        return _empty(400)
     account, instance = _find(resource)
     if account is None:
-        raise NotFound
+        return _empty(404)
     content_type = "application/jrd+json; charset=utf-8"
     response = _json(discovery.webfinger(account, instance=instance), content_type, _DAYS_3)
     response.headers["Vary"] = "Origin, Accept"
     return response
 
 
+def _empty(status: int) -> HttpResponse:
+    headers = {"Cache-Control": "private, no-store", "Vary": "Origin, Accept"}
+    response = HttpResponse(b"", status=status, headers=headers)
+    # Django would log it once more; the access log has it already.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
+
+
 def _find(resource: str) -> tuple[Account | None, bool]:
     """The account behind a resource, and whether it is this server itself."""
-    if "://" in resource:
+    # Schemes, and the hosts behind them, have no case (RFC 3986 section 3).
+    scheme, separator, rest = resource.partition("://")
+    if separator:
+        host, slash, path = rest.partition("/")
+        resource = f"{scheme.lower()}://{host.lower()}{slash}{path}"
         try:
             parts = urlsplit(resource)
         except ValueError:  # e.g. a bracket that no IPv6 address closes
@@ -56,7 +66,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
             return instance_actor(), True
         account = find_account(resource) if is_own(resource) else None
         return _shown(account.username) if account is not None and account.local else None, False
-    address = resource.removeprefix("acct:")
+    address = resource[5:] if resource[:5].lower() == "acct:" else resource
     if "@" not in address.removeprefix("@"):
         return (instance_actor(), True) if links.is_own_domain(address) else (None, False)
     pair = split_address(address)

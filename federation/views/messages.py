@@ -13,6 +13,7 @@ from federation.documents.reading import MAX_BYTES, Rejected
 from federation.signatures.message import BadSignature, Message
 from federation.views.negotiation import refusal
 from social.api import exceptions
+from social.api.addresses import client_ip, rate_key
 from social.kernel.errors import KernelError, NotFound, Unavailable
 
 View = Callable[..., HttpResponse]
@@ -33,7 +34,8 @@ def message_of(request: HttpRequest) -> Message:
         raise TooLarge
     headers = {name.lower(): value for name, value in request.headers.items()}
     # HEAD is signed by nobody as such.
-    return Message(request.method or "GET", request.META.get("RAW_URI") or request.get_full_path(), headers, body)
+    target = request.META.get("RAW_URI") or request.get_full_path()
+    return Message(request.method or "GET", target, headers, body, rate_key(client_ip(request)))
 
 
 def reads(view: View) -> View:

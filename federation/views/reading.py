@@ -56,9 +56,9 @@ def signer_of(request: HttpRequest) -> Account | None:
 
 
 def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
-    """The local post, for everybody, or for the servers of those who may read it. Raises NotFound.
+    """The local post, for everybody, or for a signer who may read it. Raises NotFound.
 
-    A server signs with an account of its own: it may have what one of its people may read.
+    Another account of the reader's server is a stranger, the one that stands for the server too (behaviours section 7).
     """
     number = parse_id(status_id)
     if number is None:
@@ -72,11 +72,10 @@ def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
     signer = signer_of(request)
     if signer is None or signer.suspended or signer.local:
         raise NotFound
-    for viewer_id in _viewers(signer, number):
-        found = _first(viewer_id, wanted)
-        if found is not None:
-            return Found(found, private=True)
-    raise NotFound
+    found = _first(signer.id, wanted)
+    if found is None:
+        raise NotFound
+    return Found(found, private=True)
 
 
 def find_deleted(username: str, status_id: str) -> Status | None:
@@ -90,11 +89,3 @@ def find_deleted(username: str, status_id: str) -> Status | None:
 
 def _first(viewer_id: int | None, wanted: Q) -> Status | None:
     return list_statuses(viewer_id).select_related("account", "reblog_of__account").filter(wanted).first()
-
-
-def _viewers(signer: Account, status_id: int) -> list[int]:
-    """The signer, somebody of its server who follows the author, and somebody of it who is mentioned."""
-    people = Account.objects.filter(domain=signer.domain, suspended_at=None)
-    follower = people.filter(following__target__statuses=status_id).values_list("id", flat=True).first()
-    mentioned = people.filter(mentions__status=status_id).values_list("id", flat=True).first()
-    return [number for number in (signer.id, follower, mentioned) if number is not None]

@@ -11,7 +11,7 @@ from accounts.models import Account, Block, Domain, Follow, FollowRequest
 from accounts.services.blocking import block_account
 from federation.models import InboundActivity, Tombstone
 from notifications.models import Notification
-from social.kernel import clock
+from social.kernel import clock, redis
 from social.kernel.ids import moment_of
 from statuses.models import Favourite, Mention, Status, StatusTag, Visibility
 from tests.factories.statuses import counts, follow, make_status
@@ -85,6 +85,7 @@ class TestActors:
             zoe = elsewhere.person("zoe")
             elsewhere.finger("zoe", zoe.uri, subject=f"acct:zoe@{short.domain}")
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
+            redis.client("cache").flushdb()  # the five minutes for which a refused key is not asked for again
             short.finger("zoe", zoe.uri)
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
             assert remote(zoe).domain == short.domain
@@ -376,6 +377,16 @@ class TestPosts:
             assert (boost.reblog_of.content, boost.reblog_of.account.uri) == ("<p>true</p>", yan.uri)
             asked = [request for request in third.asked if request.path.startswith("/users/yan/statuses")]
             assert 'keyId="http://social.localhost/actor#main-key"' in asked[0].headers["signature"]
+
+    def test_a_boost_of_ones_own_post_for_followers_is_kept_as_it_stands_there(
+        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+    ) -> None:
+        """Only a follower may fetch such a post; the server's own signature may not."""
+        introduced(zoe, alice)
+        note = zoe.note("<p>for followers</p>", to=[f"{zoe.uri}/followers"], cc=[])
+        assert deal(zoe, zoe.activity("Announce", note, to=[f"{zoe.uri}/followers"])) == "done"
+        post = Status.objects.get(reblogs__account__uri=zoe.uri)
+        assert (post.content, post.visibility) == ("<p>for followers</p>", Visibility.PRIVATE)
 
     def test_an_answer_that_cannot_be_had_now_is_tried_again(
         self, elsewhere: Elsewhere, zoe: Someone, alice: Account

@@ -10,12 +10,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algorithms
 
 from accounts.models import Account, KeyPair
 from federation.models import InboundActivity
-from social.kernel import clock
-from tests.federation.elsewhere import Elsewhere, Someone, pair, post, signed
+from social.kernel import clock, redis
+from tests.federation.elsewhere import ACTIVITY, Elsewhere, Someone, pair, post, signed
 
 pytestmark = pytest.mark.django_db
 
@@ -160,6 +161,69 @@ def test_a_signer_whose_server_does_not_answer_is_told_to_come_again(elsewhere: 
 def test_a_signer_without_a_document_is_refused(elsewhere: Elsewhere, alice: Account) -> None:
     ghost = Someone(elsewhere, "ghost")
     assert (ghost.send(follow_of(ghost, alice)).status_code, stored()) == (401, 0)
+
+
+def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
+    elsewhere: Elsewhere, alice: Account
+) -> None:
+    ghost = Someone(elsewhere, "ghost")
+    with Elsewhere().running() as other:
+        gone = other.person("gone")
+    before = [ghost.send(follow_of(ghost, alice)).status_code, gone.send(follow_of(gone, alice)).status_code]
+    asked = len(elsewhere.gets())
+    assert [ghost.send(follow_of(ghost, alice)).status_code, gone.send(follow_of(gone, alice)).status_code] == before
+    assert len(elsewhere.gets()) == asked == 1
+    for name in redis.client("cache").scan_iter(redis.key("cache", "keyless*")):
+        assert 290 < redis.client("cache").ttl(name) <= 300
+
+
+def test_an_address_whose_keys_cannot_be_had_makes_no_more_requests_of_ours(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    """Contract, federation section 10 "Circuit"; others, and keys that are known, are not concerned."""
+
+    def send(someone: Someone, address: str) -> int:
+        body = json.dumps(follow_of(someone, alice)).encode()
+        headers = someone.headers("/inbox", body)
+        client = Client(raise_request_exception=False, REMOTE_ADDR=address)
+        return int(client.generic("POST", "/inbox", body, ACTIVITY, headers=headers).status_code)
+
+    assert send(zoe, "192.0.2.1") == 202
+    asked = len(elsewhere.gets())
+    ghosts = [Someone(elsewhere, f"ghost{number}") for number in range(6)]
+    assert [send(ghost, "192.0.2.1") for ghost in ghosts] == [401] * 3 + [503] * 3
+    assert len(elsewhere.gets()) - asked == 3
+    assert send(zoe, "192.0.2.1") == 202
+    assert send(elsewhere.person("yan", key=2), "192.0.2.2") == 202
+    with Elsewhere().running() as other:
+        gone = other.person("gone")
+    asked = len(elsewhere.gets())
+    assert send(gone, "192.0.2.3") == 503
+    assert (send(elsewhere.person("xan", key=3), "192.0.2.3"), len(elsewhere.gets())) == (503, asked)
+
+
+def test_a_key_may_be_called_by_its_owners_address(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    zoe.key_id = f"acct:zoe@{elsewhere.domain}"
+    elsewhere.serve(Someone(elsewhere, "zoe").document())
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = zoe.headers("/inbox", body)
+    assert (post("/inbox", body, headers).status_code, stored()) == (202, 1)
+    renamed = {**headers, "signature": headers["signature"].replace(zoe.key_id, f"{zoe.uri}#main-key")}
+    assert (post("/inbox", body, renamed).status_code, stored()) == (202, 1), "the same request, called by another name"
+    asked = len(elsewhere.gets())
+    assert zoe.send(follow_of(zoe, alice)).status_code == 202
+    assert len(elsewhere.gets()) == asked, "who is known is not asked for again"
+    mallory = Someone(elsewhere, "mallory", key=2)
+    mallory.key_id = zoe.key_id
+    assert mallory.send(follow_of(zoe, alice)).status_code == 401
+    for key_id, status in (
+        ("acct:alice@social.localhost", 401),
+        ("acct:zoe", 401),
+        ("acct:", 400),
+        ("acct:a@b c", 400),
+    ):
+        zoe.key_id = key_id
+        assert zoe.send(follow_of(zoe, alice)).status_code == status, key_id
 
 
 class _Request:
