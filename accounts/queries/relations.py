@@ -36,7 +36,7 @@ SELECT 'muting', target_id, hide_notifications, NULL, NULL, expires_at FROM acco
 _KNOWN: Final = f"""{_RELATIONS}
 UNION ALL
 SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_account WHERE id = ANY(%(ids)s)
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 
 
 def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:

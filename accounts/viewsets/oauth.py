@@ -126,7 +126,7 @@ class OAuthViewSet(ApiViewSet):
         """What this authorization server can do (RFC 8414)."""
         return reply(metadata_entity())
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
         """The answer to an error; what cannot be read is an `invalid_request` to the clients of tokens."""
         response = super().handle_exception(exc)
         if self.action not in ("token", "revoke") or response.status_code not in _UNREADABLE:

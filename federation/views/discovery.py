@@ -46,7 +46,7 @@ def webfinger(request: HttpRequest) -> HttpResponse:
 def _empty(status: int) -> HttpResponse:
     headers = {"Cache-Control": "private, no-store", "Vary": "Origin, Accept"}
     response = HttpResponse(b"", status=status, headers=headers)
-    # Django would log it once more; the access log has it already.
+    # Django would log it once more; the access log has it already. The mark is Django's own and not in its stubs.
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 

@@ -60,10 +60,10 @@ def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
 def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
     account = find_account(username)
     statuses = list_statuses(None).filter(account=account, reblog_of=None, in_reply_to=None).order_by("-id")[:POSTS]
+    # Fields and bio were written by our own formatter when they were saved, or sanitised when they were received.
     fields = [{"name": item["name"], "html": mark_safe(item["html"])} for item in account.fields]  # noqa: S308
     context: dict[str, Any] = {
         **person(account),
-        # Written by our own formatter when the bio was saved.
         "note": mark_safe(account.note_html),  # noqa: S308
         "fields": fields,
         "posts": [shown(status) for status in statuses.select_related("account").prefetch_related("media")],

@@ -18,7 +18,7 @@ SELECT {", ".join(f"n.{name}" for name in _FIELDS)} FROM notifications_notificat
  WHERE n.account_id = %(account)s
    AND (SELECT a.suspended_at IS NULL FROM accounts_account a WHERE a.id = n.from_account_id)
    AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 
 
 @dataclass(frozen=True, slots=True)

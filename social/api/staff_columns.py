@@ -17,6 +17,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
     Pages = Paginator[Any]
 else:  # Django's class takes no type argument when it runs
     Pages = Paginator
@@ -27,7 +29,7 @@ COUNTED_AT_MOST = 10_000
 
 
 def shown(
-    name: str, label: str | Promise, read: Column | None = None, *, order: str | None = None, minor: bool = False
+    name: str, label: str | _StrPromise, read: Column | None = None, *, order: str | None = None, minor: bool = False
 ) -> Column:
     """A column or a line of a row's page. `name` is its CSS class, and the attribute when `read` is not given.
 
@@ -40,10 +42,7 @@ def shown(
 
     # Django makes the cell's classes of the function's name: `field-<name>`, and here a second one.
     column.__name__ = f"{name} minor" if minor else name
-    column.short_description = label  # type: ignore[attr-defined]
-    if order is not None:
-        column.admin_order_field = order  # type: ignore[attr-defined]
-    return column
+    return admin.display(description=label, ordering=order)(column)
 
 
 def lines(title: str | Promise | None, *columns: Column) -> Any:

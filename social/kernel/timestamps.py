@@ -21,8 +21,8 @@ class _UtcLoader(Loader):
 
     def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
         super().__init__(oid, context)
-        # psycopg's own is compiled and takes no subclasses: its method is lent.
-        self._load = self.load = _PSYCOPGS(oid, context).load  # type: ignore[method-assign]
+        # psycopg's own is compiled and takes no subclasses: it is asked.
+        self._load = _PSYCOPGS(oid, context).load
 
     def load(self, data: Buffer) -> Any:
         return self._load(data)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from accounts.models import Account
 from accounts.policies.relations import NOBODY, Relations
+from accounts.queries import cards
 from accounts.queries.accounts import load_accounts
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import load_relations
@@ -23,17 +24,12 @@ Verdict = Callable[[Row, Relations], bool]
 
 def status_piece(row: Row) -> Wanted:
     """The name of a post's encoded body."""
-    return Wanted(f"status:{row.id}:{row.version}", _generation(row.domain))
+    return Wanted(f"status:{row.id}:{row.version}", f"emoji:{row.domain or ''}")
 
 
 def account_piece(row: Row) -> Wanted:
     """The name of the encoded body of a post's author."""
-    return Wanted(f"account:{row.account_id}:{row.account_version}", _generation(row.domain))
-
-
-def _generation(domain: str | None) -> str:
-    """What a body shows of custom emojis is as old as the emojis of its domain."""
-    return f"emoji:{domain}" if domain else "emoji:"
+    return cards.account_piece(row.account_id, row.account_version, row.domain)
 
 
 @dataclass(slots=True)

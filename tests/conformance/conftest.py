@@ -1,10 +1,13 @@
-"""People and tokens for the tests that knock at every door."""
+"""People, and tokens for the tests that knock at every door."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from social.api.scopes import SCOPES
+from tests.conformance.people import Person
 from tests.factories.accounts import make_token, make_user
 
 
@@ -31,3 +34,21 @@ class Doorkeeper:
 def door(db: None) -> Doorkeeper:
     """Where tokens come from."""
     return Doorkeeper()
+
+
+@pytest.fixture
+def alice(db: None) -> Person:
+    """Somebody."""
+    return Person("alice")
+
+
+@pytest.fixture
+def bob(db: None) -> Person:
+    """Somebody else."""
+    return Person("bob")
+
+
+@pytest.fixture(autouse=True)
+def own_media(settings: Any, tmp_path: Any) -> None:
+    """Files of one test are not seen by another."""
+    settings.MEDIA_ROOT = tmp_path

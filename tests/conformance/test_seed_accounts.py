@@ -22,16 +22,6 @@ pytestmark = pytest.mark.django_db
 UPDATE = "/api/v1/accounts/update_credentials"
 
 
-@pytest.fixture
-def alice() -> Person:
-    return Person("alice")
-
-
-@pytest.fixture
-def bob() -> Person:
-    return Person("bob")
-
-
 def relation(viewer: Person, other: Person) -> dict[str, Any]:
     found: list[dict[str, Any]] = viewer.read("accounts/relationships", **{"id[]": other.id})
     return found[0]

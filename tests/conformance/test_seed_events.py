@@ -24,7 +24,7 @@ def overheard(*names: str) -> Iterator[list[tuple[str, bytes]]]:
     """What is published on these channels inside the block: (channel, message)."""
     heard: list[tuple[str, bytes]] = []
     keys = {streams.channel_key(name): name for name in names}
-    listener = redis.client("streams").pubsub()  # type: ignore[no-untyped-call]
+    listener = redis.client("streams").pubsub()  # type: ignore[no-untyped-call]  # redis-py gives it no types
     listener.subscribe(*keys)
     waiting = len(keys)
     while waiting:

@@ -16,11 +16,6 @@ pytestmark = [pytest.mark.django_db, needs_federation]
 ACTIVITY = {"Accept": "application/activity+json"}
 
 
-@pytest.fixture
-def alice() -> Person:
-    return Person("alice")
-
-
 def test_seed_005_people_are_found_and_have_a_document(alice: Person) -> None:
     finger = Api().get("/.well-known/webfinger", {"resource": "acct:alice@social.localhost"}).json()
     href = next(link["href"] for link in finger["links"] if link["rel"] == "self")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -16,21 +15,6 @@ from tests.support.client import Api
 from tests.support.entities import check_ids
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def alice() -> Person:
-    return Person("alice")
-
-
-@pytest.fixture
-def bob() -> Person:
-    return Person("bob")
-
-
-@pytest.fixture(autouse=True)
-def _own_media(settings: Any, tmp_path: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path
 
 
 def test_seed_041_042_043_and_161_every_id_anywhere_is_a_string_and_has_no_numeric_twin(

@@ -19,16 +19,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def alice() -> Person:
-    return Person("alice")
-
-
-@pytest.fixture
-def bob() -> Person:
-    return Person("bob")
-
-
 def test_seed_003_and_004_following_tells_and_blocking_ends_it(alice: Person, bob: Person) -> None:
     assert alice.do(f"accounts/{bob.id}/follow")["following"] is True
     told = bob.read("notifications")

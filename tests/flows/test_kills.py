@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 import mastodon
 import psycopg
@@ -96,7 +97,7 @@ class Author:
         """No new posts from now on."""
         self._end.set()
 
-    def _request(self, method: str, path: str, seconds: float, **more: object) -> requests.Response | None:
+    def _request(self, method: str, path: str, seconds: float, **more: Any) -> requests.Response | None:
         """The first answer that is no sign of a broken server; None when it was one and may not be asked again."""
         deadline = time.monotonic() + seconds
         while True:
@@ -105,7 +106,7 @@ class Author:
                     method,
                     self.server.base_url + path,
                     timeout=10,
-                    **more,  # type: ignore[arg-type]
+                    **more,
                 )
                 if answer.status_code < 500:
                     return answer

@@ -29,21 +29,6 @@ ACTIVITY = {"Accept": "application/activity+json"}
 HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(1)>"><svg/onload=alert(1)> javascript:alert(1)'
 
 
-@pytest.fixture(autouse=True)
-def _own_media(settings: Any, tmp_path: Any) -> None:
-    settings.MEDIA_ROOT = tmp_path
-
-
-@pytest.fixture
-def alice() -> Person:
-    return Person("alice")
-
-
-@pytest.fixture
-def bob() -> Person:
-    return Person("bob")
-
-
 def test_row_6_own_documents_are_never_served_from_the_folder_of_uploads(alice: Person) -> None:
     document = json.dumps({"id": f"{django_settings.BASE_URL}/users/alice", "type": "Person"})
     encoded = quote(document)

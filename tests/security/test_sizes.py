@@ -17,16 +17,6 @@ pytestmark = pytest.mark.django_db
 UPDATE = "/api/v1/accounts/update_credentials"
 
 
-@pytest.fixture
-def alice() -> Person:
-    return Person("alice")
-
-
-@pytest.fixture
-def bob() -> Person:
-    return Person("bob")
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,6 +1,6 @@
 """Knows the server without its embassy: the settings of the test suite, federation not installed."""
 
-from social.settings.test import *  # noqa: F403
+from social.settings.test import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.test import INSTALLED_APPS
 
 INSTALLED_APPS = [app for app in INSTALLED_APPS if app != "federation"]

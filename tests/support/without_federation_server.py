@@ -1,6 +1,6 @@
 """Knows the server as an operator runs it, federation not installed."""
 
-from social.settings.base import *  # noqa: F403
+from social.settings.base import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.base import INSTALLED_APPS
 
 INSTALLED_APPS = [app for app in INSTALLED_APPS if app != "federation"]

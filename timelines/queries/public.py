@@ -74,7 +74,7 @@ def list_public_ids(viewer_id: int | None, window: Window, wanted: PublicFilter)
     condition = _condition(viewer_id, wanted) + _NO_REPLY + ("" if viewer_id is None else _CHOSEN_LANGUAGE)
     sql = f"""{"" if viewer_id is None else _UNWANTED}
       SELECT s.id FROM statuses_status s WHERE {condition} {_between("s.id", window)}
-       ORDER BY s.id {_direction(window)} LIMIT %(count)s"""  # noqa: S608
+       ORDER BY s.id {_direction(window)} LIMIT %(count)s"""  # noqa: S608 (constants)
     return _ids(sql, _values(viewer_id, window), window)
 
 
@@ -95,7 +95,7 @@ def list_tagged_ids(viewer_id: int | None, window: Window, wanted: PublicFilter,
                 {_between("t.status_id", window)}
           ORDER BY t.status_id {direction} LIMIT %(count)s) post
        WHERE tag.name = ANY(%(any)s) AND EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s)
-       ORDER BY post.status_id {direction} LIMIT %(count)s"""  # noqa: S608
+       ORDER BY post.status_id {direction} LIMIT %(count)s"""  # noqa: S608 (constants)
     parameters = _values(viewer_id, window) | {
         "name": tags.name,
         "any": [tags.name, *tags.any],
