@@ -16,10 +16,15 @@ from social.schedule import CELERY, QUEUES
 
 #: Seconds after which a drain makes room for the tasks of other queues and wakes itself again.
 SLICE: Final = 5.0
+#: Seconds a drain waits for company when this process has drained its queue within STREAM seconds: lone news is carried on
+#: at once, a stream of news in handfuls, each for the price of one.
+GATHER: Final = 0.03
+STREAM: Final = 0.25
 
 # A publisher may be somebody's POST: unlike a worker it gives up after a moment.
 _QUICK: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 0}
 _connections: dict[int, Connection] = {}
+_drained_at: dict[str, float] = {}
 
 
 def _publisher() -> Connection:
@@ -61,7 +66,14 @@ def drain_outbox(queue: str) -> None:
 
     A full batch is a sign of a backlog: one more worker is asked to join in, which may ask another.
     """
+    if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
+        time.sleep(GATHER)
     wakes.heard(queue)
+    _drain(queue)
+    _drained_at[queue] = time.monotonic()
+
+
+def _drain(queue: str) -> None:
     limit = QUEUES[queue].batch if queue in QUEUES else 200
     end = time.monotonic() + SLICE
     called_for_help = False
