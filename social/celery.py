@@ -5,23 +5,15 @@ from __future__ import annotations
 import os
 
 from celery import Celery, Task
-from celery.worker.request import Request
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
-
-
-class UnacknowledgedRequest(Request):
-    """A task's message in a worker. The queues ask for no acknowledgement; kombu would carry one to Redis all the same."""
-
-    def acknowledge(self) -> None:
-        """Note that it was taken."""
-        self.acknowledged = True
 
 
 class WakeUp(Task):
     """What every task is: see the docstring of this module."""
 
-    Request = UnacknowledgedRequest
+    # By name, because only workers need to load it.
+    Request = "social.runtime.messages:UnacknowledgedRequest"
 
 
 app = Celery("social", task_cls=WakeUp)

@@ -76,8 +76,8 @@ CELERY: Final[dict[str, Any]] = {
         "socket_keepalive": True,
     },
     # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
-    # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged, which would cost
-    # a third of a short task: a message is a wake-up or a turn of the clock, and the sweep makes up for a lost one.
+    # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged
+    # (social.runtime.messages): a message is a wake-up or a turn of the clock, and the sweep makes up for a lost one.
     "task_queues": [Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True) for name in QUEUES],
     "task_default_queue": "default",
     "task_default_exchange": "",

@@ -12,8 +12,8 @@ from social.kernel import clock
 class Block(models.Model):
     """`account` wants nothing to do with `target`, and cannot be seen by it."""
 
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocks")
-    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocked_by")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocks", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocked_by", db_index=False)
     uri = models.TextField(null=True, unique=True)
     created_at = models.DateTimeField(default=clock.now)
 
@@ -31,8 +31,8 @@ class Block(models.Model):
 class Mute(models.Model):
     """`account` does not want to see `target`; an expired mute no longer counts, whether its row is cleaned or not."""
 
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mutes")
-    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="muted_by")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mutes", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="muted_by", db_index=False)
     hide_notifications = models.BooleanField(default=True)
     expires_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)

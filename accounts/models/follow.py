@@ -25,8 +25,8 @@ class _Following(models.Model):
 class Follow(_Following):
     """`account` follows `target`, with the options of that follow."""
 
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following")
-    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="followers")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="followers", db_index=False)
 
     class Meta:
         constraints = [
@@ -45,8 +45,8 @@ class Follow(_Following):
 class FollowRequest(_Following):
     """`account` has asked to follow `target`, who has not answered yet."""
 
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests_sent")
-    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests_sent", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests", db_index=False)
 
     class Meta:
         constraints = [

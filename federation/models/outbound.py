@@ -35,7 +35,7 @@ class Delivery(models.Model):
     receiver refused it for good, or after the last attempt.
     """
 
-    activity = models.ForeignKey(OutboundActivity, on_delete=models.CASCADE, related_name="deliveries")
+    activity = models.ForeignKey(OutboundActivity, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     inbox_url = models.TextField()
     host = models.TextField()
     key = models.TextField()

@@ -28,10 +28,10 @@ class Notification(models.Model):
     """
 
     id = SnowflakeField(primary_key=True)
-    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="notifications")
-    from_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="notifications", db_index=False)
+    from_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     type = models.TextField(choices=NotificationType.choices)
-    status = models.ForeignKey(Status, null=True, on_delete=models.CASCADE, related_name="+")
+    status = models.ForeignKey(Status, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
     cause = models.TextField()
     group_key = models.TextField(null=True)
     filtered = models.BooleanField(default=False)

@@ -1,6 +1,6 @@
 """Reads of posts what decides who sees them and what changes too often to be kept: one statement for a whole page.
 
-The statement is a function of the database (migration 0003), which keeps its plan; moments come as milliseconds,
+The statement is a function of the database (migrations 0003 and 0005), which keeps its plan; moments come as milliseconds,
 because reading the dates of forty rows costs more than the rows. The rest of a post, its body, is in
 `statuses.queries.sources`, and read only when no encoded copy is at hand.
 """

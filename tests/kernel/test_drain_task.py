@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from kombu.utils.imports import symbol_by_name
 
 from social import tasks
+from social.celery import app
 from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues
@@ -19,11 +22,29 @@ from tests.kernel import news
 from tests.kernel.news import Happened
 
 Listen = Callable[..., Any]
+_MESSAGE = {
+    "headers": {"id": "1", "task": "social.tasks.drain_outbox", "lang": "py"},
+    "body": b'[["default"], {}, {}]',
+    "payload": [["default"], {}, {}],
+    "content_type": "application/json",
+    "content_encoding": "utf-8",
+    "properties": {},
+    "delivery_info": {},
+}
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str]) -> None:
-    """Tables and a caught wake-up."""
+def _ground(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables, a caught wake-up, and a process that has drained nothing yet."""
+    monkeypatch.setattr(tasks, "_drained_at", {})
+
+
+@pytest.fixture
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a drain has waited for company; nobody waits in truth."""
+    pauses: list[float] = []
+    monkeypatch.setattr(tasks.time, "sleep", pauses.append)
+    return pauses
 
 
 def tell(*events: Happened) -> None:
@@ -55,6 +76,53 @@ def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, lanes:
     tell(*(Happened(lane, n) for lane, length in enumerate(lanes) for n in range(length)))
     tasks.drain_outbox("default")
     assert not OutboxRow.objects.exists()
+
+
+def test_lone_news_is_carried_on_at_once(listen: Listen, waited: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    listen(Happened, news.remember)
+    monkeypatch.setattr(tasks, "STREAM", 0.0)
+    for number in (1, 2):
+        tell(Happened(number, number))
+        tasks.drain_outbox("default")
+    assert news.calls == [[1], [2]]
+    assert waited == []
+
+
+def test_a_stream_of_news_is_carried_on_in_handfuls(
+    listen: Listen, woken: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listen(Happened, news.remember)
+    monkeypatch.setattr(tasks, "STREAM", 60.0)
+    tell(Happened(1, 1))
+    tasks.drain_outbox("default")
+    tell(Happened(2, 2))
+    woken.clear()
+    monkeypatch.setattr(tasks.time, "sleep", lambda seconds: tell(*(Happened(n, n) for n in (3, 4))))
+    tasks.drain_outbox("default")
+    assert news.calls == [[1], [2, 3, 4]]
+    assert woken == [], "who comes while a drain waits sends no message"
+    tell(Happened(5, 5))
+    assert woken == ["default"], "once it has begun a message is sent again"
+
+
+def test_one_queue_does_not_wait_because_another_was_drained(listen: Listen, waited: list[float]) -> None:
+    listen(Happened, news.remember, queue="feeds")
+    tasks.drain_outbox("default")
+    tell(Happened(1, 1))
+    tasks.drain_outbox("feeds")
+    assert news.calls == [[1]]
+    assert waited == []
+
+
+def test_a_message_is_taken_without_a_word_to_the_broker() -> None:
+    request = symbol_by_name(tasks.drain_outbox.Request)
+    heard: list[object] = []
+    taken = request(
+        SimpleNamespace(**_MESSAGE), on_ack=lambda *words: heard.append(words), app=app, task=tasks.drain_outbox
+    )
+    taken.on_accepted(1, 0.0)
+    assert taken.acknowledged
+    assert heard == []
 
 
 def test_a_backlog_calls_one_more_worker(listen: Listen, woken: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -149,3 +150,23 @@ def test_a_post_that_vanishes_while_it_is_read_is_left_out(alice: Account, monke
     monkeypatch.setattr(page, "load_sources", lambda ids: real(set(ids) - {posts[0].id}))
     shown = orjson.loads(orjson.dumps(present_statuses(posts, alice.id)))
     assert [entity["id"] for entity in shown] == [str(posts[1].id)]
+
+
+@pytest.mark.parametrize("microsecond", [0, 1, 999, 1000, 122_999, 123_000, 123_999, 999_000, 999_999])
+def test_moments_are_cut_to_the_millisecond_and_never_rounded_up(microsecond: int) -> None:
+    moment = datetime(2026, 5, 17, 23, 59, 59, microsecond, tzinfo=UTC)
+    status = make_status(make_account())
+    Status.objects.filter(id=status.id).update(created_at=moment)
+    (row,) = load_rows([status.id])
+    assert row.created_at == moment.replace(microsecond=microsecond // 1000 * 1000)
+
+
+def test_a_page_is_read_by_indexes_however_small_the_tables_are() -> None:
+    viewer = make_account()
+    ids = [status.id for status in full_posts(viewer, 4)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sum(seq_scan) FROM pg_stat_xact_user_tables")
+        before = cursor.fetchone()[0]
+        load_rows(ids, viewer.id)
+        cursor.execute("SELECT sum(seq_scan) FROM pg_stat_xact_user_tables")
+        assert cursor.fetchone()[0] == before

@@ -1,0 +1,15 @@
+"""Knows how a worker takes a message: for good."""
+
+from __future__ import annotations
+
+from celery.worker.request import Request
+
+
+class UnacknowledgedRequest(Request):
+    """A task's message in a worker. The queues ask for no acknowledgement; kombu would carry one to Redis all the same,
+    which costs a third of a short task.
+    """
+
+    def acknowledge(self) -> None:
+        """Note that it was taken."""
+        self.acknowledged = True
