@@ -22,9 +22,9 @@ class SocialConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the outbox how a worker is woken, and the database how moments are read."""
-        from social.kernel import timestamps
+        """Tell the outbox how a worker is woken, and the database how values travel."""
+        from social.kernel import adapters
         from social.kernel.wakes import waker
 
-        timestamps.load_quickly()
+        adapters.adapt_quickly()
         waker.plug(_wake_worker)

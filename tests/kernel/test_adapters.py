@@ -1,4 +1,4 @@
-"""Promises of moments from the database: aware, in UTC, exact to the microsecond, and none for NULL."""
+"""Promises of values on their way: moments are aware, in UTC and exact, lists arrive as they were."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import DataError, connection
 
 pytestmark = pytest.mark.django_db
 
 
-def ask(sql: str) -> Any:
+def ask(sql: str, *parameters: Any) -> Any:
     with connection.cursor() as cursor:
-        cursor.execute(sql)
+        cursor.execute(sql, parameters or None)
         return cursor.fetchone()[0]
 
 
@@ -44,3 +44,33 @@ def test_psycopgs_loader_is_in_use() -> None:
         cursor.execute("SELECT now()")
         loader = cursor.cursor.adapters.get_loader(1184, 0)
     assert loader.__name__ == "_UtcLoader"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1], "bigint[]"),
+        ([2**63 - 1, -(2**63), 0], "bigint[]"),
+        ([], "bigint[]"),
+        ([], "text[]"),
+        ([1, None, 3], "bigint[]"),
+        ([None], "bigint[]"),
+        ([True, False], "boolean[]"),
+        ([[1, 2], [3, 4]], "bigint[]"),
+        (["a,b", '{"}', "NULL", "", None], "text[]"),
+        ([1, 2], "smallint[]"),
+        ([1.5, 2.5], "double precision[]"),
+    ],
+)
+def test_a_list_arrives_as_it_was(values: list[Any], kind: str) -> None:
+    assert ask(f"SELECT %s::{kind}", values) == values
+
+
+def test_ids_are_compared_with_columns_of_any_width() -> None:
+    assert ask("SELECT 5::smallint = ANY(%s)", [4, 5]) is True
+    assert ask("SELECT 5::bigint = ANY(%s)", [4, 6]) is False
+
+
+def test_a_number_that_fits_no_column_is_an_error_and_never_another_number() -> None:
+    with pytest.raises(DataError):
+        ask("SELECT %s::bigint[]", [2**63])
