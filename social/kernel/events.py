@@ -11,22 +11,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from itertools import chain
+from typing import Any, Final
 
 from django.db import transaction
 
+from social.kernel.batches import in_batches
 from social.kernel.subscriptions import Event, Reaction, Subscription, on, registry
 from social.kernel.wakes import wake
 
 __all__ = ["Event", "Reaction", "Subscription", "on", "publish"]
 
-_INSERT: Final = """
-INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error)
-SELECT queue, key, subscriber, event, payload::jsonb, COALESCE(%s, now()), 0, ''
-FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[])
-     WITH ORDINALITY AS r (queue, key, subscriber, event, payload, position)
-ORDER BY position
-"""
+_COLUMNS: Final = (
+    "INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error) VALUES "
+)
+_ROW: Final = "(%s, %s, %s, %s, %s, COALESCE(%s, now()), 0, '')"
+_ROWS: Final = 500
 
 
 @dataclass(frozen=True)
@@ -42,31 +42,27 @@ class _Wake:
 def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: they are heard if and only if it commits.
 
-    One row per event and interested subscriber, one INSERT for all; after commit one wake-up per queue. With `due_at`
-    (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no order with others of
-    their key, else a poll that ends in a week would hold up a week of news. Raises RuntimeError outside a transaction.
+    One row per event and interested subscriber, one INSERT for all (of up to 500); after commit one wake-up per queue.
+    With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no order with
+    others of their key, else a poll that ends in a week would hold up a week of news. Raises RuntimeError outside a
+    transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         names = ", ".join(type(event).__name__ for event in events)
         raise RuntimeError(f"publish({names}) needs the transaction of the change it tells of.")
-    columns: tuple[list[str], ...] = ([], [], [], [], [])
+    rows: list[tuple[Any, ...]] = []
     for event in events:
         wanted = [s for s in registry.of(type(event)) if s.when is None or s.when(event)]
-        if not wanted:
-            continue
-        lane, payload = "" if due_at else event.lane(), event.encoded()
-        for subscription in wanted:
-            row = (subscription.queue, lane, subscription.subscriber, type(event).__name__, payload)
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
-    if not columns[0]:
-        return
+        if wanted:
+            lane, payload, name = "" if due_at else event.lane(), event.encoded(), type(event).__name__
+            rows += [(s.queue, lane, s.subscriber, name, payload, due_at) for s in wanted]
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, [due_at, *columns])
+        for batch in in_batches(rows, _ROWS):
+            cursor.execute(_COLUMNS + ", ".join([_ROW] * len(batch)), list(chain.from_iterable(batch)))
     if due_at is not None:
         return
     hooks = [hook for _, hook, _ in connection.run_on_commit]
-    for queue in dict.fromkeys(columns[0]):
+    for queue in dict.fromkeys(row[0] for row in rows):
         if _Wake(queue) not in hooks:
             transaction.on_commit(_Wake(queue), robust=True)
