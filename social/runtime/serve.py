@@ -93,12 +93,12 @@ def _keep_logging(**_: object) -> None:
 
 
 def worker() -> None:
-    """The background work of every queue of `social.schedule`: four threads."""
+    """The background work of every queue of `social.schedule`: eight threads, for some may be waiting for other servers."""
     queues = importlib.import_module("social.schedule").QUEUES
     _celery(
         "worker",
         "--pool=threads",
-        "--concurrency=4",
+        "--concurrency=8",
         "--without-gossip",
         "--without-mingle",
         f"--queues={','.join(queues)}",
