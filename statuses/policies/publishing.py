@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Account
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.text.length import counted_length
 from statuses.models import MediaAttachment, MediaType, Processing, Visibility
 
@@ -64,6 +64,11 @@ def missing_media(media_ids: Sequence[int | str]) -> Invalid:
     """The error for files that are not the author's, not there, or attached already: which of them is not told."""
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
+
+
+def missing_parent() -> NotFound:
+    """The error for an answer to a post that its author may not read, or that is gone."""
+    return NotFound(_("The post you are trying to reply to does not appear to exist."))
 
 
 def check_media(media: Sequence[MediaAttachment]) -> None:

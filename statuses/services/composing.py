@@ -23,7 +23,13 @@ from social.kernel.text.languages import choose_language
 from social.kernel.text.names import clean_input, normalise_hashtag
 from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
-from statuses.policies.publishing import check_media_count, check_text, choose_visibility, missing_media
+from statuses.policies.publishing import (
+    check_media_count,
+    check_text,
+    choose_visibility,
+    missing_media,
+    missing_parent,
+)
 from statuses.ports import remote_accounts
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import Place, load_place
@@ -124,7 +130,7 @@ def _find_parent(status_id: str | int | None, author: Account) -> Place | None:
     try:
         return load_place(find_post(status_id, author.id).row.proper)
     except NotFound:
-        raise NotFound(_("The post you are trying to reply to does not appear to exist.")) from None
+        raise missing_parent() from None
 
 
 def _parsed_media_ids(media_ids: Sequence[int | str]) -> tuple[int, ...]:

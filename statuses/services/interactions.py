@@ -28,11 +28,14 @@ from statuses.policies.visibility import can_see
 from statuses.queries.rows import Row, load_rows
 from statuses.services.counters import bump
 from statuses.services.deleting import delete_status
+from statuses.services.holding import hold_status
 from statuses.services.storing import insert_status
 
+# Held as `hold_status` does, in the same statement.
 _INSERT_FAVOURITE: Final = """
 INSERT INTO statuses_favourite (account_id, status_id, uri, created_at)
-VALUES (%(account)s, %(status)s, %(uri)s, %(now)s) ON CONFLICT (account_id, status_id) DO NOTHING RETURNING id
+SELECT %(account)s, id, %(uri)s, %(now)s FROM statuses_status WHERE id = %(status)s AND deleted_at IS NULL FOR KEY SHARE
+ON CONFLICT (account_id, status_id) DO NOTHING RETURNING id
 """
 _DELETE_FAVOURITE: Final = "DELETE FROM statuses_favourite WHERE account_id = %s AND status_id = %s RETURNING id"
 
@@ -42,7 +45,8 @@ def favourite_status(
 ) -> bool:
     """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
 
-    True for a new like, and a Row that was given shows it; False when it was there already, maybe since the row was read.
+    True for a new like, and a Row that was given shows it; False when it was there already, maybe since the row was read,
+    or the post is gone.
     `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
     when the account blocks the author.
     """
@@ -93,7 +97,7 @@ def reblog_status(
 
     `relations` are the account's to the author, loaded if not given. `visibility` is as asked for, by default the
     user's own; a private post stays private. Announces StatusPublished for the boost and StatusReblogged. Raises
-    Invalid for another visibility, Forbidden for a post that may not be boosted.
+    Invalid for another visibility, Forbidden for a post that may not be boosted, NotFound for one deleted meanwhile.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)
@@ -103,6 +107,8 @@ def reblog_status(
     if not may_reblog(account, target, relations or load_relations(account.id, [target.account_id])):
         raise Forbidden
     with transaction.atomic():
+        if not hold_status(target.id):
+            raise NotFound
         lock(f"reblog:{account.id}:{target.id}")
         existing = _find_reblog(account.id, target.id)
         if existing is not None:

@@ -12,13 +12,15 @@ from django.db import IntegrityError, connection, transaction
 from accounts.models import Account, Tag
 from accounts.services.counters import count_status
 from social.kernel import clock
+from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.ids import snowflake_at
 from statuses.events import StatusPublished
 from statuses.models import MediaAttachment, Mention, Status, StatusTag, Visibility
-from statuses.policies.publishing import check_media, missing_media
+from statuses.policies.publishing import check_media, missing_media, missing_parent
 from statuses.queries.threads import Place
 from statuses.services.counters import bump
+from statuses.services.holding import hold_status
 
 PATH_LIMIT: Final = 4096
 """How many generations a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
@@ -66,8 +68,12 @@ def store_status(new: NewStatus) -> Status:
     """Write a post, its mentions, hashtags, files and thread keys, announce StatusPublished, count last.
 
     The caller holds a transaction and has checked everything but the files. Raises Invalid for files that are not
-    there for the author, or not to be attached together, and IntegrityError for a `uri` that exists already.
+    there for the author, or not to be attached together, NotFound when the post it answers was deleted meanwhile
+    (Unavailable for one from elsewhere: read again, it is an answer to nothing known), and IntegrityError for a `uri`
+    that exists already.
     """
+    if new.parent is not None and not hold_status(new.parent.id):
+        raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
     media = _lock_media(new)
     status = _insert(new)
     Mention.objects.bulk_create(

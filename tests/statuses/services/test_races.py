@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 from django.db import connection
 
 from accounts.models import Account, AccountStat, Tag
+from social.kernel.errors import NotFound
+from social.kernel.events import publish
 from statuses.models import Favourite, MediaAttachment, Status
+from statuses.queries.rows import Row, load_rows
 from statuses.services import deleting, storing
 from statuses.services.composing import StatusDraft
 from statuses.services.deleting import delete_status
@@ -175,3 +179,62 @@ def test_an_answer_to_a_post_that_is_being_deleted_leaves_both_whole() -> None:
     )
     assert answers[1] is None
     assert Status.objects.get(id=status.id).is_deleted
+
+
+@pytest.mark.parametrize("act", ["boost", "like", "answer"])
+def test_what_meets_a_deletion_comes_to_nothing(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    author, other = make_account(), _author(make_account())
+    status = make_status(author)
+    (row,) = load_rows([status.id])
+    begun = threading.Event()
+
+    def begin(*events: Any) -> None:
+        begun.set()
+        time.sleep(0.3)
+        publish(*events)
+
+    monkeypatch.setattr(deleting, "publish", begin)
+    acts: dict[str, Callable[[], Any]] = {
+        "boost": lambda: reblog_status(account=other, status=row),
+        "like": lambda: favourite_status(account_id=other.id, status=row),
+        "answer": lambda: publish_status(author=other, draft=StatusDraft(text="x", in_reply_to_id=status.id)),
+    }
+
+    def do(place: int) -> Any:
+        if place == 0:
+            return delete_status(status_id=status.id)
+        assert begun.wait(10)
+        return acts[act]()
+
+    answers = at_once(2, do)
+    assert answers[0] is None
+    assert answers[1] is False or isinstance(answers[1], NotFound), answers
+    assert not Status.objects.filter(deleted_at=None).exists()
+    assert not Favourite.objects.exists()
+    assert AccountStat.objects.filter(account=other, statuses_count__gt=0).count() == 0
+
+
+def test_answers_boosts_likes_and_a_deletion_never_wait_for_each_other_in_a_circle() -> None:
+    author, others = make_account(), [_author(make_account()) for _ in range(4)]
+    for _round in range(10):
+        status = make_status(author)
+        (row,) = load_rows([status.id])
+
+        def do(place: int, status: Status = status, row: Row = row) -> Any:
+            other = others[place % 4]
+            if place == 0:
+                return delete_status(status_id=status.id)
+            if place < 5:
+                return reblog_status(account=other, status=row)
+            if place < 9:
+                return publish_status(author=other, draft=StatusDraft(text="x", in_reply_to_id=status.id))
+            return favourite_status(account_id=other.id, status=row)
+
+        answers = at_once(11, do)
+        strange = [answer for answer in answers if isinstance(answer, Exception) and not isinstance(answer, NotFound)]
+        assert strange == []
+    assert not Status.objects.filter(deleted_at=None, reblog_of__deleted_at__isnull=False).exists()
+    for account in others:
+        alive = Status.objects.filter(account=account, deleted_at=None).count()
+        counted = AccountStat.objects.filter(account=account).values_list("statuses_count", flat=True).first()
+        assert (counted or 0) == alive
