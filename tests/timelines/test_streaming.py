@@ -298,6 +298,23 @@ def test_home_streams_follow_the_rules_of_the_timeline(server: StreamingServer, 
         assert socket.update()["id"] == str(expected.id)
 
 
+def test_a_boost_of_what_stands_in_the_timeline_already_is_not_streamed(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    booster = person()
+    follow(reader, author)
+    follow(reader, booster)
+    original = make_status(author.account)
+    work()
+    assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(original.id)]
+    with open_socket(server, reader, "user") as socket, open_socket(server, booster, "user") as other:
+        boost = make_reblog(booster.account, original)
+        work()
+        assert socket.is_silent()
+        assert other.update()["id"] == str(boost.id), "who has not seen the post gets its boost"
+    assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(original.id)]
+
+
 def test_a_revoked_token_ends_its_sockets_and_no_others_within_a_second(
     server: StreamingServer, reader: Person
 ) -> None:  # security row 23

@@ -22,15 +22,17 @@ _FOR_FOLLOWERS = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 def fan_out_posts(events: Sequence[StatusPublished]) -> None:
-    """Put new posts into the feeds of their readers, and tell the streams.
+    """Put new posts into the feeds of their readers, and tell the streams what the feeds have taken.
 
     Idempotent for feeds; a repeated call tells streams again. What was deleted in the meantime is left out. Raises
     RedisError when feeds cannot be written: the outbox calls again.
     """
     rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
     readers = find_readers(rows)
-    write_feeds(rows, readers)
-    broadcast_posts(rows, readers)
+    skipped = write_feeds(rows, readers)
+    broadcast_posts(
+        rows, {row: [one for one in accounts if one not in skipped.get(row, ())] for row, accounts in readers.items()}
+    )
 
 
 def find_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
@@ -57,8 +59,8 @@ def _readers_of(row: Row, readers: Readers) -> list[int]:
     ]
 
 
-def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> int:
-    """Add the posts to the feeds of their readers; returns how many feeds there were. Raises RedisError."""
+def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> dict[int, set[int]]:
+    """Add the posts to the feeds of their readers; by boost, the readers whose feeds skipped it. Raises RedisError."""
     # Readers of the same posts share one list, so that it is encoded once.
     shared: dict[tuple[int, ...], list[FeedItem]] = {}
     items = {row.id: FeedItem(row.id, row.reblog_of_id or 0) for row in rows}

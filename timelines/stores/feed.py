@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import secrets
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -107,6 +108,7 @@ return {present, low, table.concat(items)}
 
 # KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first.
 # A post below the lowest item stays out: between the two there may be others that the feed does not know.
+# Answer: feed (by its place) and item of each boost that was skipped, in turn.
 _ADD: Final = redis.Script(
     "feeds",
     """
@@ -119,16 +121,18 @@ local function repeats(key, item)
   end
   return false
 end
-local fed = 0
+local skipped = {}
 for i, key in ipairs(KEYS) do
   local data, build = ARGV[i + 2], key .. ':build'
   local size, building = redis.call('ZCARD', key), redis.call('EXISTS', build) == 1
-  if size > 0 then fed = fed + 1 end
   if size > 0 or building then
     for p = 1, #data, 16 do
       local item = string.sub(data, p, p + 15)
       if building then redis.call('ZADD', build, 0, item) end
-      if size > 0 and not repeats(key, item) and redis.call('ZADD', key, 0, item) == 1 then
+      if size > 0 and repeats(key, item) then
+        skipped[#skipped + 1] = i
+        skipped[#skipped + 1] = item
+      elseif size > 0 and redis.call('ZADD', key, 0, item) == 1 then
         if size >= most then
           redis.call('ZREMRANGEBYRANK', key, 0, 0)
         elseif redis.call('ZRANK', key, item) == 0 then
@@ -140,7 +144,7 @@ for i, key in ipairs(KEYS) do
     end
   end
 end
-return fed
+return skipped
 """,
     _forget_all,
 )
@@ -248,19 +252,21 @@ def is_present(account_id: int) -> bool:
     return bool(redis.client("feeds").exists(_presence_key(account_id)))
 
 
-def add(items: Mapping[int, Sequence[FeedItem]]) -> int:
+def add(items: Mapping[int, Sequence[FeedItem]]) -> dict[int, set[int]]:
     """Add posts to the feeds of accounts (by id), skipping repeated boosts; only feeds that exist or are being built.
 
-    Returns how many feeds there were. Adding twice changes nothing. Raises RedisError.
+    Returns the accounts whose feeds skipped a boost, by the boost's id. Adding twice changes nothing. Raises RedisError.
     """
-    fed = 0
+    skipped: dict[int, set[int]] = defaultdict(set)
     accounts = iter(items)
     while batch := list(islice(accounts, _KEYS_PER_CALL)):
         # Accounts that get the same posts share one encoding.
         packed = {id(items[account]): _packed(sorted(items[account])) for account in batch}
         values = [packed[id(items[account])] for account in batch]
-        fed += int(_ADD([feed_key(account) for account in batch], [MAX_ITEMS, WINDOW, *values]))
-    return fed
+        answer = iter(_ADD([feed_key(account) for account in batch], [MAX_ITEMS, WINDOW, *values]))
+        for place, item in zip(answer, answer, strict=True):
+            skipped[_unpacked(item)[0].id].add(batch[place - 1])
+    return skipped
 
 
 def remove(account_ids: Iterable[int], items: Sequence[FeedItem]) -> None:
