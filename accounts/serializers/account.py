@@ -33,6 +33,12 @@ def _role_badges(account: Account) -> list[dict[str, Any]]:
     return [{"id": str(user.role.id), "name": user.role.name, "color": user.role.color}]
 
 
+def _prefers_noindex(account: Account) -> bool:
+    # About search engines and the profile; `indexable` is about posts and the search of servers.
+    user: User | None = getattr(account, "user", None)
+    return user is not None and bool(user.preferences.get("noindex"))
+
+
 def counters(account: Account) -> dict[str, Any]:
     """The part of the entity that changes with every follow and post: never cached."""
     stat = getattr(account, "stat", None)
@@ -90,7 +96,7 @@ def body(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
     }
     if account.local:
         entity["roles"] = _role_badges(account)
-        entity["noindex"] = not account.indexable
+        entity["noindex"] = _prefers_noindex(account)
     if account.moved_to is not None:
         entity["moved"] = None if not shown else nested(account.moved_to, emojis)
     if account.suspended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zoneinfo
+from collections.abc import Collection
 from dataclasses import replace
 
 from allauth.account.models import EmailAddress
@@ -20,11 +21,12 @@ from social.kernel.errors import FieldError, Forbidden, Invalid
 from social.kernel.events import publish
 
 
-def _taken(draft: SignUpDraft) -> list[FieldError]:
+def _taken(draft: SignUpDraft, faulty: Collection[str] = ()) -> list[FieldError]:
+    """What somebody else has already; not asked of the fields that are `faulty` in themselves."""
     errors = []
-    if Account.objects.filter(username__iexact=draft.username, domain=None).exists():
+    if "username" not in faulty and Account.objects.filter(username__iexact=draft.username, domain=None).exists():
         errors.append(FieldError("username", "ERR_TAKEN", _("has already been taken")))
-    if User.objects.filter(email__iexact=draft.email).exists():
+    if "email" not in faulty and User.objects.filter(email__iexact=draft.email).exists():
         errors.append(FieldError("email", "ERR_TAKEN", _("has already been taken")))
     return errors
 
@@ -53,7 +55,7 @@ def sign_up(
         # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger. And
         # mail may well arrive at a `localhost` that is the operator's own.
         errors = [error for error in errors if error.code not in ("ERR_RESERVED", "ERR_UNREACHABLE")]
-    errors = errors or _taken(draft)
+    errors += _taken(draft, {error.field for error in errors})
     if errors:
         raise Invalid.of(errors, details=True)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL

@@ -6,7 +6,7 @@ Sources: contract, federation sections 5 and 16; security row 34.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urldefrag
 
@@ -136,7 +136,7 @@ def moment_of(value: Any) -> datetime:
         moment = parse_datetime(value) if isinstance(value, str) and len(value) <= 64 else None
         if moment is None:
             return now
-        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=now.tzinfo)
+        moment = moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         return now if moment > now or moment.year < 1970 else moment
     except (ValueError, OverflowError):
         return now

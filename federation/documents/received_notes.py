@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,6 +40,8 @@ MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000
 _MEDIA_TYPES: Final = {"image": MediaType.IMAGE, "video": MediaType.VIDEO, "audio": MediaType.AUDIO}
+# Two to three letters, then subtags (RFC 5646, section 2.1): what clients give to their locale libraries.
+_LANGUAGE: Final = re.compile(r"(?=.{2,12}\Z)[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _DOCUMENTS: Final = frozenset({"Document", "Image", "Audio", "Video"})
 
 
@@ -133,7 +136,7 @@ def _read_content(document: Mapping[str, Any]) -> tuple[str, str | None]:
             if name == "contentMap" and not content:
                 content = text_of(text, MAX_BYTES)
             break
-    plausible = isinstance(language, str) and 2 <= len(language) <= 12 and language.replace("-", "").isalnum()
+    plausible = isinstance(language, str) and _LANGUAGE.fullmatch(language) is not None
     return content, language if plausible else None
 
 

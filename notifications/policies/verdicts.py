@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from accounts.policies.relations import Relations
@@ -9,7 +10,9 @@ from accounts.policies.relations import Relations
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A notification that may be made. `relations` are the recipient's."""
+    """A notification that may be made. `relations` are the recipient's, to the sender and to the `involved`: whom a post
+    that mentions the recipient mentions besides, and whom it answers.
+    """
 
     recipient_id: int
     sender_id: int
@@ -18,6 +21,7 @@ class Candidate:
     sender_suspended: bool = False
     sender_staff: bool = False
     thread_muted: bool = False
+    involved: Collection[int] = ()
 
 
 def is_dropped(candidate: Candidate) -> bool:
@@ -29,9 +33,13 @@ def is_dropped(candidate: Candidate) -> bool:
         return True
     if candidate.sender_staff:
         return False
-    if relations.blocked_either_way(sender):
+    if relations.blocked_either_way(sender) or _is_silenced(sender, relations):
         return True
-    mute = relations.muting.get(sender)
-    if mute is not None and mute.hide_notifications:
+    if any(account in relations.blocking or _is_silenced(account, relations) for account in candidate.involved):
         return True
     return sender in relations.domain_blocking and sender not in relations.following
+
+
+def _is_silenced(account_id: int, relations: Relations) -> bool:
+    mute = relations.muting.get(account_id)
+    return mute is not None and mute.hide_notifications

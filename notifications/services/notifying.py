@@ -35,13 +35,14 @@ _PEOPLE = Plan(lambda: Account.objects.select_related("user__role").filter(id__o
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What to tell: `cause` is the row that made it."""
+    """What to tell: `cause` is the row that made it, `involved` as in `verdicts.Candidate`."""
 
     recipient_id: int
     sender_id: int
     type: NotificationType
     cause: str
     status_id: int | None = None
+    involved: frozenset[int] = frozenset()
 
 
 def _group_key(note: Note) -> str | None:
@@ -70,7 +71,9 @@ def notify(notes: Sequence[Note]) -> None:
         recipient = people.get(recipient_id)
         if recipient is None or not recipient.local:
             continue
-        relations = load_relations(recipient_id, [note.sender_id for note in group])
+        relations = load_relations(
+            recipient_id, {account for note in group for account in (note.sender_id, *note.involved)}
+        )
         wanted += [note for note in group if _is_wanted(note, recipient, people.get(note.sender_id), relations)]
     if not wanted:
         return
@@ -112,6 +115,7 @@ def _is_wanted(note: Note, recipient: Account, sender: Account | None, relations
         relations=relations,
         recipient_suspended=recipient.suspended,
         sender_suspended=sender.suspended,
+        involved=note.involved,
         sender_staff=note.type == NotificationType.MENTION and user is not None and user.is_staff,
     )
     return not is_dropped(candidate)

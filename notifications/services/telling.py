@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from django.db.models import Exists, OuterRef
@@ -63,10 +64,17 @@ def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def tell_mentioned(events: Sequence[StatusPublished]) -> None:
-    """Everybody a post mentions; those addressed silently are not told."""
-    mentions = Mention.objects.select_related("status").filter(
-        status_id__in=[event.status_id for event in events], status__deleted_at=None, silent=False
+    """Everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently are not told."""
+    mentions = (
+        Mention.objects.select_related("status")
+        .filter(status_id__in=[event.status_id for event in events], status__deleted_at=None)
+        .order_by("status_id", "id")
     )
+    involved: dict[int, set[int]] = defaultdict(set)
+    for mention in mentions:
+        involved[mention.status_id].add(mention.account_id)
+        if mention.status.in_reply_to_account_id is not None:
+            involved[mention.status_id].add(mention.status.in_reply_to_account_id)
     notify(
         [
             Note(
@@ -75,8 +83,10 @@ def tell_mentioned(events: Sequence[StatusPublished]) -> None:
                 NotificationType.MENTION,
                 f"mention:{mention.id}",
                 mention.status_id,
+                frozenset(involved[mention.status_id] - {mention.account_id, mention.status.account_id}),
             )
-            for mention in mentions.order_by("status_id", "id")
+            for mention in mentions
+            if not mention.silent
         ]
     )
 

@@ -237,7 +237,10 @@ SESSIONLESS_PATHS = (
     r"/(?:api(?:/|$)|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/|actor(?:/|$)"
     r"|media_proxy/|system/|health(?:/|$)|metrics/?$)"
 )
-CORS_URLS_REGEX = r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|media_proxy/|system/)"
+CORS_URLS_REGEX = (
+    r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|actor(?:/|$)|inbox/?$"
+    r"|media_proxy/|system/)"
+)
 CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 # A star does not stand for Authorization (Fetch standard, section 3.3.2), and old browsers know no star.

@@ -65,6 +65,9 @@ def test_trap_7_what_a_client_asks_first_needs_no_token() -> None:
         "/users/alice",
         "/users/alice/statuses/1",
         "/system/nothing.png",
+        "/actor",
+        "/actor/outbox",
+        "/inbox",
     ],
 )
 def test_trap_8_browser_clients_may_read_it_and_ask_beforehand(alice: Person, path: str) -> None:

@@ -255,6 +255,25 @@ class TestPosts:
         assert Status.objects.count() == 1
 
     @pytest.mark.parametrize(
+        ("written", "language"),
+        [("fr", "fr"), ("pt-BR", "pt-BR"), ("zh-Hant-TW", "zh-Hant-TW")]
+        + [(strange, None) for strange in ("ää", "f", "-fr", "fr-", "f r", "und-\u0661", "x" * 13, "12")],
+    )
+    def test_a_language_is_a_tag_that_clients_can_read(
+        self, zoe: Someone, alice: Account, written: str, language: str | None
+    ) -> None:
+        introduced(zoe, alice)
+        note = zoe.note("<p>x</p>", contentMap={written: "<p>x</p>"})
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        assert Status.objects.get(uri=note["id"]).language == language
+
+    def test_nothing_was_written_before_1970_wherever_the_clock_stood(self, zoe: Someone, alice: Account) -> None:
+        introduced(zoe, alice)
+        note = zoe.note("<p>x</p>", published="1970-01-01T00:00:00+05:00")
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        assert Status.objects.get(uri=note["id"]).created_at > clock.now() - timedelta(minutes=1)
+
+    @pytest.mark.parametrize(
         ("to", "cc", "visibility"),
         [
             ([PUBLIC], ["FOLLOWERS"], Visibility.PUBLIC),

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.events import AccountFollowed
-from accounts.models import Follow, User
+from accounts.models import Follow, Role, User
 from notifications.models import Notification
 from notifications.services.telling import tell_followed
 from social.kernel import redis
@@ -121,6 +121,34 @@ def test_a_block_removes_old_notifications_both_ways_and_stops_new_ones(alice: P
     bob.post("three @alice")
     assert alice.told() == []
     assert bob.told() == []
+
+
+@pytest.mark.parametrize("how", ["block", "mute"])
+def test_posts_that_mention_or_answer_somebody_unwanted_are_not_told(alice: Person, bob: Person, how: str) -> None:
+    unwanted = Person("unwanted")
+    post = unwanted.post("hello")
+    alice.do(f"accounts/{unwanted.id}/{how}")
+    bob.post("@alice look what @unwanted says")
+    bob.post("@alice he is right", in_reply_to_id=post["id"])
+    assert alice.told() == []
+    assert unwanted.types() == ["mention"], "who is not wanted is told as ever"
+    bob.post("@alice hello")
+    assert alice.types() == ["mention"]
+
+
+def test_a_mute_that_leaves_notifications_on_hides_no_posts_that_mention_the_muted(alice: Person, bob: Person) -> None:
+    carol = Person("carol")
+    alice.do(f"accounts/{carol.id}/mute", {"notifications": False})
+    bob.post("@alice and @carol")
+    assert alice.types() == ["mention"]
+
+
+def test_staff_are_heard_whomever_they_mention(alice: Person, bob: Person) -> None:
+    unwanted = Person("unwanted")
+    alice.do(f"accounts/{unwanted.id}/block")
+    User.objects.filter(id=bob.user.id).update(role=Role.objects.get(name__iexact="moderator"))
+    bob.post("@alice about @unwanted")
+    assert alice.types() == ["mention"]
 
 
 def test_a_locked_account_is_told_of_requests(alice: Person, bob: Person) -> None:

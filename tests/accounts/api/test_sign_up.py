@@ -109,6 +109,13 @@ def test_an_address_is_taken_in_any_case_of_letters(app: Api) -> None:
     assert codes(answer)["email"] == ["ERR_TAKEN"]
 
 
+def test_what_is_taken_is_told_together_with_everything_else(app: Api) -> None:  # SEED-148
+    make_user("alice")
+    answer = app.post("/api/v1/accounts", {"username": "ALICE", "email": "alice@example.com", "password": "x"})
+    assert set(codes(answer)) == {"username", "email", "password", "agreement"}
+    assert (codes(answer)["username"], codes(answer)["email"]) == (["ERR_TAKEN"], ["ERR_TAKEN"])
+
+
 def test_closed_registrations_answer_403(app: Api, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
     answer = app.post("/api/v1/accounts", FORM)
