@@ -29,6 +29,12 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
 
 
+def _loggable(path: str) -> str:
+    """A path for one line of a log that people read in a terminal: no secrets, nothing that terminals obey."""
+    shown = _SECRET_SEGMENT.sub("[...]", path)
+    return shown if shown.isprintable() else shown.encode("unicode_escape").decode()
+
+
 class RequestMiddleware:
     """Gives a request its id and the client's address, and writes one line about it.
 
@@ -64,7 +70,7 @@ class RequestMiddleware:
             headers["Content-Length"] = str(len(response.content))
         access_log.write(
             method=request.method or "",
-            path=_SECRET_SEGMENT.sub("[...]", request.path_info),
+            path=_loggable(request.path_info),
             status=response.status_code,
             milliseconds=round((time.perf_counter() - started) * 1000, 1),
             address=address,

@@ -34,6 +34,8 @@ WITHOUT_SERVERS = frozenset(
         "test",
     ]
 )
+#: Commands that begin an installation, or look at whatever there is; every other one is meant for one that exists.
+ON_NOTHING = frozenset(["setup", "migrate", "doctor", "shell", "dbshell"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -141,6 +143,11 @@ def _servers(command: str) -> Iterator[None]:
         if postgres or valkey:
             terms: dict[str, Any] = {"patience": 3.0, "also_silent": True} if command == "doctor" else {}
             servers = Embedded(env.DATA_DIR, postgres_wanted=postgres, valkey_wanted=valkey)
+            if postgres and command not in ON_NOTHING and not servers.cluster.exists():
+                raise OperatorError(
+                    f"Nothing is set up in {env.DATA_DIR}. Is DATA_DIR the one your server runs with? "
+                    "A new one is set up by manage.py run."
+                )
             addresses = stack.enter_context(borrowed_servers(servers, **terms)).environment()
             for name in addresses:
                 os.environ[name] = os.environ.get(name) or addresses[name]

@@ -190,6 +190,14 @@ def test_the_access_log_names_the_request_and_no_secret(
     assert "c" * 40 not in everything
 
 
+def test_a_path_cannot_write_to_the_terminal_of_who_reads_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "social.access"):
+        for path in ("/api/v1/%1b[2J", "/api/v1/x%0a2026 forged", "/api/v1/%00", "/api/v1/caf%C3%A9"):
+            Client().get(path)
+    paths = [record.__dict__["path"] for record in caplog.records if record.name == "social.access"]
+    assert paths == ["/api/v1/\\x1b[2J", "/api/v1/x\\n2026 forged", "/api/v1/\\x00", "/api/v1/café"]
+
+
 def test_in_json_the_access_log_is_one_object_a_line(
     door: Tokens, get: Any, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

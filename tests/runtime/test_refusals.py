@@ -107,6 +107,13 @@ def test_a_full_disk(data_dir: Path) -> None:
         subprocess.run(["umount", str(small)], check=True)
 
 
+def test_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
+    environment = clean_environment(DATA_DIR=str(data_dir))
+    line = refusal(manage("create_account", "bob", "--email", "bob@example.com", environment=environment))
+    assert line.startswith(f"manage.py create_account: Nothing is set up in {data_dir}. Is DATA_DIR the one")
+    assert not (data_dir / "postgres").exists()
+
+
 def test_another_postgresql_major(data_dir: Path) -> None:
     cluster = Embedded(data_dir).cluster
     cluster.mkdir(parents=True)
