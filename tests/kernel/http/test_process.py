@@ -124,8 +124,11 @@ def test_a_fork_in_the_middle_of_a_fetch_leaves_no_lock_behind(client: GuardedCl
     busy.join()
 
 
+# asyncio's development mode warns of every step over a tenth of a second: on a busy machine that is no complaint.
 SETTINGS = """
+import logging
 from django.conf import settings
+logging.getLogger("asyncio").setLevel("ERROR")
 settings.configure(FEDERATION_LOOPBACK=True, WEB_DOMAIN="a.localhost", LOCAL_DOMAIN="a.localhost", BASE_URL="http://a",
                    VERSION="1", USE_I18N=False)
 from social.kernel.http.client import FetchError, Untrusted, fetch
