@@ -445,14 +445,14 @@ def test_pages_ask_the_database_eight_times_at_most(alice: Account, bob: Account
 
     posts = [make_status(bob, f"@alice #tag{number}", media=[make_media(bob)]) for number in range(40)]
     api = api_of(alice)
-    listing = f"/api/v1/accounts/{bob.id}/statuses?limit=40"
-    assert _count(api, listing.replace("40", "2")) == _count(api, listing) <= 5
+    listing = f"/api/v1/accounts/{bob.id}/statuses?limit="
+    assert _count(api, f"{listing}2") == _count(api, f"{listing}40") <= 5
     assert _count(api, f"{STATUSES}/{posts[0].id}") <= 3
     assert _count(api, f"{STATUSES}/{posts[0].id}/context") <= 5
     redis.client("cache").flushdb()
     api.get(f"{STATUSES}/1")  # the token is read once again
     with CaptureQueriesContext(connection) as captured:
-        assert len(api.get(listing).json()) == 40
+        assert len(api.get(f"{listing}40").json()) == 40
     assert len(captured.captured_queries) <= 8
 
 
