@@ -29,5 +29,5 @@ def error(message: str, *, status: int, headers: Mapping[str, str] | None = None
     response = reply({"error": message, **extra}, status=status, headers=headers)
     response.headers["Cache-Control"] = "private, no-store"
     # Django would log every answer of 400 and above once more; the access log has it already.
-    response._has_been_logged = True  # type: ignore[attr-defined]
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Django sets it on the fly and declares it nowhere
     return response

@@ -8,13 +8,20 @@ from threading import Event
 import pytest
 from django.db import connection, transaction
 
-from accounts.models import Follow, FollowRequest
+from accounts.models import Follow, FollowRequest, User
 from accounts.services import profiles
 from accounts.services.following import FollowWish, follow_account, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
 from tests.factories.accounts import make_account, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _unlock(user: User) -> None:
+    try:
+        update_profile(user=user, change=ProfileChange(locked=False))
+    finally:
+        connection.close()
 
 
 def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,14 +37,8 @@ def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytes
 
     monkeypatch.setattr(profiles, "_accept_pending", accept_and_wait)
 
-    def unlock() -> None:
-        try:
-            update_profile(user=target, change=ProfileChange(locked=False))
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as pool:
-        unlocking = pool.submit(unlock)
+        unlocking = pool.submit(_unlock, target)
         assert accepted.wait(10)
         follow_account(account=late, target=target.account, wish=FollowWish())
         asked.set()
@@ -51,16 +52,10 @@ def test_a_request_that_is_withdrawn_while_the_account_unlocks_makes_no_follow()
     for account in (other, asking):
         follow_account(account=account, target=target.account, wish=FollowWish())
 
-    def unlock() -> None:
-        try:
-            update_profile(user=target, change=ProfileChange(locked=False))
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             unfollow_account(account=asking, target=target.account)
-            unlocking = pool.submit(unlock)
+            unlocking = pool.submit(_unlock, target)
             with pytest.raises(TimeoutError):
                 unlocking.result(0.5)
         unlocking.result(10)
