@@ -129,11 +129,12 @@ class LeaderScheduler(Scheduler):
 
         A floor that is unplugged has nobody who would know its tasks.
         """
-        from django.apps import apps
+        from django.conf import settings
 
+        apps = getattr(settings, "SCHEDULED_APPS", settings.INSTALLED_APPS)
         self.install_default_entries(self.schedule)
         entries = self.app.conf.beat_schedule.items()
-        known = {name: entry for name, entry in entries if apps.is_installed(entry["task"].partition(".")[0])}
+        known = {name: entry for name, entry in entries if entry["task"].partition(".")[0] in apps}
         self.merge_inplace(known)
 
     @property

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from social.kernel import redis
+from social.kernel import fragments, redis
 
 
 @pytest.fixture(autouse=True)
@@ -30,3 +30,4 @@ def _empty_redis(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if request.node.get_closest_marker("django_db") is not None:
         redis.client("cache").flushdb()
+        fragments.nearby.forget()

@@ -15,6 +15,12 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def iso_ms(milliseconds: int) -> str:
+    """As `iso`, of milliseconds since 1970: several times quicker, for whole pages."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{rest:03}Z"
+
+
 def iso_or_none(moment: datetime | None) -> str | None:
     """As `iso`; None stays None."""
     return None if moment is None else iso(moment)

@@ -81,6 +81,8 @@ def _celery(*arguments: str) -> None:
     from celery.bin.celery import main
 
     django.setup()
+    # Checks are for who changes the code, and would load every view.
+    os.environ["CELERY_SKIP_CHECKS"] = "yes"
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
     # Somebody who listens is all it takes for Celery to leave the logging to settings.LOGGING_CONFIG.
     signals.setup_logging.connect(_keep_logging)
@@ -109,6 +111,10 @@ def worker() -> None:
 
 def scheduler() -> None:
     """What happens by the clock, in the scheduler that `social.schedule` names; it keeps no file and no pid file."""
+    from django.conf import settings
+
+    # It sends tasks by their names. Without the floors that know them it takes 60 MiB instead of 105.
+    settings.SCHEDULED_APPS, settings.INSTALLED_APPS = settings.INSTALLED_APPS, ["social"]
     _celery("beat", f"--loglevel={env.LOG_LEVEL}", "--pidfile=")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -36,6 +37,8 @@ UPSTREAM_VERSION = "4.6.5"
 API_VERSION = 1
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
+# Pictures drawn at a time in one process: as many as there are cores, in all web processes together.
+PAINTERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # How old answers that are the same for everybody may be (the instance documents).
 RECENT_SECONDS = 10
 
@@ -108,8 +111,7 @@ TEMPLATES = [
 ]
 
 # --- data -------------------------------------------------------------------------------------------------------
-import os  # noqa: E402  (only the two server addresses are read late: the runtime sets them for embedded servers)
-
+# The two server addresses are read late: the runtime sets them for embedded servers.
 _database_url = os.environ.get("DATABASE_URL", "")
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or "postgres://social@/social")}
 DATABASES["default"]["CONN_MAX_AGE"] = 0

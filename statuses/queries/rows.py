@@ -1,6 +1,6 @@
 """Reads of posts what decides who sees them and what changes too often to be kept: one statement for a whole page.
 
-The statement is a function of the database (migrations 0003 and 0005), which keeps its plan; moments come as milliseconds,
+The statement is a function of the database (migrations 0003 to 0006), which keeps its plan; moments come as milliseconds,
 because reading the dates of forty rows costs more than the rows. The rest of a post, its body, is in
 `statuses.queries.sources`, and read only when no encoded copy is at hand.
 """
@@ -93,7 +93,8 @@ class Row:
 def load_rows(status_ids: Iterable[int], viewer_id: int | None = None) -> list[Row]:
     """The posts with these ids, each once and in their order, whatever their state; unknown ids are left out.
 
-    `is_favourited` and `is_reblogged` are the viewer's marks on that very post, False without a viewer.
+    `is_favourited` and `is_reblogged` are the viewer's marks, False without a viewer; of a boost they, and who is
+    addressed, are those of the row it boosts, and its own say nothing.
     """
     ids = list(dict.fromkeys(status_ids))
     if not ids:

@@ -74,7 +74,7 @@ class PageSerializer(EntitySerializer):
                     self.fresh[wanted] = piece
             if piece is not None:
                 counters = accounts.counters(cast(Account, _Counted(row)))
-                authors[number] = _joined(piece, orjson.dumps(counters)[1:-1])
+                authors[number] = b"%b,%b" % (piece[:-1], orjson.dumps(counters)[1:])
         return authors
 
     def _is_complete(self, row: Row) -> bool:
@@ -84,25 +84,21 @@ class PageSerializer(EntitySerializer):
     def _entity(self, row: Row) -> bytes:
         proper = row.proper
         content, rest = self.bodies[proper.id]
-        entity = _joined(
-            rest,
-            b'"content":' + content,
-            b'"account":' + self.authors[proper.account_id],
-            orjson.dumps(statuses.overlay(proper, self.page))[1:-1],
+        common = b'"content":%b,%b' % (content, statuses.state(proper, self.page))
+        entity = b'%b,%b,%b,"account":%b,"reblog":' % (
+            rest[:-1],
+            common,
+            statuses.overlay(proper, self.page),
+            self.authors[proper.account_id],
         )
         if row is proper:
-            return entity
-        return _joined(
-            orjson.dumps(statuses.reblog_body(row, self.page)),
-            b'"content":' + content,
-            b'"account":' + self.authors[row.account_id],
-            b'"reblog":' + entity,
+            return entity + b"null}"
+        return b'{%b,%b,"account":%b,"reblog":%bnull}}' % (
+            statuses.reblog_body(row, self.page),
+            common,
+            self.authors[row.account_id],
+            entity,
         )
-
-
-def _joined(encoded: bytes, *members: bytes) -> bytes:
-    """An encoded, non-empty object with more members."""
-    return b"".join((encoded[:-1], b",", b",".join(members), b"}"))
 
 
 def present_by_id(page: Page) -> dict[int, orjson.Fragment]:

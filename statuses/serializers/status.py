@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import orjson
+
 from accounts.models.account import unicode_domain
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.emoji import emoji_entities
@@ -55,20 +57,29 @@ def _mention_entity(mention: MentionRow) -> dict[str, Any]:
     }
 
 
-def overlay(row: Row, page: Page) -> dict[str, Any]:
-    """What is laid over the body: counters, and all that depends on the viewer or on the author's state."""
+def state(row: Row, page: Page) -> bytes:
+    """Members that a post and its boosts have in common and that are never kept: counters and the viewer's marks."""
     viewer_id = page.viewer_id
-    own = viewer_id == row.account_id
     entity: dict[str, Any] = {
-        "in_reply_to_id": None if row.in_reply_to_id is None else str(row.in_reply_to_id),
-        "in_reply_to_account_id": None if row.in_reply_to_account_id is None else str(row.in_reply_to_account_id),
-        "sensitive": row.sensitive or (row.is_author_sensitized and not own),
+        "sensitive": row.sensitive or (row.is_author_sensitized and viewer_id != row.account_id),
         "replies_count": row.replies_count,
         "reblogs_count": row.reblogs_count,
         "favourites_count": row.favourites_count,
         "quotes_count": row.quotes_count,
-        "quote_approval": {"automatic": [], "manual": [], "current_user": "denied"},
-        "reblog": None,
+    }
+    if viewer_id is None:
+        return _members(entity) + _FOR_ANYBODY
+    entity["favourited"] = row.id in page.marks.favourited
+    entity["reblogged"] = row.id in page.marks.reblogged
+    return _members(entity) + _FOR_VIEWER
+
+
+def overlay(row: Row, page: Page) -> bytes:
+    """Members of a post that is no boost, besides its body and its state."""
+    own = page.viewer_id == row.account_id
+    entity: dict[str, Any] = {
+        "in_reply_to_id": None if row.in_reply_to_id is None else str(row.in_reply_to_id),
+        "in_reply_to_account_id": None if row.in_reply_to_account_id is None else str(row.in_reply_to_account_id),
     }
     if row.local and (own or row.shows_application):
         entity["application"] = (
@@ -76,33 +87,40 @@ def overlay(row: Row, page: Page) -> dict[str, Any]:
             if row.application_name is None
             else {"name": row.application_name, "website": row.application_website or None}
         )
-    if viewer_id is not None:
-        entity["favourited"] = row.id in page.marks.favourited
-        entity["reblogged"] = row.id in page.marks.reblogged
-        entity["muted"] = False
-        entity["bookmarked"] = False
-        entity["filtered"] = []
-        if own and row.visibility in _PINNABLE:
-            entity["pinned"] = False
-    return entity
+    if own and row.visibility in _PINNABLE:
+        entity["pinned"] = False
+    return _members(entity)
 
 
-def reblog_body(row: Row, page: Page) -> dict[str, Any]:
-    """A boost without `content`, `account` and `reblog`: counters and marks are those of the boosted post."""
-    entity = overlay(row.proper, page)
-    for name in ("reblog", "pinned", "application"):
-        entity.pop(name, None)
+def reblog_body(row: Row, page: Page) -> bytes:
+    """Members of a boost besides `content`, `account`, `reblog` and the state of the boosted post."""
     uri = row.uri or f"{links.status_uri(row.username, row.id)}/activity"
-    entity |= {
+    entity: dict[str, Any] = {
         "id": str(row.id),
-        "created_at": clock.iso(row.created_at),
+        "created_at": clock.iso_ms(row.created_ms),
+        "visibility": _SHOWN_VISIBILITY.get(row.visibility, row.visibility),
+        "uri": uri,
+        "url": links.status_url(row.username, row.id) if row.local else uri,
+    }
+    if row.local and (page.viewer_id == row.account_id or row.shows_application):
+        entity["application"] = None
+    return _members(entity) + _OF_BOOST
+
+
+def _members(entity: dict[str, Any]) -> bytes:
+    return orjson.dumps(entity)[1:-1]
+
+
+# What is the same in every entity is written once.
+_ALWAYS: Final = {"quote_approval": {"automatic": [], "manual": [], "current_user": "denied"}}
+_FOR_ANYBODY: Final = b"," + _members(_ALWAYS)
+_FOR_VIEWER: Final = b"," + _members(_ALWAYS | {"muted": False, "bookmarked": False, "filtered": []})
+_OF_BOOST: Final = b"," + _members(
+    {
         "in_reply_to_id": None,
         "in_reply_to_account_id": None,
         "spoiler_text": "",
-        "visibility": _SHOWN_VISIBILITY.get(row.visibility, row.visibility),
         "language": None,
-        "uri": uri,
-        "url": links.status_url(row.username, row.id) if row.local else uri,
         "edited_at": None,
         "media_attachments": [],
         "mentions": [],
@@ -113,6 +131,4 @@ def reblog_body(row: Row, page: Page) -> dict[str, Any]:
         "card": None,
         "poll": None,
     }
-    if row.local and (page.viewer_id == row.account_id or row.shows_application):
-        entity["application"] = None
-    return entity
+)

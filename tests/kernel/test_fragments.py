@@ -11,6 +11,7 @@ from social.kernel.fragments import Wanted
 @pytest.fixture(autouse=True)
 def _empty() -> None:
     redis.client("cache").flushdb()
+    fragments.nearby.forget()
 
 
 ONE, TWO = Wanted("thing:1:1", "colours"), Wanted("thing:2:1", "colours")
@@ -72,6 +73,50 @@ def test_without_redis_everything_is_absent_and_nothing_fails(monkeypatch: pytes
     assert (found.pieces, found.stamps) == ({}, {"colours": b""})
     fragments.save({ONE: b"1"}, found.stamps)
     fragments.renew("colours")
+    assert _kept(ONE) == {}
+
+
+def _unkept_elsewhere() -> None:
+    (key,) = redis.client("cache").keys("*thing*")  # type: ignore[misc]
+    redis.client("cache").delete(key)
+
+
+def test_what_was_asked_for_lately_is_at_hand_until_its_generation_is_renewed() -> None:
+    fragments.save({ONE: b"1"}, {})
+    _unkept_elsewhere()
+    assert _kept(ONE) == {ONE.key: b"1"}
+    fragments.renew("colours")
+    assert _kept(ONE) == {}
+
+
+def test_what_another_process_made_anew_replaces_what_is_at_hand() -> None:
+    fragments.save({ONE: b"old"}, {})
+    fragments.renew("colours")
+    fragments.save({ONE: b"new"}, fragments.load([ONE]).stamps)
+    fragments.nearby.forget()
+    assert _kept(ONE) == {ONE.key: b"new"}
+    _unkept_elsewhere()
+    assert _kept(ONE) == {ONE.key: b"new"}
+
+
+def test_what_is_at_hand_goes_after_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(fragments.time, "monotonic", lambda: now)
+    fragments.nearby.forget()
+    fragments.save({ONE: b"1"}, {})
+    _unkept_elsewhere()
+    for now, there in ((59.0, True), (61.0, True), (120.0, True), (122.0, False)):
+        assert (ONE.key in _kept(ONE)) is there, now
+
+
+def test_what_is_at_hand_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fragments, "NEARBY_BYTES", 1000)
+    fragments.save({ONE: b"1"}, {})
+    _unkept_elsewhere()
+    for number in range(100):
+        other = Wanted(f"other:{number}", "colours")
+        fragments.save({other: b"x" * 100}, fragments.load([other]).stamps)
+    assert _kept(ONE) == {}
 
 
 def test_one_round_trip_reads_a_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -143,3 +146,27 @@ def test_leases_are_one_holders_at_a_time() -> None:
         cursor.execute("SELECT pg_sleep(0.1)")
     assert leases.acquire("x", "a", 30)
     assert leases.Lease.objects.get(name="x").holder == "a"
+
+
+@pytest.mark.parametrize("unplugged", [False, True], ids=["whole", "without federation"])
+def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_it(unplugged: bool) -> None:
+    program = """if True:
+        import sys
+        from social.runtime import serve
+        serve._celery = lambda *arguments: None
+        serve.scheduler()
+        import django
+        django.setup()
+        from social.celery import app
+        from social.schedule import LeaderScheduler
+        made = LeaderScheduler(app)
+        print(*sorted(made.schedule))
+        print(*[name for name in ("accounts", "statuses", "federation", "rest_framework") if name in sys.modules])
+    """
+    settings = "tests.support.without_federation_server" if unplugged else "social.settings.base"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": settings}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    asked, loaded = ran.stdout.split("\n")[:2]
+    assert asked.split() == sorted(set(schedule.SCHEDULE) - ({"forget-old-activities"} if unplugged else set()))
+    assert loaded == ""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import math
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, cast
 
+from django.conf import settings
+from django.utils.translation import get_language, gettext_noop, override
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from PIL import Image, ImageCms, ImageOps
 from PIL.Image import Resampling
 
@@ -47,8 +49,6 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
     "PNG": {"compress_level": 4},
     "WEBP": {"quality": 88, "method": 2},
 }
-# A decoded picture takes up to 130 MB: not every thread of the server may have one at the same time.
-_slots: Final = threading.BoundedSemaphore(2)
 _SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
 
 
@@ -102,21 +102,37 @@ def process(data: bytes) -> Picture:
 
     Upright, in sRGB, without metadata; of several frames only the first, except that a moving GIF is refused. Raises
     Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT (GIF_PIXEL_LIMIT), checked on the header
-    before any pixel is decoded. At most two pictures are decoded at a time in a process; others wait.
+    before any pixel is decoded. At most settings.PAINTERS pictures at a time in a process; others wait.
     """
-    with _slots:
-        try:
-            return _process(data)
-        except (errors.KernelError, MemoryError):
-            raise
-        except Image.DecompressionBombError:
-            raise Unsupported(_("Images of this size are not supported")) from None
-        except Exception:
-            # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.
-            raise Unidentified from None
+    return _painters().submit(_process, data, get_language()).result()
 
 
-def _process(data: bytes) -> Picture:
+@cache
+def _painters() -> ThreadPoolExecutor:
+    # A decoded picture takes up to 130 MB: not every thread of the server may have one at the same time. And always the
+    # same threads, because a thread's share of the heap stays as large as the largest picture it ever had.
+    return ThreadPoolExecutor(settings.PAINTERS, thread_name_prefix="painter")
+
+
+def _process(data: bytes, language: str | None) -> Picture:
+    # The language of a thread is not that of the one that waits for it.
+    with override(language):
+        return _drawn_or_refused(data)
+
+
+def _drawn_or_refused(data: bytes) -> Picture:
+    try:
+        return _drawn(data)
+    except (errors.KernelError, MemoryError):
+        raise
+    except Image.DecompressionBombError:
+        raise Unsupported(_("Images of this size are not supported")) from None
+    except Exception:
+        # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.
+        raise Unidentified from None
+
+
+def _drawn(data: bytes) -> Picture:
     with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "GIF", "WEBP", "AVIF")) as opened:
         source_type = _FORMATS[cast(str, opened.format)]
         _check(opened, source_type)

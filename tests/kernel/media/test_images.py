@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import struct
 import threading
@@ -11,6 +12,7 @@ import zlib
 from typing import Any
 
 import pytest
+from django.utils import translation
 from PIL import Image, ImageCms
 
 from social.kernel.media import images
@@ -188,11 +190,13 @@ def test_moving_pictures_are_refused_rather_than_stopped() -> None:
         process(_saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
 
 
-def test_two_pictures_at_most_are_decoded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_many_pictures_at_most_as_the_settings_say_are_decoded_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     running, most = 0, 0
     guard = threading.Lock()
 
-    def slow(data: bytes) -> Any:
+    def slow(data: bytes, language: str) -> Any:
         nonlocal running, most
         with guard:
             running += 1
@@ -201,10 +205,21 @@ def test_two_pictures_at_most_are_decoded_at_a_time(monkeypatch: pytest.MonkeyPa
         with guard:
             running -= 1
 
+    settings.PAINTERS = 2
+    painters = functools.cache(images._painters.__wrapped__)
+    monkeypatch.setattr(images, "_painters", painters)
     monkeypatch.setattr(images, "_process", slow)
     threads = [threading.Thread(target=process, args=(b"",)) for _number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    painters().shutdown()
     assert most == 2
+
+
+def test_a_picture_is_refused_in_the_language_of_who_sent_it() -> None:
+    frames = [Image.new("L", (8, 8), shade) for shade in (0, 255)]
+    with translation.override("de"), pytest.raises(Unsupported) as refused:
+        process(_saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
+    assert "unterstützt" in str(refused.value)

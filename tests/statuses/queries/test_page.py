@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, CustomEmoji
-from social.kernel import redis
+from social.kernel import fragments, redis
 from statuses.models import Status
 from statuses.queries.page import hydrate, select
 from statuses.queries.rows import Row, load_rows
@@ -53,6 +53,11 @@ def full_posts(viewer: Account, number: int) -> list[Status]:
     return posts
 
 
+def _nothing_kept() -> None:
+    redis.client("cache").flushdb()
+    fragments.nearby.forget()
+
+
 def _queries(ids: list[int], viewer_id: int | None) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
         entities = present_statuses(ids, viewer_id)
@@ -66,9 +71,9 @@ def test_forty_posts_take_as_many_queries_as_two(alice: Account, settings: Any, 
     posts = full_posts(alice, 40)
     viewer_id = alice.id if viewed else None
     ids = [post.id for post in posts if viewed or post.visibility == "public"]
-    redis.client("cache").flushdb()
+    _nothing_kept()
     few = _queries(ids[:2], viewer_id)
-    redis.client("cache").flushdb()
+    _nothing_kept()
     many = _queries(ids, viewer_id)
     assert len(few) == len(many) == (5 if viewed else 4), "\n".join(many)
     # Once the bodies are kept: rows with marks, and relations.
@@ -95,6 +100,31 @@ def test_a_row_carries_what_verdicts_ask_for(alice: Account, bob: Account) -> No
     assert (second.is_reply, second.in_reply_to_account_id) == (True, alice.id)
     assert (third.original, third.proper.id, third.mentioned_ids) == (first, status.id, [bob.id])
     assert isinstance(third, Row)
+
+
+def test_who_has_liked_and_boosted_much_reads_no_more_for_a_page(alice: Account, bob: Account) -> None:
+    def read(ids: list[int]) -> dict[str, int]:
+        seen = []
+        for _time in range(2):
+            load_rows(ids, alice.id)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT relname, idx_tup_fetch FROM pg_stat_xact_user_tables"
+                    " WHERE relname IN ('statuses_favourite', 'statuses_status')"
+                )
+                seen.append(dict(cursor.fetchall()))
+        return {table: seen[1][table] - seen[0][table] for table in seen[0]}
+
+    ids = [make_status(bob).id for _number in range(3)]
+    for _number in range(60):
+        liked = make_status(bob)
+        make_favourite(alice, liked)
+        make_reblog(alice, liked)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE statuses_favourite; ANALYZE statuses_status")
+    assert max(read(ids).values()) < 20
+    (row,) = load_rows([liked.id], alice.id)
+    assert (row.is_favourited, row.is_reblogged) == (True, True)
 
 
 def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
