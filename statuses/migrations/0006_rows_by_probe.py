@@ -1,9 +1,10 @@
 """The function behind `statuses.queries.rows` reads no more than the page, whatever the planner expects.
 
-The boosted posts are found by id alone. The viewer's marks are looked for post by post: as EXISTS they could be answered by a hash of all the viewer's favourites, read anew for every page: the planner chose it
-when an average viewer had few, and it was paid by those who have a hundred thousand. For the same reason nothing is joined
-but row by row: a hash of a table that was small reads all of it by its index when it is not. Boosts are not looked at:
-nobody is addressed by them, and the marks are on what they boost.
+The boosted posts are found by id alone. The viewer's marks are looked for post by post: as EXISTS they could be answered by
+a hash of all the viewer's favourites, read anew for every page; the planner chose it when an average viewer had few, and it
+was paid by those who have a hundred thousand. For the same reason nothing is joined but row by row: a hash of a table that
+was small reads all of it by its index when it is not. Boosts are not looked at: nobody is addressed by them, and the marks
+are on what they boost.
 """
 
 from __future__ import annotations
