@@ -5,6 +5,8 @@ The supervisor of `manage.py run` starts these; so may systemd or a container, w
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import importlib
 import logging
@@ -19,6 +21,9 @@ from social.settings import env
 
 #: Threads of one web worker; the database pool has two connections more (settings.WEB_THREADS).
 BLOCKING_THREADS = 8
+# glibc's malloc.h
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
 #: Seconds a web or streaming worker may take to finish its requests when it is asked to stop.
 KILL_TIMEOUT = 3
 
@@ -52,11 +57,24 @@ def _granian(target: str, **options: Any) -> None:
     server.serve()
 
 
+def _give_large_blocks_back() -> None:
+    """Have glibc give pictures and uploads back to the system instead of keeping them, in every thread, for the next one.
+
+    By itself it keeps blocks as large as the largest that was ever freed: 60 MiB in two web workers, for a tenth of the
+    time that a picture takes. Other systems have no such setting.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_MMAP_THRESHOLD, 512 * 2**10)
+        libc.mallopt(_M_TRIM_THRESHOLD, 2 * 2**20)
+
+
 def web() -> None:
     """The REST API and the pages, on PORT: WSGI, WEB_WORKERS processes of 8 threads."""
     from django.urls import get_resolver
     from granian.constants import Interfaces
 
+    _give_large_blocks_back()
     importlib.import_module("social.wsgi")
     # Reads the addresses of every floor, and so its views: once, and not in the first request of each worker.
     assert get_resolver().reverse_dict is not None

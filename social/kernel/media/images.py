@@ -6,6 +6,7 @@ Nothing of the file survives but its pixels, so neither a place of recording nor
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -161,11 +162,10 @@ def _upright(opened: Image.Image) -> Image.Image:
     opened.load()
     image = _reduced(opened, ORIGINAL_PIXELS)
     image.info = dict(opened.info)
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:
-        # A picture is not lost because some program wrote nonsense beside it.
-        return image
+    # A picture is not lost because some program wrote nonsense beside it.
+    with contextlib.suppress(Exception):
+        ImageOps.exif_transpose(image, in_place=True)
+    return image
 
 
 def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
@@ -179,7 +179,10 @@ def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
         if not alpha:
             ground = Image.new("RGBA", image.size, "white")
             image = Image.alpha_composite(ground, image)
-    image = image.convert("RGBA" if transparent and alpha else "RGB")
+    wanted = "RGBA" if transparent and alpha else "RGB"
+    if image.mode != wanted:
+        # Else it would be copied, which takes as much again.
+        image = image.convert(wanted)
     image.info = {}
     return image
 
