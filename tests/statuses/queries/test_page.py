@@ -102,24 +102,28 @@ def test_a_row_carries_what_verdicts_ask_for(alice: Account, bob: Account) -> No
     assert isinstance(third, Row)
 
 
-def test_who_has_liked_much_reads_no_more_for_a_page(alice: Account, bob: Account) -> None:
-    def favourites_read() -> int:
+def test_who_has_liked_and_boosted_much_reads_no_more_for_a_page(alice: Account, bob: Account) -> None:
+    def fetched() -> int:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'statuses_favourite'")
+            cursor.execute(
+                "SELECT sum(idx_tup_fetch + seq_tup_read) FROM pg_stat_xact_user_tables"
+                " WHERE relname IN ('statuses_favourite', 'statuses_status')"
+            )
             return int(cursor.fetchone()[0])
 
     for _number in range(60):
         liked = make_status(bob)
         make_favourite(alice, liked)
-    reblog = make_reblog(alice, liked)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE statuses_favourite; ANALYZE statuses_status")
+        make_reblog(alice, liked)
     ids = [make_status(bob).id for _number in range(3)]
-    before = favourites_read()
-    load_rows(ids, alice.id)
-    assert favourites_read() - before < 20
-    (row,) = load_rows([reblog.id], alice.id)
-    assert (row.proper.is_favourited, row.proper.is_reblogged) == (True, True)
+    for statistics in ("SELECT 1", "ANALYZE statuses_favourite; ANALYZE statuses_status"):
+        with connection.cursor() as cursor:
+            cursor.execute(statistics)
+        before = fetched()
+        load_rows(ids, alice.id)
+        assert fetched() - before < 20, statistics
+    (row,) = load_rows([liked.id], alice.id)
+    assert (row.is_favourited, row.is_reblogged) == (True, True)
 
 
 def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
