@@ -21,7 +21,7 @@ def _as_installed(request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
     if not apps.get_model("accounts", "Role").objects.exists():
         with connection.schema_editor() as editor:
-            import_module("accounts.migrations.0002_roles").create(apps, editor)
+            import_module("accounts.migrations.0001_initial").create_roles(apps, editor)
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,42 @@
-"""The outbox, the function that claims its rows, and the leases."""
+"""The function that makes time-ordered ids, the outbox with the function that claims its rows, the leases, and the domain.
+
+Every other app's first migration depends on this one.
+"""
 
 from __future__ import annotations
 
+import secrets
+
 import django.db.models.functions.datetime
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
+
+# The tail is two bytes of a salted hash of (table, millisecond) plus a sequence: distinct within a millisecond, and
+# neither the number of rows nor the order within a millisecond can be read from it. The salt is minted here, per
+# installation, and lives only in the function's body. One sequence serves all tables (docs/adr/0002).
+FUNCTION = """
+CREATE SEQUENCE IF NOT EXISTS snowflake_tail AS bigint CYCLE;
+CREATE OR REPLACE FUNCTION timestamp_id(table_name text) RETURNS bigint AS $$
+DECLARE
+    milliseconds bigint := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+    base bigint := ('x' || substr(md5(table_name || '{salt}' || milliseconds::text), 1, 4))::bit(16)::bigint;
+BEGIN
+    RETURN (milliseconds << 16) | ((base + nextval('snowflake_tail')) & 65535);
+END
+$$ LANGUAGE plpgsql VOLATILE;
+"""
+
+
+def create(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Create the sequence and the function with a fresh salt."""
+    schema_editor.execute(FUNCTION.format(salt=secrets.token_hex(16)), params=None)
+
+
+def drop(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Undo `create`."""
+    schema_editor.execute("DROP FUNCTION timestamp_id(text); DROP SEQUENCE snowflake_tail;", params=None)
+
 
 # A queue table lives on its dead rows being cleared away: by pages with room for heap-only updates and by a vacuum that
 # comes after thousands of changes, whatever the share of the table, and does not pause. The threshold on inserts is off:
@@ -121,8 +154,12 @@ $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("social", "0001_timestamp_id")]
+    initial = True
+
+    dependencies = []
+
     operations = [
+        migrations.RunPython(create, drop),
         migrations.CreateModel(
             name="Lease",
             fields=[
@@ -130,7 +167,21 @@ class Migration(migrations.Migration):
                 ("holder", models.TextField()),
                 ("until", models.DateTimeField()),
             ],
-            options={"db_table": "social_lease"},
+            options={
+                "db_table": "social_lease",
+            },
+        ),
+        migrations.CreateModel(
+            name="Installation",
+            fields=[
+                ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ("local_domain", models.TextField()),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+            ],
+            options={
+                "db_table": "social_installation",
+                "constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="installation_is_one")],
+            },
         ),
         migrations.CreateModel(
             name="OutboxRow",
@@ -151,6 +202,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name": "outbox row",
+                "verbose_name_plural": "outbox rows",
                 "db_table": "social_outbox",
                 "indexes": [
                     models.Index(
