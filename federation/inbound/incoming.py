@@ -10,6 +10,7 @@ from typing import Any, Final
 from accounts.models import Account
 from federation.documents.reading import Rejected, first, same_origin, uri_of
 from federation.models import Tombstone
+from federation.remote.references import find_account
 from social.kernel import clock
 
 REMEMBERED: Final = timedelta(hours=6)
@@ -68,3 +69,11 @@ def remember_undone(incoming: Incoming) -> None:
         Tombstone.objects.get_or_create(
             uri=uri, actor_uri=incoming.actor.uri, defaults={"expires_at": clock.now() + REMEMBERED}
         )
+
+
+def local_account(uri: str | None) -> Account:
+    """The account of this server with this id. Raises Rejected when it is not one of ours."""
+    account = find_account(uri) if uri is not None else None
+    if account is None or not account.local:
+        raise Rejected("the account is not of this server")
+    return account

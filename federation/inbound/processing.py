@@ -1,4 +1,4 @@
-"""Works off what was received, each kind of activity by its own function.
+"""Works off what was received, each kind of activity by the module of its name.
 
 Source: contract, federation sections 7 and 11.
 """
@@ -12,10 +12,22 @@ from typing import Final
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from federation.documents.reading import Rejected, kinds_of, many, parse, uri_of
+from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
-from federation.inbound import actors, follows, posts
-from federation.inbound.incoming import Incoming, remember_undone
+from federation.inbound import (
+    accept,
+    announce,
+    block,
+    create,
+    delete,
+    follow,
+    forwarded,
+    like,
+    reject,
+    undo,
+    update,
+)
+from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import refresh_if_stale
 from federation.remote.instance_actor import instance_actor_uri
@@ -33,42 +45,17 @@ _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems
 Handler = Callable[[Incoming], object]
 
 
-def _delete(incoming: Incoming) -> None:
-    (actors if incoming.object_uri == incoming.actor.uri else posts).delete(incoming)
-
-
-def _update(incoming: Incoming) -> None:
-    actors.update(incoming)
-
-
-def _undo(incoming: Incoming) -> None:
-    """Undo what the object says it is, or, if it is only named, whatever has that id."""
-    kind = next(iter(kinds_of(incoming.object)), "")
-    if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
-        raise Rejected("the undone activity is another actor's")
-    if kind in _UNDO:
-        _UNDO[kind](incoming)
-    elif not any(undo(incoming) for undo in _UNDO.values()):
-        remember_undone(incoming)
-
-
-_UNDO: Final[Mapping[str, Callable[[Incoming], bool]]] = {
-    "Follow": follows.undo_follow,
-    "Like": posts.undo_like,
-    "Announce": posts.undo_announce,
-    "Block": follows.undo_block,
-}
 HANDLERS: Final[Mapping[str, Handler]] = {
-    "Follow": follows.follow,
-    "Accept": follows.accept,
-    "Reject": follows.reject,
-    "Block": follows.block,
-    "Undo": _undo,
-    "Create": posts.create,
-    "Delete": _delete,
-    "Update": _update,
-    "Announce": posts.announce,
-    "Like": posts.like,
+    "Accept": accept.handle,
+    "Announce": announce.handle,
+    "Block": block.handle,
+    "Create": create.handle,
+    "Delete": delete.handle,
+    "Follow": follow.handle,
+    "Like": like.handle,
+    "Reject": reject.handle,
+    "Undo": undo.handle,
+    "Update": update.handle,
 }
 
 
@@ -119,7 +106,7 @@ def _act_alone(incoming: Incoming) -> None:
     if handler is None:
         raise Rejected("activities of this kind are ignored")
     if uri_of(incoming.document.get("actor")) != incoming.actor.uri:
-        posts.forwarded(incoming)
+        forwarded.handle(incoming)
     else:
         handler(incoming)
 

@@ -1,0 +1,69 @@
+"""Acts upon an Announce: a boost (contract, federation section 7; security rows 8, 13 and 19)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import Follow
+from federation.documents.addressing import visibility_of
+from federation.documents.reading import Rejected, moment_of, uris_of
+from federation.documents.received_notes import is_note, read_note
+from federation.inbound.incoming import Incoming
+from federation.remote.posts import fetch_ancestors, find_or_fetch_post, keep_note, refuse_tombstone
+from federation.remote.references import find_post
+from social.kernel.errors import Forbidden
+from social.kernel.locks import lock
+from statuses.models import Status, Visibility
+from statuses.queries.statuses import list_statuses
+from statuses.services.interactions import reblog_status
+
+_REBLOGS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
+
+
+def handle(incoming: Incoming) -> None:
+    """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin.
+
+    The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them.
+    """
+    uri, object_uri = incoming.needed_uri(), incoming.needed_object_uri()
+    known = find_post(object_uri)
+    followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
+    if not followed and not (known is not None and known.local):
+        raise Rejected("nobody here has to do with the boost")
+    status = known or _own_post(incoming) or find_or_fetch_post(object_uri)
+    status = status.reblog_of or status
+    if not list_statuses(incoming.actor.id).filter(id=status.id).exists():
+        raise Rejected("the booster cannot read the post")
+    document = incoming.document
+    visibility = visibility_of(uris_of(document.get("to")), uris_of(document.get("cc")), incoming.actor.followers_url)
+    try:
+        with transaction.atomic():
+            lock(f"object:{uri}")
+            refuse_tombstone(uri, incoming.actor)
+            reblog_status(
+                account=incoming.actor,
+                status=status,
+                visibility=visibility if visibility in _REBLOGS else Visibility.PRIVATE,
+                uri=uri,
+                created_at=moment_of(document.get("published")),
+            )
+    except Forbidden:
+        raise Rejected("the post may not be boosted") from None
+    except IntegrityError:
+        raise Rejected("the id of the boost is another post's") from None
+
+
+def _own_post(incoming: Incoming) -> Status | None:
+    """The booster's own post as it stands in the boost; None when another's or none stands there."""
+    if not is_note(incoming.object):
+        return None
+    note = read_note(incoming.object)
+    if note.author_uri != incoming.actor.uri:
+        return None
+    fetch_ancestors(note)
+    status = keep_note(note, incoming.actor, announced=False)
+    if status is None:
+        raise Rejected("the post was deleted")
+    return status

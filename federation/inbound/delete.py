@@ -1,0 +1,66 @@
+"""Acts upon a Delete of a post, or of the actor itself (contract, federation section 7; security rows 8 and 18)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from accounts.models import Account, Follow, FollowRequest
+from accounts.services.following import end_following, pair_name
+from federation.documents.reading import Rejected, same_origin
+from federation.inbound.incoming import Incoming
+from federation.models import Tombstone
+from federation.remote.references import find_account, find_post
+from social.kernel.locks import lock
+from statuses.models import Status
+from statuses.services.deleting import delete_status
+
+
+def handle(incoming: Incoming) -> None:
+    """The end of the actor itself, or of one of its posts."""
+    if incoming.object_uri == incoming.actor.uri:
+        _delete_actor(incoming)
+    else:
+        _delete_post(incoming)
+
+
+def _delete_actor(incoming: Incoming) -> None:
+    """The end of the actor: its posts, follows and everything else of it go, and it cannot come back."""
+    account = incoming.actor
+    Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
+    for status in Status.objects.filter(account=account, deleted_at=None).order_by("id").iterator(chunk_size=200):
+        delete_status(status_id=status.id, delete_media=True)
+    _end_relations(account)
+    Account.objects.filter(id=account.id).delete()
+
+
+def _end_relations(account: Account) -> None:
+    pairs = set()
+    for model in (Follow, FollowRequest):
+        rows = model._default_manager
+        pairs |= set(rows.filter(account=account).values_list("account_id", "target_id"))
+        pairs |= set(rows.filter(target=account).values_list("account_id", "target_id"))
+    for follower_id, target_id in sorted(pairs):
+        with transaction.atomic():
+            lock(pair_name(follower_id, target_id))
+            end_following(follower_id, target_id, ended_by_id=account.id)
+
+
+def _delete_post(incoming: Incoming) -> None:
+    """The end of one of its actor's posts, which is refused should it arrive later."""
+    uri = incoming.needed_object_uri()
+    if not same_origin(uri, incoming.actor.uri):
+        raise Rejected("the post is of another server")
+    status = find_post(uri)
+    if (status is not None and status.account_id != incoming.actor.id) or find_account(uri) is not None:
+        raise Rejected("it is another actor's")
+    delete_remote_post(uri, incoming.actor.uri)
+
+
+def delete_remote_post(uri: str, actor_uri: str) -> None:
+    """Delete the post with this id, if it is this actor's, and refuse it should it arrive later."""
+    with transaction.atomic():
+        lock(f"object:{uri}")
+        Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})
+        status = find_post(uri)
+        if status is not None and status.account.uri == actor_uri:
+            delete_status(status_id=status.id, delete_media=True)

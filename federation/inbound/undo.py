@@ -1,0 +1,105 @@
+"""Acts upon an Undo of a Follow, Like, Announce or Block (contract, federation section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from django.db import transaction
+
+from accounts.models import Block, Follow, FollowRequest
+from accounts.services.blocking import unblock_account
+from accounts.services.following import end_following, pair_name
+from federation.documents.reading import Rejected, kinds_of, uri_of
+from federation.inbound.incoming import Incoming, remember_undone
+from federation.remote.references import find_account, find_post
+from social.kernel.errors import NotFound
+from social.kernel.locks import lock
+from statuses.models import Favourite, Status
+from statuses.services.deleting import delete_status
+from statuses.services.interactions import unfavourite_status, unreblog_status
+
+
+def handle(incoming: Incoming) -> None:
+    """Undo what the object says it is, or, if it is only named, whatever has that id."""
+    kind = next(iter(kinds_of(incoming.object)), "")
+    if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
+        raise Rejected("the undone activity is another actor's")
+    if kind in _HANDLERS:
+        _HANDLERS[kind](incoming)
+    elif not any(undo(incoming) for undo in _HANDLERS.values()):
+        remember_undone(incoming)
+
+
+def _undo_follow(incoming: Incoming) -> bool:
+    """The end of a follow or request; False when there is none, which is remembered for a late Follow."""
+    uri = incoming.object_uri
+    row = (
+        Follow.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
+        or FollowRequest.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
+    )
+    target = row.target if row is not None else None
+    if target is None:
+        target = find_account(uri_of(incoming.object.get("object")) or "")
+    if target is None or not target.local:
+        remember_undone(incoming)
+        return False
+    with transaction.atomic():
+        lock(pair_name(incoming.actor.id, target.id))
+        ended = end_following(incoming.actor.id, target.id, ended_by_id=incoming.actor.id)
+    if not ended:
+        remember_undone(incoming)
+    return ended
+
+
+def _undo_like(incoming: Incoming) -> bool:
+    """A favourite taken back; False when there is none, which is remembered for a late Like."""
+    row = Favourite.objects.filter(account=incoming.actor, uri=incoming.object_uri).first()
+    status_id = row.status_id if row is not None else None
+    if status_id is None:
+        status = find_post(uri_of(incoming.object.get("object")) or "")
+        status_id = status.id if status is not None else None
+    if status_id is not None:
+        try:
+            unfavourite_status(account_id=incoming.actor.id, status_id=status_id)
+        except NotFound:
+            status_id = None
+    if status_id is None:
+        remember_undone(incoming)
+    return status_id is not None
+
+
+def _undo_announce(incoming: Incoming) -> bool:
+    """A boost taken back; False when there is none, which is remembered for a late Announce."""
+    uri = incoming.object_uri
+    boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
+    if boost is not None:
+        delete_status(status_id=boost.id)
+        return True
+    status = find_post(uri_of(incoming.object.get("object")) or "")
+    if status is not None:
+        try:
+            unreblog_status(account_id=incoming.actor.id, status_id=status.id)
+        except NotFound:
+            status = None
+    remember_undone(incoming)
+    return status is not None
+
+
+def _undo_block(incoming: Incoming) -> bool:
+    """The end of a block; False when there is none."""
+    block_row = Block.objects.select_related("target").filter(uri=incoming.object_uri, account=incoming.actor).first()
+    target = block_row.target if block_row is not None else None
+    target = target or find_account(uri_of(incoming.object.get("object")) or "")
+    if target is None or not target.local:
+        return False
+    unblock_account(account=incoming.actor, target=target)
+    return True
+
+
+_HANDLERS: Final[Mapping[str, Callable[[Incoming], bool]]] = {
+    "Follow": _undo_follow,
+    "Like": _undo_like,
+    "Announce": _undo_announce,
+    "Block": _undo_block,
+}
