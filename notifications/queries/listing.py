@@ -9,6 +9,7 @@ from typing import Any, Final
 from django.db import connection
 
 from notifications.models import Notification
+from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 
 _FIELDS: Final = [field.attname for field in Notification._meta.concrete_fields]
@@ -34,16 +35,8 @@ class NotificationFilter:
     include_filtered: bool = False
 
 
-def list_notifications(
-    account_id: int,
-    wanted: NotificationFilter,
-    *,
-    limit: int,
-    before: int | None = None,
-    after: int | None = None,
-    ascending: bool = False,
-) -> list[Notification]:
-    """One's own notifications between two ids (exclusive): the newest ones, or the oldest; shown newest first."""
+def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[Notification]:
+    """One's own notifications at a cursor, newest first."""
     sql = _SHOWN
     if not wanted.include_filtered and wanted.from_account_id is None:
         sql += " AND NOT n.filtered"
@@ -53,22 +46,14 @@ def list_notifications(
         sql += " AND n.type <> ALL(%(excluded)s)"
     if wanted.from_account_id is not None:
         sql += " AND n.from_account_id = %(sender)s"
-    if before is not None:
-        sql += " AND n.id < %(before)s"
-    if after is not None:
-        sql += " AND n.id > %(after)s"
-    sql += f" ORDER BY n.id {'ASC' if ascending else 'DESC'} LIMIT %(limit)s"
     parameters = {
         "account": account_id,
         "types": list(wanted.types),
         "excluded": list(wanted.exclude_types),
         "sender": wanted.from_account_id,
-        "before": before,
-        "after": after,
-        "limit": limit,
+        **cursor.parameters,
     }
-    found = _rows(sql, parameters)
-    return found[::-1] if ascending else found
+    return cursor.newest_first(_rows(sql + cursor.ordered("n.id"), parameters))
 
 
 def find_notification(account_id: int, notification_id: int) -> Notification:
@@ -79,6 +64,6 @@ def find_notification(account_id: int, notification_id: int) -> Notification:
 
 
 def _rows(sql: str, parameters: dict[str, Any]) -> list[Notification]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return [Notification.from_db(connection.alias, _FIELDS, values) for values in cursor.fetchall()]
+    with connection.cursor() as statement:
+        statement.execute(sql, parameters)
+        return [Notification.from_db(connection.alias, _FIELDS, values) for values in statement.fetchall()]

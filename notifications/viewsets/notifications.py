@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from notifications.models import Notification
 from notifications.queries.listing import NotificationFilter, find_notification, list_notifications
 from notifications.queries.page import load_page
 from notifications.serializers.presenting import present
 from notifications.services.notifying import clear, dismiss
 from social.api.access import user
 from social.api.inputs import as_boolean, as_list, parameters
-from social.api.pagination import Cursor, Limit, paginate
+from social.api.pagination import Limit, paginate
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import NotFound
@@ -48,17 +47,7 @@ class NotificationsViewSet(ApiViewSet):
             include_filtered=as_boolean(sent.get("include_filtered")),
         )
 
-        def rows(cursor: Cursor) -> Sequence[Notification]:
-            return list_notifications(
-                me,
-                wanted,
-                limit=cursor.limit,
-                before=cursor.max_id,
-                after=cursor.after,
-                ascending=cursor.ascending,
-            )
-
-        page = paginate(request, rows, limit=LIMIT, next_when="any")
+        page = paginate(request, partial(list_notifications, me, wanted), limit=LIMIT, next_when="any")
         return page.respond(present(load_page(page.items, me)))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:

@@ -6,7 +6,7 @@ Doors and paths
     class BookmarksViewSet(ApiViewSet):                                     # viewsets
         access = {"list": user("read:bookmarks"), "show": optional_user()}  # access: anyone, optional_user, any_token,
                                                                             #   app_token, user, staff
-        throttles = {"create": family("statuses") + limited("media")}       # throttles (behaviours section 4)
+        throttles = {"create": family("statuses") + limited("media")}       # limits (behaviours section 4)
         max_body = {"create": 100 * MEBIBYTE}                               # parsers; 1 MiB unless declared
         cache_control = {"show": "public, max-age=300"}                     # GET 200 only
         def list(self, request: ApiRequest) -> Any: ...                     # requests; return data, or a response

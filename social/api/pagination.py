@@ -25,6 +25,7 @@ from social.api.fields import as_integer
 from social.api.inputs import parameters
 from social.api.parameters import readable
 from social.api.responses import reply
+from social.kernel.cursors import Cursor
 
 T = TypeVar("T")
 _POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
@@ -42,26 +43,6 @@ class Limit:
     def of(self, values: dict[str, Any]) -> int:
         """The effective limit: the absolute value, capped (security row 42)."""
         return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a page is: older than `max_id`; newer than `since_id` (their newest) or than `min_id` (their oldest)."""
-
-    limit: int
-    max_id: int | None = None
-    since_id: int | None = None
-    min_id: int | None = None
-
-    @property
-    def ascending(self) -> bool:
-        """Whether the items next to the lower bound are wanted; they are shown newest first all the same."""
-        return self.min_id is not None
-
-    @property
-    def after(self) -> int | None:
-        """The lower bound, exclusive; `min_id` wins."""
-        return self.min_id if self.min_id is not None else self.since_id
 
 
 Loader = Callable[[Cursor], Sequence[T]]
@@ -89,13 +70,17 @@ class Page(Generic[T]):
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """The position a client asks for. Empty values are absent; with `min_id` False that parameter is unknown."""
+    """The position a client asks for. Empty values are absent; with `min_id` False that parameter is unknown.
+
+    `since_id` asks for the newest items above it, `min_id` for those next to it; `min_id` wins.
+    """
     values = parameters(request)
+    lowest = _position(values, "min_id") if min_id else None
     return Cursor(
         limit=limit.of(values),
-        max_id=_position(values, "max_id"),
-        since_id=_position(values, "since_id"),
-        min_id=_position(values, "min_id") if min_id else None,
+        before=_position(values, "max_id"),
+        after=_position(values, "since_id") if lowest is None else lowest,
+        ascending=lowest is not None,
     )
 
 
@@ -120,7 +105,7 @@ def paginate(
     position = read_cursor(request, limit, min_id=prev == "min_id")
     if position.limit == 0:
         return Page(_everything(source, cursor) if limit.zero_is_all else [])
-    items = list(_slice(source, cursor, position)) if isinstance(source, QuerySet) else list(source(position))
+    items = position.cut(source, cursor) if isinstance(source, QuerySet) else list(source(position))
     if not items:
         return Page([], limit=position.limit)
     read = cursor_of or _reader(cursor)
@@ -190,18 +175,6 @@ def _reader(cursor: str) -> Callable[[Any], int]:
         return int(item)
 
     return read
-
-
-def _slice(source: QuerySet[Any, T], cursor: str, position: Cursor) -> list[T]:
-    bounds: dict[str, int] = {}
-    if position.max_id is not None:
-        bounds[f"{cursor}__lt"] = position.max_id
-    if position.after is not None:
-        bounds[f"{cursor}__gt"] = position.after
-    found = source.filter(**bounds) if bounds else source
-    if position.ascending:
-        return list(found.order_by(cursor)[: position.limit])[::-1]
-    return list(found.order_by(f"-{cursor}")[: position.limit])
 
 
 def _everything(source: QuerySet[Any, T] | Loader[T], cursor: str) -> list[T]:

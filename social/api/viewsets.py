@@ -29,7 +29,7 @@ from social.api import exceptions, gate
 from social.api.access import Access
 from social.api.gate import Admission
 from social.api.identities import Identity
-from social.api.limits import Rule
+from social.api.limits import Rule, refuse_exceeded
 from social.api.parsers import DEFAULT_MAX_BODY
 from social.api.renderers import JsonOnly, OrjsonRenderer
 from social.api.requests import ApiRequest
@@ -51,10 +51,17 @@ class ApiViewSet(ViewSet):
     """Base of every endpoint. A DRF ViewSet whose machinery is set up once per class instead of once per request.
 
     `access`: for every action, who may call it (`social.api.access`); an action without it cannot be routed.
-    `throttles`: limits of an action beyond those of the server (`social.api.throttles`).
+    `throttles`: limits of an action beyond those of the server (`social.api.limits`).
     `max_body`: bytes an action reads, by default 1 MiB; uploads declare theirs.
     `cache_control`: what a successful GET says to caches; by default private for callers with a token, else public for
     15 s (contract, behaviours section 1).
+
+    Of DRF's own declarations `permission_classes` and `throttle_classes` count, beyond `access` and `throttles`: they
+    are made once per class and asked once per request, one that answers False is 403 or 429, and `check_object_permissions`
+    works as in DRF. `authentication_classes` and `parser_classes` can be replaced. Everything else is inert:
+    `renderer_classes`, content negotiation, versioning, metadata, `@action` and its options, routers, filter backends,
+    pagination classes, and overridden `get_permissions`, `get_throttles`, `get_authenticators`, `get_parsers`,
+    `check_permissions` or `check_throttles`.
 
     Path parameters named `id` or `..._id` arrive as ints; one that cannot be an id is NotFound after access is checked.
     """
@@ -130,11 +137,16 @@ class ApiViewSet(ViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """The contract's order of checks, as far as it is the same for all actions."""
         self.perform_authentication(request)
+        admission = gate.admission_of(request)
+        self.access[self.action].check(self.caller, token_sent=admission is not None and admission.token_sent)
         for permission in self._machinery("permission_classes"):
-            permission.has_permission(request, self)
-        if self.throttles:
-            for throttle in self._machinery("throttle_classes"):
-                throttle.allow_request(request, self)
+            if not permission.has_permission(request, self):
+                raise errors.Forbidden(getattr(permission, "message", None))
+        if admission is not None and admission.families:
+            refuse_exceeded(admission.families)
+        for throttle in self._machinery("throttle_classes"):
+            if not throttle.allow_request(request, self):
+                raise errors.RateLimited
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
         """The answer to an error."""
@@ -163,15 +175,20 @@ class ApiViewSet(ViewSet):
     @property
     def identity(self) -> Identity:
         """The caller, where the access guarantees one. Raises Unauthorized otherwise."""
-        identity: Identity | None = self.request.auth  # type: ignore[assignment]
+        identity = self.caller
         if identity is None:
             raise errors.Unauthorized
         return identity
 
     @property
+    def caller(self) -> Identity | None:
+        """Who calls, None for nobody."""
+        return self.request.auth  # type: ignore[return-value]
+
+    @property
     def viewer_id(self) -> int | None:
         """The account that looks, None for nobody."""
-        identity: Identity | None = self.request.auth  # type: ignore[assignment]
+        identity = self.caller
         return identity.account_id if identity is not None else None
 
     @property

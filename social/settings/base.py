@@ -221,14 +221,14 @@ SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 # --- reception --------------------------------------------------------------------------------------------------
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["social.api.authentication.TokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["social.api.permissions.AccessPermission"],
+    "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["social.api.renderers.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": [
         "social.api.parsers.JsonParser",
         "social.api.parsers.UrlencodedParser",
         "social.api.parsers.MultipartParser",
     ],
-    "DEFAULT_THROTTLE_CLASSES": ["social.api.throttles.FamilyThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": [],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "social.api.renderers.JsonOnly",
     "EXCEPTION_HANDLER": "social.api.exceptions.exception_handler",
     "UNAUTHENTICATED_USER": None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection
@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from accounts.models import Block, Mute
 from accounts.policies.relations import NOBODY, Relations
 from social.kernel import clock
+from social.kernel.cursors import Cursor
 from social.kernel.text.names import normalise_hashtag
 from statuses.models import Favourite, Status
 from statuses.policies.visibility import ANYBODY
@@ -18,16 +19,6 @@ from statuses.queries.page import Page, select
 from statuses.queries.rows import Row
 
 _ROUNDS: Final = 8
-
-
-@dataclass(frozen=True)
-class Window:
-    """A part of a list: `limit` items older than `max_id` and newer than `after`; `ascending` the ones next to that."""
-
-    limit: int
-    max_id: int | None = None
-    after: int | None = None
-    ascending: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,9 +58,9 @@ _TAGGED: Final = (
 
 
 def load_account_statuses(
-    account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, window: Window
+    account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, cursor: Cursor
 ) -> Page:
-    """An account's posts in a window, newest first, as far as the viewer may read them (behaviours section 11).
+    """An account's posts at a cursor, newest first, as far as the viewer may read them (behaviours section 11).
 
     Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
     viewer has none. A full page unless there are no more, or hundreds in a row are hidden. Three queries as a rule,
@@ -81,16 +72,14 @@ def load_account_statuses(
         return page
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
     for _round in range(_ROUNDS):
-        ids = _candidates(sql, parameters, window)
+        ids = _candidates(sql, parameters, cursor)
         found = select(ids, viewer_id, _shows_boost)
         page.relations = found.relations if found.rows else page.relations
         page.rows += found.rows
-        if len(ids) < window.limit or len(page.rows) >= window.limit:
+        if len(ids) < cursor.limit or len(page.rows) >= cursor.limit:
             break
-        window = replace(window, after=ids[-1]) if window.ascending else replace(window, max_id=ids[-1])
-    page.rows = page.rows[: window.limit]
-    if window.ascending:
-        page.rows.reverse()
+        cursor = cursor.behind(ids[-1])
+    page.rows = cursor.newest_first(page.rows[: cursor.limit])
     return page
 
 
@@ -104,16 +93,10 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
     return sql, parameters
 
 
-def _candidates(sql: str, parameters: dict[str, Any], window: Window) -> list[int]:
-    if window.max_id is not None:
-        sql += " AND s.id < %(max_id)s"
-    if window.after is not None:
-        sql += " AND s.id > %(after)s"
-    sql += f" ORDER BY s.id {'ASC' if window.ascending else 'DESC'} LIMIT %(limit)s"
-    bounds = {"max_id": window.max_id, "after": window.after, "limit": window.limit}
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {**parameters, **bounds})
-        return [row[0] for row in cursor.fetchall()]
+def _candidates(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
+    with connection.cursor() as statement:
+        statement.execute(sql + cursor.ordered("s.id"), {**parameters, **cursor.parameters})
+        return [row[0] for row in statement.fetchall()]
 
 
 def _shows_boost(row: Row, relations: Relations) -> bool:

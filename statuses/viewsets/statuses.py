@@ -17,15 +17,15 @@ from social.api.access import optional_user, user
 from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField, as_boolean, as_list
 from social.api.inputs import parameters as parameters_of
 from social.api.limits import family, limited
-from social.api.pagination import Cursor, Limit, Page, paginate
+from social.api.pagination import Limit, Page, paginate
 from social.api.viewsets import ApiViewSet
+from social.kernel.cursors import Cursor
 from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 from statuses.policies.visibility import may_be_listed
 from statuses.queries.authors import find_author
 from statuses.queries.listings import (
     AccountStatusesFilter,
-    Window,
     list_favourites_of,
     list_reblogs_of,
     load_account_statuses,
@@ -201,8 +201,7 @@ class AccountStatusesViewSet(ApiViewSet):
         loaded: list[StatusesPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
-            window = Window(cursor.limit, cursor.max_id, cursor.after, cursor.ascending)
-            loaded.append(load_account_statuses(id, self.viewer_id, wanted, window))
+            loaded.append(load_account_statuses(id, self.viewer_id, wanted, cursor))
             return loaded[-1].ids
 
         page = paginate(request, load, limit=STATUSES)

@@ -26,13 +26,14 @@ from social.api.inputs import (
     StringListField,
     parameters,
 )
-from social.api.pagination import Cursor, Limit, paginate, paginate_offset
+from social.api.limits import family, limited
+from social.api.pagination import Limit, paginate, paginate_offset
 from social.api.requests import ApiRequest
 from social.api.responses import reply
 from social.api.serializers import EntitySerializer
-from social.api.throttles import family, limited
 from social.api.viewsets import ApiViewSet
 from social.kernel import errors
+from social.kernel.cursors import Cursor
 
 
 class TagSerializer(EntitySerializer):
@@ -250,7 +251,7 @@ class FeedViewSet(ApiViewSet):
             found = [
                 number
                 for number in range(100, 0, -1)
-                if (cursor.max_id is None or number < cursor.max_id) and (cursor.after is None or number > cursor.after)
+                if (cursor.before is None or number < cursor.before) and (cursor.after is None or number > cursor.after)
             ]
             return found[-cursor.limit :] if cursor.ascending else found[: cursor.limit]
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
+from rest_framework.permissions import BasePermission
+from rest_framework.throttling import BaseThrottle
 
 from social.api import access
 from social.api.viewsets import ApiViewSet
 from tests.api.conftest import Tokens
+from tests.api.sample import TagsViewSet
 
 INVALID = "The access token is invalid"
 SCOPE = "This action is outside the authorized scopes"
@@ -169,3 +173,73 @@ def test_an_action_without_access_cannot_be_routed() -> None:
 def test_an_unknown_scope_is_a_mistake_of_the_programmer() -> None:
     with pytest.raises(ValueError, match="read:everything"):
         access.user("read:everything")
+
+
+class NoModerator(BasePermission):
+    """Refuses as Django permissions do: by its result."""
+
+    def has_permission(self, request: Any, view: Any) -> bool:
+        return False
+
+    def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
+        return False
+
+
+class UsedUp(BaseThrottle):
+    """Refuses by its result."""
+
+    def allow_request(self, request: Any, view: Any) -> bool:
+        return False
+
+
+@pytest.fixture
+def classes_of_tags(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def replace(**classes: Any) -> None:
+        for name, value in classes.items():
+            monkeypatch.setattr(TagsViewSet, name, value)
+        monkeypatch.setattr(TagsViewSet, "_made", {}, raising=False)
+
+    return replace
+
+
+@pytest.mark.django_db
+def test_a_permission_class_that_answers_false_is_a_403(door: Tokens, get: Any, classes_of_tags: Any) -> None:
+    assert get("/api/v1/tags").status_code == 200
+    classes_of_tags(permission_classes=[NoModerator])
+    for token in (None, door.user_token()):
+        refused = get("/api/v1/tags", token)
+        assert (refused.status_code, refused.json()) == (403, {"error": "This action is not allowed"})
+
+
+@pytest.mark.django_db
+def test_a_permission_class_does_not_take_the_place_of_the_declared_access(
+    door: Tokens, get: Any, classes_of_tags: Any
+) -> None:
+    classes_of_tags(permission_classes=[])
+    assert get("/api/v1/tags/index").status_code == 401
+    assert get("/api/v1/tags/index", door.user_token("read:accounts")).status_code == 403
+
+
+@pytest.mark.django_db
+def test_a_permission_class_may_refuse_single_objects(
+    door: Tokens, get: Any, classes_of_tags: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def retrieve(self: TagsViewSet, request: Any, id: int) -> dict[str, Any]:
+        self.check_object_permissions(request, id)
+        return {}
+
+    monkeypatch.setattr(TagsViewSet, "retrieve", retrieve)
+    assert get("/api/v1/tags/5", door.user_token()).status_code == 200
+
+    class NotThisOne(NoModerator):
+        def has_permission(self, request: Any, view: Any) -> bool:
+            return True
+
+    classes_of_tags(permission_classes=[NotThisOne])
+    assert get("/api/v1/tags/5", door.user_token()).status_code == 403
+
+
+@pytest.mark.django_db
+def test_a_throttle_class_that_answers_false_is_a_429(door: Tokens, get: Any, classes_of_tags: Any) -> None:
+    classes_of_tags(throttle_classes=[UsedUp], throttles={})
+    assert get("/api/v1/tags").status_code == 429

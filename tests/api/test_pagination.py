@@ -155,7 +155,7 @@ def test_feeds_are_paged_by_the_same_rules() -> None:
     assert feed("?limit=3&min_id=50") == [53, 52, 51]
     assert feed("?limit=0") == []
     asked = FeedViewSet.asked[-1]
-    assert (asked.limit, asked.min_id, asked.ascending) == (3, 50, True), "limit=0 does not even ask"
+    assert (asked.limit, asked.after, asked.ascending) == (3, 50, True), "limit=0 does not even ask"
     response = Client().get("/api/v1/feed?limit=3&max_id=3")
     assert response.json() == ["2", "1"]
     assert "max_id=1>" in response.headers["Link"]

@@ -12,12 +12,13 @@ from accounts.models import Block, Follow, Mute
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowWish, follow_account, unfollow_account
 from social.kernel import clock, redis
+from social.kernel.cursors import Cursor
 from social.kernel.errors import KernelError
 from statuses.models import Status
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_reblog, make_remote_status, make_status
 from tests.timelines.conftest import Person, follow, person, work
-from timelines.queries.home import Window, list_home_items
+from timelines.queries.home import list_home_items
 from timelines.services.home import load_home_page
 from timelines.stores.feed import feed_key, read
 
@@ -86,22 +87,22 @@ class Life:
         work()
         known = list(Status.objects.values_list("id", flat=True)) or [1]
         bound = self.chance.choice([None, None, *known])
-        window = Window(
+        cursor = Cursor(
             self.chance.choice([2, 5, 20, 40]),
             before=bound if self.chance.random() < 0.5 else None,
             after=bound if self.chance.random() < 0.5 else None,
         )
-        if window.after and window.before is None and self.chance.random() < 0.5:
-            window = Window(window.count, after=window.after, ascending=True)
-        page = load_home_page(self.reader.id, window).ids
-        truth = list_home_items(self.reader.id, Window(10_000, window.before, window.after))
+        if cursor.after and cursor.before is None and self.chance.random() < 0.5:
+            cursor = Cursor(cursor.limit, after=cursor.after, ascending=True)
+        page = load_home_page(self.reader.id, cursor).ids
+        truth = list_home_items(self.reader.id, Cursor(10_000, cursor.before, cursor.after))
         assert page == sorted(set(page), reverse=True)
         assert set(page) <= {item.id for item in truth}
-        span = truth[::-1] if window.ascending else truth
-        last = (page[0] if window.ascending else page[-1]) if len(page) == window.count else None
+        span = truth[::-1] if cursor.ascending else truth
+        last = (page[0] if cursor.ascending else page[-1]) if len(page) == cursor.limit else None
         for item in span:
             if item.original == 0:
-                assert item.id in page, (window, page, span)
+                assert item.id in page, (cursor, page, span)
             if item.id == last:
                 break
 

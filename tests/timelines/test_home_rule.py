@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from accounts.models import Account, Block, Follow, Mute
 from accounts.queries.relations import load_relations
 from social.kernel import clock
+from social.kernel.cursors import Cursor
 from statuses.models import Mention, Status, Visibility
 from statuses.queries.rows import load_rows
 from tests.factories.accounts import make_account
 from timelines.policies.home import Verdict, home_verdict, involved_ids
 from timelines.queries.fan_out import load_readers
-from timelines.queries.home import Window, list_home_items
+from timelines.queries.home import list_home_items
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +40,7 @@ def verdict(status: Status, viewer: Account) -> Verdict:
 
 
 def by_sql(viewer: Account) -> set[int]:
-    return {item.id for item in list_home_items(viewer.id, Window(1000))}
+    return {item.id for item in list_home_items(viewer.id, Cursor(1000))}
 
 
 class World:

@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.pages.layout import show
+from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.text.scan import Kind, normalise_hashtag, scan
 from statuses.pages.posts import shown
 from statuses.queries.statuses import list_statuses
 from timelines.policies.access import HASHTAG
 from timelines.queries.access import load_origins
-from timelines.queries.home import Window
 from timelines.queries.public import PublicFilter, TagFilter, list_tagged_ids
 
 POSTS: Final = 20
@@ -30,7 +30,7 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
     if len(tokens) != 1 or tokens[0].kind is not Kind.HASHTAG:
         raise NotFound
     wanted = _open_to_all()
-    ids = list_tagged_ids(None, Window(POSTS), wanted, TagFilter(normalise_hashtag(name))) if wanted else []
+    ids = list_tagged_ids(None, Cursor(POSTS), wanted, TagFilter(normalise_hashtag(name))) if wanted else []
     posts = list_statuses(None).filter(id__in=ids).select_related("account").prefetch_related("media").order_by("-id")
     context: dict[str, Any] = {"name": name, "posts": [shown(post) for post in posts], "closed": wanted is None}
     return show(request, "timelines/tag.html", context)

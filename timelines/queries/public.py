@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.db import connection
 
-from timelines.queries.home import Window
+from social.kernel.cursors import Cursor
 
 # Whom the viewer blocks or mutes, and who blocks the viewer.
 _UNWANTED: Final = """
@@ -69,41 +69,41 @@ class TagFilter:
     none: Sequence[str] = ()
 
 
-def list_public_ids(viewer_id: int | None, window: Window, wanted: PublicFilter) -> list[int]:
+def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter) -> list[int]:
     """Posts of the public timeline, newest first."""
     condition = _condition(viewer_id, wanted) + _NO_REPLY + ("" if viewer_id is None else _CHOSEN_LANGUAGE)
     sql = f"""{"" if viewer_id is None else _UNWANTED}
-      SELECT s.id FROM statuses_status s WHERE {condition} {_between("s.id", window)}
-       ORDER BY s.id {_direction(window)} LIMIT %(count)s"""  # noqa: S608 (constants)
-    return _ids(sql, _values(viewer_id, window), window)
+      SELECT s.id FROM statuses_status s WHERE {condition} {cursor.between("s.id")}
+       ORDER BY s.id {cursor.direction} LIMIT %(limit)s"""  # noqa: S608 (constants)
+    return _ids(sql, _values(viewer_id, cursor), cursor)
 
 
-def list_tagged_ids(viewer_id: int | None, window: Window, wanted: PublicFilter, tags: TagFilter) -> list[int]:
+def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, tags: TagFilter) -> list[int]:
     """Posts of a hashtag's timeline, newest first; nothing for a hashtag that nobody has used.
 
     By the index (tag, status) of each wanted hashtag, so that a rare one costs no more than a common one.
     """
     everything = sorted(set(tags.all))
     condition = _condition(viewer_id, wanted) + (_ALL_TAGS if everything else "") + (_NO_TAGS if tags.none else "")
-    direction = _direction(window)
+    direction = cursor.direction
     sql = f"""{"" if viewer_id is None else _UNWANTED}
       SELECT DISTINCT post.status_id
         FROM accounts_tag tag
        CROSS JOIN LATERAL (
          SELECT t.status_id FROM statuses_statustag t
           WHERE t.tag_id = tag.id AND (SELECT {condition} FROM statuses_status s WHERE s.id = t.status_id)
-                {_between("t.status_id", window)}
-          ORDER BY t.status_id {direction} LIMIT %(count)s) post
+                {cursor.between("t.status_id")}
+          ORDER BY t.status_id {direction} LIMIT %(limit)s) post
        WHERE tag.name = ANY(%(any)s) AND EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s)
-       ORDER BY post.status_id {direction} LIMIT %(count)s"""  # noqa: S608 (constants)
-    parameters = _values(viewer_id, window) | {
+       ORDER BY post.status_id {direction} LIMIT %(limit)s"""  # noqa: S608 (constants)
+    parameters = _values(viewer_id, cursor) | {
         "name": tags.name,
         "any": [tags.name, *tags.any],
         "all": everything,
         "all_count": len(everything),
         "none": list(tags.none),
     }
-    return _ids(sql, parameters, window)
+    return _ids(sql, parameters, cursor)
 
 
 # What is not asked for is left out of the SQL, not answered by a parameter: PostgreSQL keeps one plan for a statement,
@@ -119,24 +119,14 @@ def _condition(viewer_id: int | None, wanted: PublicFilter) -> str:
     return condition + _WITH_MEDIA if wanted.only_media else condition
 
 
-def _between(column: str, window: Window) -> str:
-    before = "" if window.before is None else f" AND {column} < %(before)s"
-    return before if window.after is None else f"{before} AND {column} > %(after)s"
+def _values(viewer_id: int | None, cursor: Cursor) -> dict[str, Any]:
+    return {"viewer": viewer_id, **cursor.parameters}
 
 
-def _direction(window: Window) -> str:
-    return "ASC" if window.ascending else "DESC"
-
-
-def _values(viewer_id: int | None, window: Window) -> dict[str, Any]:
-    return {"viewer": viewer_id, "before": window.before, "after": window.after, "count": window.count}
-
-
-def _ids(sql: str, parameters: dict[str, Any], window: Window) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        ids = [row[0] for row in cursor.fetchall()]
-    return ids[::-1] if window.ascending else ids
+def _ids(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
+    with connection.cursor() as statement:
+        statement.execute(sql, parameters)
+        return cursor.newest_first([row[0] for row in statement.fetchall()])
 
 
 def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[str]]]:

@@ -11,27 +11,28 @@ from collections.abc import Iterable
 
 from accounts.policies.relations import Relations
 from social.kernel import redis
+from social.kernel.cursors import Cursor
 from statuses.queries.page import Page, select
 from statuses.queries.rows import Row
 from timelines.policies.home import home_verdict
-from timelines.queries.home import Found, Window, find_home_page
+from timelines.queries.home import Found, find_home_page
 from timelines.services.presence import note_presence
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem, Slice
 
 
-def load_home_page(viewer_id: int, window: Window) -> Page:
-    """The posts of the viewer's home timeline in the window, newest first: a full page if there are enough.
+def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
+    """The posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
 
     From a feed two queries, else three or four; `statuses.queries.page.fill` adds what showing them takes. Redis may be
     absent. Marks the viewer as active, about twice a day.
     """
-    kept = _slice(viewer_id, window)
+    kept = _slice(viewer_id, cursor)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
         note_presence(viewer_id)
     if kept is not None and kept.covered:
-        page = _judged(viewer_id, kept.items, window)
+        page = _judged(viewer_id, kept.items, cursor)
         shown = set(page.ids)
         lost = [item for item in kept.items if item.id not in shown]
         if not lost:
@@ -40,27 +41,27 @@ def load_home_page(viewer_id: int, window: Window) -> Page:
         with redis.best_effort("take posts out of a feed"):
             feed.remove([viewer_id], [item for item in lost if not item.original])
             feed.drop_showing([viewer_id], [item for item in lost if item.original])
-    return _judged(viewer_id, _from_sql(viewer_id, window, kept).page, window)
+    return _judged(viewer_id, _from_sql(viewer_id, cursor, kept).page, cursor)
 
 
-def _slice(viewer_id: int, window: Window) -> Slice | None:
+def _slice(viewer_id: int, cursor: Cursor) -> Slice | None:
     """What the feed has of the page; None when Redis does not answer."""
     found: Slice | None = None
     with redis.best_effort("read a feed"):
         found = feed.read(
-            viewer_id, count=window.count, before=window.before, after=window.after, ascending=window.ascending
+            viewer_id, count=cursor.limit, before=cursor.before, after=cursor.after, ascending=cursor.ascending
         )
     return found
 
 
-def _from_sql(viewer_id: int, window: Window, kept: Slice | None) -> Found:
+def _from_sql(viewer_id: int, cursor: Cursor, kept: Slice | None) -> Found:
     """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or above the page."""
-    if kept is None or not _fits(kept, window):
-        return find_home_page(viewer_id, window)
+    if kept is None or not _fits(kept, cursor):
+        return find_home_page(viewer_id, cursor)
     mark = None
     with redis.best_effort("build a feed"):
         mark = feed.begin(viewer_id)
-    found = find_home_page(viewer_id, window)
+    found = find_home_page(viewer_id, cursor)
     if mark is not None:
         below = kept.lowest
         items = found.read if below is None else [item for item in found.read if item < below]
@@ -69,19 +70,18 @@ def _from_sql(viewer_id: int, window: Window, kept: Slice | None) -> Found:
     return found
 
 
-def _fits(kept: Slice, window: Window) -> bool:
+def _fits(kept: Slice, cursor: Cursor) -> bool:
     """Whether nothing lies between the feed and what SQL will read."""
-    if window.ascending or kept.covered:
+    if cursor.ascending or kept.covered:
         return False
     if kept.lowest is None:
-        return window.before is None
-    return bool(kept.items) or window.before == kept.lowest.id
+        return cursor.before is None
+    return bool(kept.items) or cursor.before == kept.lowest.id
 
 
-def _judged(viewer_id: int, items: Iterable[FeedItem], window: Window) -> Page:
+def _judged(viewer_id: int, items: Iterable[FeedItem], cursor: Cursor) -> Page:
     page = select([item.id for item in items], viewer_id, _is_shown)
-    if window.ascending:
-        page.rows.reverse()
+    page.rows = cursor.newest_first(page.rows)
     return page
 
 

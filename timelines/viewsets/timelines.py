@@ -11,8 +11,9 @@ from rest_framework.request import Request
 
 from social.api.access import optional_user, user
 from social.api.inputs import as_boolean, as_list, parameters
-from social.api.pagination import Cursor, Limit, paginate
+from social.api.pagination import Limit, paginate
 from social.api.viewsets import ApiViewSet
+from social.kernel.cursors import Cursor
 from social.kernel.errors import Invalid
 from social.kernel.text.scan import normalise_hashtag
 from statuses.queries.page import Page, fill, select
@@ -20,13 +21,11 @@ from statuses.queries.rows import Row
 from statuses.serializers.presenting import present
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.queries.access import load_origins
-from timelines.queries.home import Window
 from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids
 from timelines.services.home import load_home_page
 
 _LIMIT: Final = Limit(20, 40)
 _TAGS: Final = 4
-_NEWEST: Final = 2**63 - 1
 
 
 class TimelinesViewSet(ApiViewSet):
@@ -41,13 +40,13 @@ class TimelinesViewSet(ApiViewSet):
     def home(self, request: Request) -> HttpResponse:
         """The caller's home timeline."""
         account_id = self.account_id
-        return _respond(request, lambda window: load_home_page(account_id, window))
+        return _respond(request, lambda cursor: load_home_page(account_id, cursor))
 
     def public(self, request: Request) -> HttpResponse:
         """Public posts of this server (`local`), of others (`remote`), or all."""
         wanted = self._wanted(request, LIVE)
         viewer_id = self.viewer_id
-        return _respond(request, lambda w: select(list_public_ids(viewer_id, w, wanted) if wanted else [], viewer_id))
+        return _respond(request, lambda c: select(list_public_ids(viewer_id, c, wanted) if wanted else [], viewer_id))
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
         """Public posts with a hashtag, or with others too (`any[]`, `all[]`, `none[]`)."""
@@ -56,8 +55,8 @@ class TimelinesViewSet(ApiViewSet):
         values = parameters(request)
         tags = TagFilter(normalise_hashtag(hashtag), *(_names(values.get(name)) for name in ("any", "all", "none")))
 
-        def load(window: Window) -> Page:
-            return select(list_tagged_ids(viewer_id, window, wanted, tags) if wanted else [], viewer_id)
+        def load(cursor: Cursor) -> Page:
+            return select(list_tagged_ids(viewer_id, cursor, wanted, tags) if wanted else [], viewer_id)
 
         return _respond(request, load)
 
@@ -80,17 +79,11 @@ def _names(raw: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))[:_TAGS]
 
 
-def _window(cursor: Cursor) -> Window:
-    before = None if cursor.max_id is None else min(cursor.max_id, _NEWEST)
-    after = None if cursor.after is None else min(cursor.after, _NEWEST)
-    return Window(cursor.limit, before, after, cursor.ascending)
-
-
-def _respond(request: Request, load: Callable[[Window], Page]) -> HttpResponse:
+def _respond(request: Request, load: Callable[[Cursor], Page]) -> HttpResponse:
     loaded: list[Page] = []
 
     def rows(cursor: Cursor) -> list[Row]:
-        loaded.append(load(_window(cursor)))
+        loaded.append(load(cursor))
         return loaded[0].rows
 
     page = paginate(request, rows, limit=_LIMIT, next_when="any")

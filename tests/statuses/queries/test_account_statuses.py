@@ -8,8 +8,9 @@ import pytest
 
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.cursors import Cursor
 from statuses.models import Status
-from statuses.queries.listings import AccountStatusesFilter, Window, load_account_statuses
+from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import (
     block,
@@ -24,12 +25,12 @@ from tests.factories.statuses import (
 pytestmark = pytest.mark.django_db
 
 
-WHOLE = Window(40)
+WHOLE = Cursor(40)
 
 
-def _texts(account: Account, viewer: Account | None, window: Window = WHOLE, **wanted: Any) -> list[str]:
+def _texts(account: Account, viewer: Account | None, cursor: Cursor = WHOLE, **wanted: Any) -> list[str]:
     viewer_id = viewer.id if viewer is not None else None
-    page = load_account_statuses(account.id, viewer_id, AccountStatusesFilter(**wanted), window)
+    page = load_account_statuses(account.id, viewer_id, AccountStatusesFilter(**wanted), cursor)
     texts = dict(Status.objects.values_list("id", "text"))
     return [f"RT {texts[row.proper.id]}" if row.original else texts[row.id] for row in page.rows]
 
@@ -119,18 +120,18 @@ def test_a_page_is_full_although_many_posts_are_hidden(alice: Account, bob: Acco
     oldest = Status.objects.filter(account=alice).order_by("id").first()
     mute(carol, bob)
     everything = ["before 3", "before 2", "before 1", "before 0"]
-    assert _texts(alice, carol, Window(3)) == everything[:3]
-    assert _texts(alice, carol, Window(4)) == everything
-    assert _texts(alice, carol, Window(40)) == everything
+    assert _texts(alice, carol, Cursor(3)) == everything[:3]
+    assert _texts(alice, carol, Cursor(4)) == everything
+    assert _texts(alice, carol, Cursor(40)) == everything
     assert oldest is not None
-    assert _texts(alice, carol, Window(2, after=oldest.id, ascending=True)) == everything[1:3]
-    assert _texts(alice, carol, Window(2, after=oldest.id)) == everything[:2]
-    assert _texts(alice, carol, Window(5, max_id=oldest.id + 1)) == everything[3:]
+    assert _texts(alice, carol, Cursor(2, after=oldest.id, ascending=True)) == everything[1:3]
+    assert _texts(alice, carol, Cursor(2, after=oldest.id)) == everything[:2]
+    assert _texts(alice, carol, Cursor(5, before=oldest.id + 1)) == everything[3:]
 
 
-def test_the_ends_of_a_window_are_exclusive_and_its_items_newest_first(alice: Account) -> None:
+def test_the_ends_of_a_cursor_are_exclusive_and_its_items_newest_first(alice: Account) -> None:
     ids = [make_status(alice, str(number)).id for number in range(6)]
-    assert _texts(alice, None, Window(2, max_id=ids[5])) == ["4", "3"]
-    assert _texts(alice, None, Window(2, after=ids[0])) == ["5", "4"]
-    assert _texts(alice, None, Window(2, after=ids[0], ascending=True)) == ["2", "1"]
-    assert _texts(alice, None, Window(9, after=ids[0], max_id=ids[3], ascending=True)) == ["2", "1"]
+    assert _texts(alice, None, Cursor(2, before=ids[5])) == ["4", "3"]
+    assert _texts(alice, None, Cursor(2, after=ids[0])) == ["5", "4"]
+    assert _texts(alice, None, Cursor(2, after=ids[0], ascending=True)) == ["2", "1"]
+    assert _texts(alice, None, Cursor(9, after=ids[0], before=ids[3], ascending=True)) == ["2", "1"]

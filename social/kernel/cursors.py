@@ -1,0 +1,65 @@
+"""Knows a position in a list that is ordered by a number, and how QuerySets and SQL are cut at it.
+
+Every list is paged by it: by the id of the row, or by another number that tells two rows of the list apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """At most `limit` rows below `before` and above `after` (both exclusive): the highest ones, or the lowest ones with
+    `ascending`. A page shows them from the highest to the lowest in both cases.
+    """
+
+    limit: int
+    before: int | None = None
+    after: int | None = None
+    ascending: bool = False
+
+    @property
+    def direction(self) -> str:
+        """The SQL keyword of the order in which rows are read."""
+        return "ASC" if self.ascending else "DESC"
+
+    @property
+    def parameters(self) -> dict[str, int | None]:
+        """What the SQL of `between`, and its LIMIT, refer to."""
+        return {"before": self.before, "after": self.after, "limit": self.limit}
+
+    def between(self, column: str) -> str:
+        """The bounds as SQL, to be put behind a condition. A bound that is not there is no part of it: PostgreSQL keeps
+        one plan for a statement, and one that is good for every value is good for none.
+        """
+        before = "" if self.before is None else f" AND {column} < %(before)s"
+        return before if self.after is None else f"{before} AND {column} > %(after)s"
+
+    def ordered(self, column: str) -> str:
+        """As `between`, with the order and the limit behind it: the end of a simple statement."""
+        return f"{self.between(column)} ORDER BY {column} {self.direction} LIMIT %(limit)s"
+
+    def newest_first(self, rows: list[T]) -> list[T]:
+        """Rows that were read in the cursor's direction, in the order in which they are shown."""
+        return rows[::-1] if self.ascending else rows
+
+    def cut(self, queryset: QuerySet[Any, T], column: str = "id") -> list[T]:
+        """The page of an unordered queryset, in the order in which it is shown. One query."""
+        bounds: dict[str, int] = {}
+        if self.before is not None:
+            bounds[f"{column}__lt"] = self.before
+        if self.after is not None:
+            bounds[f"{column}__gt"] = self.after
+        found = queryset.filter(**bounds) if bounds else queryset
+        return self.newest_first(list(found.order_by(column if self.ascending else f"-{column}")[: self.limit]))
+
+    def behind(self, last: int) -> Cursor:
+        """The cursor of the rows that follow `last`, the last one read in its direction."""
+        return replace(self, after=last) if self.ascending else replace(self, before=last)
