@@ -619,6 +619,16 @@ class Migration(migrations.Migration):
                 "abstract": False,
             },
         ),
+        migrations.AddField(
+            model_name="grant",
+            name="access_token",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to=settings.OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL,
+            ),
+        ),
         migrations.CreateModel(
             name="Mute",
             fields=[

@@ -51,7 +51,9 @@ class AccessToken(AbstractAccessToken):
 
 
 class Grant(AbstractGrant):
-    """An authorization code: ten minutes, one use."""
+    """An authorization code: ten minutes, one use. A used one is kept with its token: using it again ends the token."""
+
+    access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 
     class Meta(AbstractGrant.Meta):
         abstract = False

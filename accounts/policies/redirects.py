@@ -9,7 +9,10 @@ from urllib.parse import urlencode, urlsplit
 # Shows the code on a page of ours instead of calling anybody (contract, behaviours section 5 "Out of band").
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
-_FORBIDDEN_SCHEMES = frozenset(["data", "vbscript", "javascript"])
+# Schemes that run as a script, and those that open what is local to the browser (security row 63).
+_FORBIDDEN_SCHEMES = frozenset(
+    ["about", "blob", "chrome", "data", "file", "filesystem", "javascript", "vbscript", "view-source"]
+)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII | re.IGNORECASE)
 _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
@@ -24,11 +27,12 @@ def is_redirect_uri(uri: str) -> bool:
     """Whether an application may be called back here (contract, parameters section 1 "POST /api/v1/apps").
 
     An absolute URI, in any scheme that cannot run as a script, without a fragment. App schemes need no host:
-    `com.example.app:/path` and `icecubesapp://` are fine.
+    `com.example.app:/path` and `icecubesapp://` are fine. No backslash: browsers read it as a slash, so that the host
+    they call is not the one that was shown (security row 62).
     """
     if uri == OUT_OF_BAND:
         return True
-    if "#" in uri or any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in uri):
+    if "#" in uri or "\\" in uri or any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in uri):
         return False
     scheme, colon, rest = uri.partition(":")
     if not colon or not rest or not _SCHEME.fullmatch(scheme) or scheme.lower() in _FORBIDDEN_SCHEMES:

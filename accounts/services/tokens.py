@@ -65,8 +65,9 @@ def issue_code(
 def exchange_code(*, application: Application, code: str, redirect_uri: str, verifier: str = "") -> AccessToken:
     """The token for a code; the code is used up.
 
-    Two exchanges at the same moment: the row lock lets one through, the other finds no code. A failed attempt does not
-    use the code up. Raises BadRequest (`invalid_grant`, `invalid_request`).
+    Two exchanges at the same moment: the row lock lets one through. A failed attempt does not use the code up. Using a
+    code again ends the token it was exchanged for: one of the two was not the application (RFC 6749 section 4.1.2).
+    Raises BadRequest (`invalid_grant`, `invalid_request`).
     """
     with transaction.atomic():
         grant = (
@@ -75,19 +76,31 @@ def exchange_code(*, application: Application, code: str, redirect_uri: str, ver
             .filter(code=code.replace("\0", ""), application=application)
             .first()
         )
-        if grant is None or grant.is_expired() or grant.redirect_uri != redirect_uri or not grant.user.is_active:
+        if grant is not None and grant.access_token_id is not None:
+            revoke_tokens(AccessToken.objects.filter(pk=grant.access_token_id))
+        else:
+            return _exchange(grant, application, redirect_uri, verifier)
+    # Outside: an error inside the transaction would undo the revocation.
+    raise _invalid_grant()
+
+
+def _exchange(grant: Grant | None, application: Application, redirect_uri: str, verifier: str) -> AccessToken:
+    if grant is None or grant.is_expired() or grant.redirect_uri != redirect_uri or not grant.user.is_active:
+        raise _invalid_grant()
+    if grant.code_challenge:
+        if not verifier:
+            description = _("The parameter code_verifier is missing.")
+            raise BadRequest("invalid_request", error_description=description)
+        if not verifier_matches(grant.code_challenge, verifier):
             raise _invalid_grant()
-        if grant.code_challenge:
-            if not verifier:
-                description = _("The parameter code_verifier is missing.")
-                raise BadRequest("invalid_request", error_description=description)
-            if not verifier_matches(grant.code_challenge, verifier):
-                raise _invalid_grant()
-        elif application.client_type == Application.CLIENT_PUBLIC:
-            # Without a secret and without PKCE nothing ties the code to who asked for it (RFC 9700 section 2.1.1).
-            raise _invalid_grant()
-        grant.delete()
-        return issue_token(application=application, user=grant.user, scopes=grant.scope.split())
+    elif verifier or application.client_type == Application.CLIENT_PUBLIC:
+        # A verifier whose challenge somebody took out of the request (RFC 9700 section 4.8.2); or neither secret nor
+        # PKCE, so that nothing ties the code to who asked for it (section 2.1.1).
+        raise _invalid_grant()
+    token = issue_token(application=application, user=grant.user, scopes=grant.scope.split())
+    grant.access_token = token
+    grant.save(update_fields=["access_token"])
+    return token
 
 
 def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:

@@ -21,7 +21,7 @@ from accounts.services.tokens import exchange_code, issue_code, issue_token
 from social.kernel import clock
 from social.kernel.errors import BadRequest
 from tests.accounts.oauth.conftest import CALLBACK, exchange
-from tests.factories.accounts import make_user
+from tests.factories.accounts import make_token, make_user
 
 pytestmark = pytest.mark.django_db
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -87,6 +87,30 @@ def test_a_code_works_once(application: Application, person: User) -> None:
     code = code_for(application, person)
     assert exchange(application, code).status_code == 200
     refused(exchange(application, code), 400, "invalid_grant")
+
+
+def test_row_63_a_code_used_twice_ends_the_token_it_was_exchanged_for(
+    application: Application, person: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    code = code_for(application, person)
+    token = exchange(application, code).json()["access_token"]
+    other = make_token(person, "read")
+    headers = {"Authorization": f"Bearer {token}"}
+    assert Client().get("/api/v1/apps/verify_credentials", headers=headers).status_code == 200
+    thief = register_application(name="Thief", redirect_uris=CALLBACK, scopes="read write")
+    refused(exchange(thief, code), 400, "invalid_grant")
+    assert Client().get("/api/v1/apps/verify_credentials", headers=headers).status_code == 200
+    with django_capture_on_commit_callbacks(execute=True):
+        refused(exchange(application, code), 400, "invalid_grant")
+    assert Client().get("/api/v1/apps/verify_credentials", headers=headers).status_code == 401
+    assert list(AccessToken.objects.values_list("token", flat=True)) == [other]
+    refused(exchange(application, code), 400, "invalid_grant")
+
+
+def test_row_63_a_verifier_without_a_challenge_is_refused(application: Application, person: User) -> None:
+    code = code_for(application, person)
+    refused(exchange(application, code, code_verifier=VERIFIER), 400, "invalid_grant")
+    assert exchange(application, code).status_code == 200
 
 
 def test_a_code_works_for_ten_minutes(application: Application, person: User) -> None:

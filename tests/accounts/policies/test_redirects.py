@@ -36,7 +36,11 @@ def test_what_an_application_may_be_called_back_at(uri: str) -> None:
 @pytest.mark.parametrize(
     "uri",
     ["", "x:", "://x", "a", "/a", "1x:y", "a b://c", "x://y#z", "x://y\n", "JavaScript:x", "data:x", "http:///x", "https://a:b/",
-     "https://a.example:99999/", "ü://x", "x://y\0"],
+     "https://a.example:99999/", "ü://x", "x://y\0",
+     # Security rows 62 and 63: browsers read a backslash as a slash, and these schemes open what is local.
+     "https://bank.example\\@thief.example/", "https:\\\\thief.example", "x://a\\b",
+     "file:///etc/passwd", "FILE://x", "blob:https://a.example/1", "view-source:https://a.example/", "chrome://settings",
+     "filesystem:https://a.example/x", "about:blank"],
 )  # fmt: skip
 def test_what_it_may_not(uri: str) -> None:
     assert not is_redirect_uri(uri)
