@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 def _wake_worker(queue: str) -> None:
     # Celery takes a third of a second to import: paid by the first change, not by every command.
-    from social.tasks import send_drain
+    from social.broker import send_drain
 
     send_drain(queue)
 

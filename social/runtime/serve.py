@@ -16,11 +16,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from social.queues import queues_of
 from social.runtime.parent import follow_parent
 from social.settings import env
 
 #: Threads of one web worker; the database pool has two connections more (settings.WEB_THREADS).
 BLOCKING_THREADS = 8
+#: Database connections of a worker beyond one for each thread: for the main loop, and for the renewal of leases.
+SPARE_CONNECTIONS = 2
 # glibc's malloc.h
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
@@ -113,12 +116,18 @@ def _keep_logging(**_: object) -> None:
 
 
 def worker() -> None:
-    """The background work of every queue of `social.schedule`: eight threads, for some may be waiting for other servers."""
-    queues = importlib.import_module("social.schedule").QUEUES
+    """The background work of the lanes in WORKER_LANES; each queue has threads of its own (`social.queues`)."""
+    from django.conf import settings
+
+    queues = queues_of(env.WORKER_LANES)
+    threads = sum(terms.threads for terms in queues.values())
+    settings.DATABASES["default"]["OPTIONS"]["pool"]["max_size"] = threads + SPARE_CONNECTIONS
+    # Celery reads it when it is imported.
+    os.environ["CELERY_CUSTOM_WORKER_POOL"] = "social.runtime.lanes:LanePool"
     _celery(
         "worker",
-        "--pool=threads",
-        "--concurrency=8",
+        "--pool=custom",
+        f"--concurrency={threads}",
         "--without-gossip",
         "--without-mingle",
         f"--queues={','.join(queues)}",

@@ -14,6 +14,8 @@ from urllib.parse import quote, unquote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from social.queues import LANES
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 REDIS_ROLES = ("cache", "broker", "streams", "feeds")
 _env = environ.Env()
@@ -63,6 +65,15 @@ def _domain(name: str, default: str) -> str:
             f"{name}={domain} is not a domain name. Give it bare, as in social.example (in Punycode if it is not ASCII)."
         )
     return domain
+
+
+def _several(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Some of the allowed words, separated by commas or spaces; all of them by default."""
+    chosen = os.environ.get(name, "").lower().replace(",", " ").split()
+    for word in chosen:
+        if word not in allowed:
+            raise ImproperlyConfigured(f"{name}: {word} is not one of {', '.join(allowed)}.")
+    return tuple(word for word in allowed if word in chosen) or allowed
 
 
 def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
@@ -134,6 +145,7 @@ PORT = _number("PORT", 8000, 1, 65535)
 STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
 BIND = os.environ.get("BIND", "").strip() or "127.0.0.1"
 WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
+WORKER_LANES = _several("WORKER_LANES", tuple(LANES))
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 LOCAL_DOMAIN = _domain("LOCAL_DOMAIN", f"localhost:{PORT}")
 WEB_DOMAIN = _domain("WEB_DOMAIN", LOCAL_DOMAIN)

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
-from social import tasks
+from social import broker
 from social.celery import app
 from social.kernel import heartbeats, redis, wakes
 from social.kernel.events import publish
@@ -30,9 +30,9 @@ def server(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, 
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = dict.fromkeys(settings.REDIS_URLS, server.url)
         monkeypatch.setattr(app.conf, "broker_url", env.celery_url(server.url))
-        monkeypatch.setattr(tasks, "_connections", {})
+        monkeypatch.setattr(broker, "_connections", {})
         _close_circuits()
-        with wakes.waker.replaced(tasks.send_drain):
+        with wakes.waker.replaced(broker.send_drain):
             yield server
     _close_circuits()
     with connection.cursor() as cursor:

@@ -14,11 +14,13 @@ from django.db import connection
 from django.db.utils import OperationalError
 
 from social import schedule, tasks
+from social import scheduler as scheduling
 from social.celery import app
 from social.kernel import leases
 from social.kernel.outbox import OutboxRow
 from social.kernel.subscriptions import registry
-from social.schedule import LeaderScheduler
+from social.queues import QUEUES
+from social.scheduler import LeaderScheduler
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,7 @@ def _ground(effects: None, woken: list[str]) -> Iterator[None]:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the tasks that were handed to the broker."""
     names: list[str] = []
-    monkeypatch.setattr(tasks, "send", lambda task, *args, **options: names.append(task))
+    monkeypatch.setattr(scheduling, "send", lambda task, *args, **options: names.append(task))
     return names
 
 
@@ -95,8 +97,8 @@ def test_a_leader_that_cannot_renew_stops_sending_before_another_begins(
     monkeypatch.setattr(leases, "acquire", refuse)
     turn(only)
     assert only.leads, "its lease still runs"
-    moment = time.monotonic() + schedule.LEASE_SECONDS - 0.9
-    monkeypatch.setattr(schedule.time, "monotonic", lambda: moment)
+    moment = time.monotonic() + scheduling.LEASE_SECONDS - 0.9
+    monkeypatch.setattr(scheduling.time, "monotonic", lambda: moment)
     sent.clear()
     turn(only)
     assert not only.leads
@@ -107,7 +109,7 @@ def test_a_dead_broker_costs_a_turn_and_no_more(monkeypatch: pytest.MonkeyPatch,
     def refuse(*args: Any, **options: Any) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr(tasks, "send", refuse)
+    monkeypatch.setattr(scheduling, "send", refuse)
     only = scheduler()
     began = time.monotonic()
     with caplog.at_level("WARNING"):
@@ -126,12 +128,12 @@ def test_the_sweep_wakes_the_queues_that_wait(woken: list[str]) -> None:
 
 def test_every_entry_names_a_known_queue_and_expires_before_it_piles_up() -> None:
     for name, entry in schedule.SCHEDULE.items():
-        assert entry["options"]["queue"] in schedule.QUEUES, name
+        assert entry["options"]["queue"] in QUEUES, name
         assert entry["options"]["expires"] <= 3600, name
 
 
 def test_every_reaction_is_in_a_queue_that_workers_serve() -> None:
-    assert registry.queues() <= set(schedule.QUEUES)
+    assert registry.queues() <= set(QUEUES)
 
 
 def test_leases_are_one_holders_at_a_time() -> None:
@@ -158,7 +160,7 @@ def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_
         import django
         django.setup()
         from social.celery import app
-        from social.schedule import LeaderScheduler
+        from social.scheduler import LeaderScheduler
         made = LeaderScheduler(app)
         print(*sorted(made.schedule))
         print(*[name for name in ("accounts", "statuses", "federation", "rest_framework") if name in sys.modules])

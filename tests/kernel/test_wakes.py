@@ -11,12 +11,12 @@ import pytest
 from django.db import transaction
 from pytest_django.fixtures import Settings
 
-from social import tasks
+from social import broker as publishing
 from social.celery import app
 from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow
-from social.schedule import QUEUES
+from social.queues import QUEUES
 from social.settings import env
 from tests.kernel import news
 from tests.kernel.news import Happened
@@ -31,9 +31,9 @@ def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) 
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
         monkeypatch.setattr(app.conf, "broker_url", env.celery_url(server.url))
-        monkeypatch.setattr(tasks, "_connections", {})
+        monkeypatch.setattr(publishing, "_connections", {})
         _close_circuits()
-        with wakes.waker.replaced(tasks.send_drain):
+        with wakes.waker.replaced(publishing.send_drain):
             yield server
     _close_circuits()
 
@@ -104,7 +104,7 @@ def test_a_broker_that_says_nothing_behind_a_living_cache_never_slows_a_post(
     (tmp_path / "other").mkdir()
     with Valkey(tmp_path / "other") as other:
         monkeypatch.setattr(app.conf, "broker_url", env.celery_url(other.url))
-        monkeypatch.setattr(tasks, "_connections", {})
+        monkeypatch.setattr(publishing, "_connections", {})
         with other.stopped():
             times = [tell(number) for number in range(10)]
             assert max(times) < 0.3, times

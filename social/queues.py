@@ -1,0 +1,49 @@
+"""Knows the queues of background work and the lanes they belong to (DESIGN "Lanes")."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+#: What the lanes are for. A worker process serves all of them, or those that WORKER_LANES names.
+LANES: Final[dict[str, str]] = {
+    "local": "what people here wait for: it uses the database and Redis only",
+    "ingress": "activities received from other servers: they use the database only",
+    "network": "whatever waits for other machines",
+    "media": "what keeps a processor busy",
+}
+
+
+@dataclass(frozen=True)
+class QueueTerms:
+    """What a queue is for, its lane, and its threads in a worker process.
+
+    The threads are the queue's own: however much waits in other queues, and however long that takes, they are there.
+    `batch` is how many outbox rows one claim takes: few where each row is long work, so that other workers get their
+    share and a killed worker holds up little.
+    """
+
+    purpose: str
+    lane: str = "local"
+    threads: int = 2
+    batch: int = 200
+
+
+#: Outbox and Celery queues have the same names.
+QUEUES: Final[dict[str, QueueTerms]] = {
+    "default": QueueTerms("reactions inside this server: previews, erasure, counters"),
+    "feeds": QueueTerms("fan-out to home timelines, lists and streams", threads=3),
+    "notifications": QueueTerms("notifications"),
+    "scheduler": QueueTerms("what the clock asks for"),
+    "ingress": QueueTerms("activities received from other servers", lane="ingress", batch=50),
+    "deliveries": QueueTerms("activities on their way to other servers", lane="network"),
+    "fetches": QueueTerms("documents of other servers", lane="network", batch=20),
+    "mailers": QueueTerms("mail", lane="network", threads=1, batch=20),
+    "media": QueueTerms("conversion of uploads", lane="media", threads=1, batch=4),
+}
+
+
+def queues_of(lanes: Collection[str]) -> dict[str, QueueTerms]:
+    """The queues of these lanes, in the order of QUEUES."""
+    return {name: terms for name, terms in QUEUES.items() if terms.lane in lanes}

@@ -1,0 +1,54 @@
+"""Knows how the threads of a worker process are divided among the queues it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from celery.concurrency.base import BasePool, apply_target
+from celery.concurrency.thread import ApplyResult  # type: ignore[attr-defined]
+
+from social.queues import QUEUES
+from social.schedule import CELERY
+
+# Where the request stands among the arguments of Celery's tracer.
+_REQUEST: Final = 2
+
+
+class LanePool(BasePool):
+    """A Celery pool with threads for each queue: a queue whose tasks all wait holds up no other.
+
+    `social.queues` says how many. Threads are started when they are first needed.
+    """
+
+    body_can_be_buffer = True
+    signal_safe = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._executors = {
+            name: ThreadPoolExecutor(terms.threads, thread_name_prefix=f"queue-{name}")
+            for name, terms in QUEUES.items()
+        }
+
+    def on_apply(
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+        callback: Callable[..., Any] | None = None,
+        accept_callback: Callable[..., Any] | None = None,
+        **_: Any,
+    ) -> ApplyResult:
+        """Run a task on the threads of the queue that its message came from."""
+        queue = args[_REQUEST]["delivery_info"]["routing_key"]
+        executor = self._executors.get(queue) or self._executors[str(CELERY["task_default_queue"])]
+        return ApplyResult(executor.submit(apply_target, target, args, kwargs, callback, accept_callback))
+
+    def on_stop(self) -> None:
+        """Let tasks in hand finish; what has not begun is found by the sweep of another process."""
+        for executor in self._executors.values():
+            executor.shutdown(wait=False, cancel_futures=True)
+        for executor in self._executors.values():
+            executor.shutdown()

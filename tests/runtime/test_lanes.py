@@ -1,0 +1,100 @@
+"""Promises of a worker's threads: whatever waits for strangers, what people here wait for has threads of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from social.queues import LANES, QUEUES, queues_of
+from social.runtime.lanes import LanePool
+
+
+@pytest.fixture
+def pool() -> Iterator[LanePool]:
+    """A running pool."""
+    made = LanePool(20)
+    made.start()
+    yield made
+    made.stop()
+
+
+def submit(pool: LanePool, queue: str, work: Any) -> None:
+    """Have the pool run `work` as a task whose message came from `queue`."""
+    request = {"delivery_info": {"routing_key": queue}}
+    pool.apply_async(lambda *_: work(), args=("task", "1", request, b"", "", ""), callback=lambda _: None)
+
+
+@pytest.mark.parametrize("stuck", list(QUEUES))
+def test_a_queue_whose_tasks_all_wait_holds_up_no_other_queue(pool: LanePool, stuck: str) -> None:
+    released = threading.Event()
+    try:
+        for _ in range(50):
+            submit(pool, stuck, released.wait)
+        for queue in QUEUES.keys() - {stuck}:
+            done = threading.Event()
+            submit(pool, queue, done.set)
+            assert done.wait(10), f"{queue} waits behind {stuck}"
+    finally:
+        released.set()
+
+
+def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None:
+    released, running = threading.Event(), threading.Semaphore(0)
+
+    def work() -> None:
+        running.release()
+        released.wait()
+
+    for _ in range(20):
+        submit(pool, "fetches", work)
+    try:
+        for _ in range(QUEUES["fetches"].threads):
+            assert running.acquire(timeout=10)
+        assert not running.acquire(timeout=0.2)
+    finally:
+        released.set()
+
+
+def test_a_message_from_a_queue_nobody_knows_is_worked_off(pool: LanePool) -> None:
+    done = threading.Event()
+    submit(pool, "of another release", done.set)
+    assert done.wait(10)
+
+
+def test_every_queue_belongs_to_a_lane_and_every_lane_has_queues() -> None:
+    assert {terms.lane for terms in QUEUES.values()} == set(LANES)
+    assert {name for lane in LANES for name in queues_of([lane])} == set(QUEUES)
+
+
+@pytest.mark.parametrize("lanes", ["network", "local, ingress", ""])
+def test_a_worker_serves_the_lanes_it_was_given(lanes: str) -> None:
+    program = "from social.runtime import serve\nserve._celery = lambda *a: print(*a, sep='\\n')\nserve.worker()"
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"WORKER_LANES": lanes, "DJANGO_SETTINGS_MODULE": "social.settings.base"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    (served,) = [line for line in ran.stdout.split("\n") if line.startswith("--queues=")]
+    wanted = lanes.replace(",", " ").split() or LANES
+    assert set(served.removeprefix("--queues=").split(",")) == set(queues_of(wanted))
+
+
+def test_an_unknown_lane_is_refused_in_one_line() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", "import social.settings.env"],
+        env=os.environ | {"WORKER_LANES": "local,fast"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode != 0
+    assert "WORKER_LANES: fast is not one of local, ingress, network, media." in ran.stderr
