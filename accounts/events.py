@@ -131,3 +131,11 @@ class UserStateChanged(Event):
 
     key: ClassVar[str] = "user:{user_id}"
     user_id: int
+
+
+@dataclass(frozen=True)
+class EncryptedMessageStored(Event):
+    """An encrypted message waits for a device of this server."""
+
+    key: ClassVar[str] = "encrypted_message:{message_id}"
+    message_id: int

@@ -1,6 +1,7 @@
 """The doors of the floor of people; OAuth and the pages have their own list."""
 
 from accounts.viewsets.accounts import AccountsViewSet
+from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from social.api.routing import endpoint
 
@@ -22,5 +23,12 @@ urlpatterns = [
         endpoint(f"{ACCOUNT}/{name}", AccountsViewSet, {"post": name})
         for name in ("follow", "unfollow", "block", "unblock", "mute", "unmute")
     ),
+    endpoint("api/v1/crypto/keys/upload", CryptoViewSet, {"post": "upload"}),
+    endpoint("api/v1/crypto/keys/query", CryptoViewSet, {"post": "query"}),
+    endpoint("api/v1/crypto/keys/claim", CryptoViewSet, {"post": "claim"}),
+    endpoint("api/v1/crypto/keys/count", CryptoViewSet, {"get": "count"}),
+    endpoint("api/v1/crypto/deliveries", CryptoViewSet, {"post": "deliver"}),
+    endpoint("api/v1/crypto/encrypted_messages", CryptoViewSet, {"get": "messages"}),
+    endpoint("api/v1/crypto/encrypted_messages/clear", CryptoViewSet, {"post": "clear"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
 ]

@@ -9,12 +9,14 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    EncryptedMessageStored,
     FollowChanged,
     TokenRevoked,
     UserStateChanged,
 )
 from social.kernel.events import on
 from statuses.events import StatusDeleted, StatusPublished
+from timelines.services.encrypted_messages import broadcast_encrypted_messages
 from timelines.services.fan_out import fan_out_posts, withdraw_posts
 from timelines.services.upkeep import (
     end_streams_of_tokens,
@@ -34,5 +36,6 @@ on(AccountBlocked, forget_feeds, queue=_QUEUE)
 on(AccountUnblocked, forget_feeds, queue=_QUEUE)
 on(AccountMuted, forget_feeds, queue=_QUEUE)
 on(AccountUnmuted, forget_feeds, queue=_QUEUE)
+on(EncryptedMessageStored, broadcast_encrypted_messages, queue=_QUEUE)
 on(TokenRevoked, end_streams_of_tokens, queue=_QUEUE)
 on(UserStateChanged, review_streams_of_users, queue=_QUEUE)

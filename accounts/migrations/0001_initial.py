@@ -917,5 +917,114 @@ class Migration(migrations.Migration):
                 django.db.models.functions.text.Lower("email"), name="accounts_user_email"
             ),
         ),
+        migrations.CreateModel(
+            name="Device",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("device_id", models.TextField(default="")),
+                ("name", models.TextField()),
+                ("fingerprint_key", models.TextField()),
+                ("identity_key", models.TextField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "access_token",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="device",
+                        to=settings.OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL,
+                    ),
+                ),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="devices",
+                        to="accounts.account",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="EncryptedMessage",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("from_device_id", models.TextField()),
+                ("type", models.IntegerField(default=0)),
+                ("body", models.TextField()),
+                ("digest", models.TextField()),
+                ("message_franking", models.TextField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "device",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="encrypted_messages",
+                        to="accounts.device",
+                    ),
+                ),
+                (
+                    "from_account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="OneTimeKey",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key_id", models.TextField()),
+                ("key", models.TextField()),
+                ("signature", models.TextField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "device",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="one_time_keys",
+                        to="accounts.device",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name="device",
+            constraint=models.UniqueConstraint(fields=("account", "device_id"), name="accounts_device_id"),
+        ),
+        migrations.AddConstraint(
+            model_name="device",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("device_id__length__lte", 255), ("name__length__lte", 255)),
+                name="accounts_device_length",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="encryptedmessage",
+            index=models.Index(fields=["device", "-id"], name="accounts_message_device"),
+        ),
+        migrations.AddConstraint(
+            model_name="encryptedmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("body__length__lte", 65536), ("digest__length__lte", 1024)),
+                name="accounts_encryptedmessage_length",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="onetimekey",
+            constraint=models.UniqueConstraint(fields=("device", "key_id"), name="accounts_onetimekey_id"),
+        ),
+        migrations.AddConstraint(
+            model_name="onetimekey",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("key__length__lte", 1024), ("key_id__length__lte", 255), ("signature__length__lte", 1024)
+                ),
+                name="accounts_onetimekey_length",
+            ),
+        ),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

@@ -3,6 +3,7 @@
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.block import Block, Mute
 from accounts.models.custom_emoji import CustomEmoji
+from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.domain import Domain
 from accounts.models.follow import Follow, FollowRequest
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken
@@ -18,13 +19,16 @@ __all__ = [
     "Application",
     "Block",
     "CustomEmoji",
+    "Device",
     "Domain",
+    "EncryptedMessage",
     "Follow",
     "FollowRequest",
     "Grant",
     "IDToken",
     "KeyPair",
     "Mute",
+    "OneTimeKey",
     "RefreshToken",
     "Role",
     "SiteSetting",

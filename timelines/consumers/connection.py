@@ -93,6 +93,7 @@ class Connection:
         stream = open_stream(
             name,
             account_id=self.account_id,
+            token_id=self.token_id,
             scopes=self.identity.scopes,
             tag=tag,
             normalised_tag=_normalised(tag),

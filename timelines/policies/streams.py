@@ -14,6 +14,7 @@ from timelines.stores import channels
 from timelines.stores.messages import Facts
 
 STATUSES: Final = frozenset({"read", "read:statuses"})
+CRYPTO: Final = frozenset({"crypto"})
 NOTIFICATIONS: Final = frozenset({"read", "read:notifications"})
 
 MISSING_TOKEN: Final = "Missing access token"  # noqa: S105
@@ -82,6 +83,7 @@ def open_stream(
     name: str,
     *,
     account_id: int,
+    token_id: int,
     scopes: frozenset[str],
     tag: str | None,
     normalised_tag: str,
@@ -101,6 +103,8 @@ def open_stream(
         heard = [channels.home(account_id)]
         if scopes & NOTIFICATIONS:
             heard.append(channels.notifications(account_id))
+        if scopes & CRYPTO:
+            heard.append(channels.device(token_id))
         return Stream((name,), tuple(heard))
     if name in ("hashtag", "hashtag:local"):
         _require(scopes, STATUSES)

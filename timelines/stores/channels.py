@@ -35,6 +35,11 @@ def relations(account_id: int) -> str:
     return f"relations:{account_id}"
 
 
+def device(token_id: int) -> str:
+    """Encrypted messages for the device that is bound to this token."""
+    return f"device:{token_id}"
+
+
 def token(token_id: int) -> str:
     """Says that a token was revoked (`accounts.services.tokens.channel_of`): its connections end."""
     return f"token:{token_id}"

@@ -24,6 +24,7 @@ class Event(StrEnum):
     DELETE = "delete"
     NOTIFICATION = "notification"
     NOTIFICATIONS_MERGED = "notifications_merged"
+    ENCRYPTED_MESSAGE = "encrypted_message"
     FILTERS_CHANGED = "filters_changed"
     CONVERSATION = "conversation"
     ANNOUNCEMENT = "announcement"

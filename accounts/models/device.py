@@ -1,0 +1,89 @@
+"""Knows the devices of end-to-end encryption, their one-time keys and the messages that wait for them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models.account import Account
+from accounts.models.oauth import AccessToken
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+DEVICE_TEXT_LIMIT = 255
+KEY_LIMIT = 1024
+BODY_LIMIT = 65536
+
+
+class Device(models.Model):
+    """One client program of an account, bound to the access token it registered with: one device per token."""
+
+    access_token = models.OneToOneField(AccessToken, on_delete=models.CASCADE, related_name="device")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="devices", db_index=False)
+    device_id = models.TextField(default="")
+    name = models.TextField()
+    fingerprint_key = models.TextField()
+    identity_key = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "device_id"], name="accounts_device_id"),
+            models.CheckConstraint(
+                condition=Q(device_id__length__lte=DEVICE_TEXT_LIMIT, name__length__lte=DEVICE_TEXT_LIMIT),
+                name="accounts_device_length",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}/{self.device_id}"
+
+
+class OneTimeKey(models.Model):
+    """A key that begins one session with a device: handed out once, then deleted."""
+
+    device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="one_time_keys", db_index=False)
+    key_id = models.TextField()
+    key = models.TextField()
+    signature = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["device", "key_id"], name="accounts_onetimekey_id"),
+            models.CheckConstraint(
+                condition=Q(
+                    key_id__length__lte=DEVICE_TEXT_LIMIT, key__length__lte=KEY_LIMIT, signature__length__lte=KEY_LIMIT
+                ),
+                name="accounts_onetimekey_length",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.device_id}/{self.key_id}"
+
+
+class EncryptedMessage(models.Model):
+    """A message only its recipient's device can read; it waits until the device clears it."""
+
+    id = SnowflakeField(primary_key=True)
+    device = models.ForeignKey(Device, on_delete=models.CASCADE, related_name="encrypted_messages", db_index=False)
+    from_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    from_device_id = models.TextField()
+    type = models.IntegerField(default=0)
+    body = models.TextField()
+    digest = models.TextField()
+    message_franking = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(body__length__lte=BODY_LIMIT, digest__length__lte=KEY_LIMIT),
+                name="accounts_encryptedmessage_length",
+            )
+        ]
+        indexes = [models.Index(fields=["device", "-id"], name="accounts_message_device")]
+
+    def __str__(self) -> str:
+        return str(self.id)

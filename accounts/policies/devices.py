@@ -1,0 +1,113 @@
+"""Decides which device keys, one-time keys and signatures are valid (contract, parameters "Crypto")."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from django.utils.translation import gettext as _
+
+from accounts.models.device import BODY_LIMIT, DEVICE_TEXT_LIMIT, KEY_LIMIT
+from social.kernel.errors import FieldError
+
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class OneTimeKeyDraft:
+    """A one-time key as a client sends it; `signature` is the fingerprint key's, over the text of `key`."""
+
+    key_id: str = ""
+    key: str = ""
+    signature: str = ""
+
+
+@dataclass(frozen=True)
+class DeviceDraft:
+    """A device as a client registers it. Keys are base64: Ed25519 (fingerprint) and Curve25519 (identity)."""
+
+    device_id: str = ""
+    name: str = ""
+    fingerprint_key: str = ""
+    identity_key: str = ""
+    one_time_keys: tuple[OneTimeKeyDraft, ...] = ()
+
+
+@dataclass(frozen=True)
+class MessageDraft:
+    """An encrypted message as a client sends it to one device; `hmac` is the digest of its plain text."""
+
+    account_id: int | None = None
+    device_id: str = ""
+    type: int = 0
+    body: str = ""
+    hmac: str = ""
+
+
+def device_errors(draft: DeviceDraft) -> list[FieldError]:
+    """What is wrong with a device and its one-time keys, in the order of the fields."""
+    found = [
+        *_text_errors("device_id", _("Device"), draft.device_id, DEVICE_TEXT_LIMIT, required=False),
+        *_text_errors("name", _("Name"), draft.name, DEVICE_TEXT_LIMIT),
+        *_key_errors("fingerprint_key", _("Fingerprint key"), draft.fingerprint_key),
+        *_key_errors("identity_key", _("Identity key"), draft.identity_key),
+    ]
+    if found:
+        return found
+    signer = Ed25519PublicKey.from_public_bytes(base64.b64decode(draft.fingerprint_key))
+    for key in draft.one_time_keys:
+        found += _text_errors("key_id", _("Key"), key.key_id, DEVICE_TEXT_LIMIT)
+        found += _key_errors("key", _("Key"), key.key)
+        if not key.signature.strip():
+            found.append(FieldError("signature", "ERR_BLANK", _("can't be blank"), _("Signature")))
+        elif not found and not _is_signed(signer, key):
+            message = _("is not a valid Ed25519 signature")
+            found.append(FieldError("signature", "ERR_INVALID", message, _("Signature")))
+        if found:
+            break
+    return found
+
+
+def message_errors(draft: MessageDraft) -> list[FieldError]:
+    """What is too long about a message; that its parts are there is asked for before."""
+    return [
+        *_text_errors("body", _("Body"), draft.body, BODY_LIMIT),
+        *_text_errors("hmac", _("Hmac"), draft.hmac, KEY_LIMIT),
+    ]
+
+
+def _text_errors(name: str, label: str, value: str, limit: int, *, required: bool = True) -> Iterator[FieldError]:
+    if required and not value.strip():
+        yield FieldError(name, "ERR_BLANK", _("can't be blank"), label)
+    elif len(value) > limit:
+        message = _("is too long (maximum is {count} characters)").format(count=limit)
+        yield FieldError(name, "ERR_TOO_LONG", message, label)
+
+
+def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
+    if not value.strip():
+        yield FieldError(name, "ERR_BLANK", _("can't be blank"), label)
+    elif len(_decoded(value)) != _KEY_BYTES:
+        yield FieldError(name, "ERR_INVALID", _("is not a valid Ed25519 or Curve25519 key"), label)
+
+
+def _decoded(value: str) -> bytes:
+    """The bytes of a base64 text, with nothing else in it; none when it is not base64 or longer than any key."""
+    if len(value) > KEY_LIMIT:
+        return b""
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _is_signed(signer: Ed25519PublicKey, key: OneTimeKeyDraft) -> bool:
+    try:
+        signer.verify(_decoded(key.signature), key.key.encode())
+    except InvalidSignature:
+        return False
+    return True

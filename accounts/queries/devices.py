@@ -1,0 +1,47 @@
+"""Reads devices, and the encrypted messages that wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import QuerySet
+
+from accounts.models import Device, EncryptedMessage
+from accounts.queries.relations import load_known_relations
+from social.kernel.errors import NotFound
+
+
+def find_device(token_id: int) -> Device:
+    """The device bound to this access token. Raises NotFound when the token has none."""
+    found = Device.objects.filter(access_token_id=token_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
+    """The devices of each of these accounts, oldest first; accounts without devices are in it with none.
+
+    Unknown and suspended accounts are left out, and those that block the viewer or are blocked. Two queries.
+    """
+    shown = reachable(viewer_id, account_ids)
+    devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
+    for device in Device.objects.filter(account_id__in=list(devices)).order_by("id"):
+        devices[device.account_id].append(device)
+    return devices
+
+
+def list_messages(device: Device) -> QuerySet[EncryptedMessage]:
+    """The messages that wait for the device."""
+    return EncryptedMessage.objects.filter(device=device)
+
+
+def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
+    """These messages with their devices, in the order they were stored, as far as they still wait."""
+    return list(EncryptedMessage.objects.filter(id__in=list(message_ids)).select_related("device").order_by("id"))
+
+
+def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
+    """Those of these accounts that exist, are not suspended, and neither block the viewer nor are blocked. One query."""
+    known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
+    return {account_id for account_id in known if not relations.blocked_either_way(account_id)}

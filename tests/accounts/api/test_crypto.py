@@ -1,0 +1,358 @@
+"""The end-to-end encryption API (SEED-039, SEED-162 to SEED-170; contract, parameters "Crypto")."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AccessToken, EncryptedMessage, OneTimeKey, User
+from accounts.services import devices
+from accounts.services.blocking import block_account
+from accounts.services.tokens import revoke_tokens
+from social.kernel import crypto, redis, streams
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+from tests.support.work import work
+from timelines.stores import channels
+
+pytestmark = pytest.mark.django_db
+UPLOAD = "/api/v1/crypto/keys/upload"
+CLAIM = "/api/v1/crypto/keys/claim"
+COUNT = "/api/v1/crypto/keys/count"
+QUERY = "/api/v1/crypto/keys/query"
+DELIVER = "/api/v1/crypto/deliveries"
+MESSAGES = "/api/v1/crypto/encrypted_messages"
+CLEAR = f"{MESSAGES}/clear"
+
+
+def text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+@dataclass
+class Program:
+    """A client program with keys of its own."""
+
+    user: User
+    device_id: str = "phone"
+    secret: Ed25519PrivateKey = field(init=False)
+    api: Api = field(init=False)
+
+    def __post_init__(self) -> None:
+        seed = f"{self.user.account_id}{self.device_id}".encode()[:32].ljust(32, b".")
+        self.secret = Ed25519PrivateKey.from_private_bytes(seed)
+        self.api = Api(make_token(self.user, "crypto read"))
+
+    def device(self, **more: Any) -> dict[str, Any]:
+        return {
+            "device_id": self.device_id,
+            "name": "My phone",
+            "fingerprint_key": text(self.secret.public_key().public_bytes_raw()),
+            "identity_key": text(b"i" * 32),
+        } | more
+
+    def keys(self, *names: str) -> list[dict[str, str]]:
+        found = []
+        for name in names:
+            key = text(name.encode().ljust(32, b"k"))
+            found.append({"key_id": name, "key": key, "signature": text(self.secret.sign(key.encode()))})
+        return found
+
+    def upload(self, *names: str, **more: Any) -> Any:
+        return self.api.post(UPLOAD, {"device": self.device(**more), "one_time_keys": self.keys(*names)})
+
+    def address(self, **more: Any) -> dict[str, Any]:
+        return {"account_id": str(self.user.account_id), "device_id": self.device_id} | more
+
+    def count(self) -> int:
+        number: int = self.api.get(COUNT).json()["one_time_keys"]
+        return number
+
+
+@pytest.fixture
+def alice() -> Program:
+    return Program(make_user("alice"))
+
+
+@pytest.fixture
+def bob() -> Program:
+    return Program(make_user("bob"))
+
+
+def message(program: Program, body: str = "cipher", **more: Any) -> dict[str, Any]:
+    return program.address(type=0, body=body, hmac="digest", **more)
+
+
+def test_seed_162_the_api_needs_the_scope_crypto(alice: Program) -> None:
+    assert Api().get(COUNT).status_code == 401
+    assert Api(make_token(alice.user, "read write follow push")).get(COUNT).status_code == 403
+    assert alice.api.get(COUNT).status_code == 404
+
+
+def test_seed_163_a_device_is_registered_with_its_keys(alice: Program) -> None:
+    answer = alice.upload("one", "two")
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "device_id": "phone",
+        "name": "My phone",
+        "identity_key": text(b"i" * 32),
+        "fingerprint_key": text(alice.secret.public_key().public_bytes_raw()),
+    }
+    assert alice.count() == 2  # SEED-165
+    assert alice.upload("two", "three", name="Renamed").json()["name"] == "Renamed"
+    assert alice.count() == 3
+
+
+def test_a_device_is_registered_by_a_form_as_well(alice: Program) -> None:
+    device, key = alice.device(), alice.keys("one")[0]
+    form = {f"device[{name}]": value for name, value in device.items()}
+    form |= {f"one_time_keys[][{name}]": value for name, value in key.items()}
+    assert alice.api.upload("POST", UPLOAD, **form).status_code == 200
+    assert alice.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"fingerprint_key": text(b"short")}, "Fingerprint key is not a valid Ed25519 or Curve25519 key"),
+        ({"identity_key": "no base64!"}, "Identity key is not a valid Ed25519 or Curve25519 key"),
+        ({"identity_key": "A" * 2_000}, "Identity key is not a valid Ed25519 or Curve25519 key"),
+        ({"name": " "}, "Name can't be blank"),
+        ({"identity_key": ""}, "Identity key can't be blank"),
+        ({"name": "x" * 256}, "Name is too long (maximum is 255 characters)"),
+        ({"device_id": "x" * 256}, "Device is too long (maximum is 255 characters)"),
+    ],
+)
+def test_seed_164_invalid_devices_are_refused(alice: Program, change: dict[str, str], sentence: str) -> None:
+    answer = alice.upload(**change)
+    assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {sentence}"})
+    assert alice.api.get(COUNT).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"key": text(b"short")}, "Key is not a valid Ed25519 or Curve25519 key"),
+        ({"signature": text(b"s" * 64)}, "Signature is not a valid Ed25519 signature"),
+        ({"signature": ""}, "Signature can't be blank"),
+        ({"key_id": ""}, "Key can't be blank"),
+    ],
+)
+def test_one_time_keys_must_be_signed_by_the_device(alice: Program, change: dict[str, str], sentence: str) -> None:
+    keys = [alice.keys("good")[0], alice.keys("bad")[0] | change]
+    answer = alice.api.post(UPLOAD, {"device": alice.device(), "one_time_keys": keys})
+    assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {sentence}"})
+    assert not OneTimeKey.objects.exists()
+
+
+def test_a_device_holds_a_bounded_number_of_one_time_keys(alice: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "ONE_TIME_KEYS_LIMIT", 3)
+    assert alice.upload("1", "2").status_code == 200
+    assert alice.upload("3", "4").status_code == 422
+    assert alice.upload("1", "2", "3", "4").status_code == 422
+    assert alice.count() == 2
+
+
+@pytest.mark.parametrize("body", [{}, {"device": "text"}, {"device": []}, {"device": {}}])
+def test_an_upload_without_a_device_is_a_bad_request(alice: Program, body: dict[str, Any]) -> None:
+    assert alice.api.post(UPLOAD, body).status_code == 400
+
+
+def test_another_key_or_id_makes_it_another_device(alice: Program, bob: Program) -> None:
+    bob.upload()
+    for change in ({"identity_key": text(b"j" * 32)}, {"device_id": "tablet", "identity_key": text(b"j" * 32)}):
+        alice.upload("one")
+        alice.device_id = "phone"
+        assert bob.api.post(DELIVER, {"device": [message(alice)]}).status_code == 200
+        assert alice.upload(**change).status_code == 200
+        assert alice.count() == 0
+        assert alice.api.get(MESSAGES).json() == []
+
+
+def test_a_device_that_signs_in_again_keeps_what_waits_for_it(alice: Program, bob: Program) -> None:
+    alice.upload("one")
+    bob.upload()
+    bob.api.post(DELIVER, {"device": [message(alice)]})
+    again = Program(alice.user)
+    assert again.upload().status_code == 200
+    assert again.count() == 1
+    assert len(again.api.get(MESSAGES).json()) == 1
+    assert alice.api.get(COUNT).status_code == 404
+
+
+def test_a_revoked_token_takes_its_device_along(alice: Program, bob: Program) -> None:
+    alice.upload("one")
+    revoke_tokens(AccessToken.objects.filter(token=alice.api.token))
+    assert bob.api.post(QUERY, {"id": [str(alice.user.account_id)]}).json() == [
+        {"account_id": str(alice.user.account_id), "devices": []}
+    ]
+
+
+def test_seed_166_the_devices_of_accounts_are_listed(alice: Program, bob: Program) -> None:
+    alice.upload()
+    ids = [str(alice.user.account_id), str(bob.user.account_id), "1", "x"]
+    assert bob.api.post(QUERY, {"id": ids}).json() == [
+        {"account_id": ids[0], "devices": [alice.device()]},
+        {"account_id": ids[1], "devices": []},
+    ]
+    assert bob.api.post(QUERY, form=f"id[]={ids[0]}").json()[0]["account_id"] == ids[0]
+    assert bob.api.post(QUERY, {}).json() == []
+    assert bob.api.post(QUERY, {"id": [str(number) for number in range(1, 102)]}).status_code == 422
+
+
+def test_listing_devices_costs_the_same_for_many_accounts(alice: Program, bob: Program) -> None:
+    def queries(ids: list[str]) -> int:
+        with CaptureQueriesContext(connection) as seen:
+            assert len(bob.api.post(QUERY, {"id": ids}).json()) == len(ids)
+        return len(seen)
+
+    people = [Program(make_user()) for _ in range(12)]
+    for person in people:
+        person.upload("one")
+    ids = [str(person.user.account_id) for person in people]
+    queries(ids)
+    assert queries(ids[:2]) == queries(ids)
+
+
+def test_seed_167_a_claim_consumes_one_key(alice: Program, bob: Program) -> None:
+    alice.upload("one", "two")
+    unknown = [{"account_id": "1", "device_id": "phone"}, alice.address(device_id="no"), {"device_id": "phone"}, "x"]
+    claimed = bob.api.post(CLAIM, {"device": [alice.address(), alice.address(), *unknown]}).json()
+    assert len(claimed) == 1
+    key = next(key for key in alice.keys("one", "two") if key["key_id"] == claimed[0]["key_id"])
+    assert claimed[0] == alice.address() | key
+    assert alice.count() == 1
+    assert len(bob.api.post(CLAIM, {"device": [alice.address()]}).json()) == 1
+    assert bob.api.post(CLAIM, {"device": [alice.address()]}).json() == []
+    assert bob.api.post(CLAIM, {}).json() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_key_is_handed_out_twice(alice: Program, bob: Program) -> None:
+    names = [f"key{number}" for number in range(20)]
+    alice.upload(*names)
+
+    def claim(_number: int) -> list[str]:
+        try:
+            wanted = [(alice.user.account_id, "phone")]
+            return [key.key_id for _device, key in devices.claim_keys(account_id=bob.user.account_id, wanted=wanted)]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        taken = [name for found in pool.map(claim, range(20)) for name in found]
+    assert sorted(taken) == sorted(names)
+
+
+def test_seed_168_messages_reach_the_device_they_are_for(alice: Program, bob: Program) -> None:
+    alice.upload()
+    assert bob.api.post(DELIVER, {"device": [message(alice)]}).status_code == 404  # no device of one's own
+    bob.device_id = "laptop"
+    bob.upload()
+    assert bob.api.post(DELIVER, {"device": [message(alice, "first"), message(alice, "second")]}).json() == {}
+    waiting = alice.api.get(MESSAGES).json()
+    assert [found["body"] for found in waiting] == ["second", "first"]
+    first = waiting[1]
+    assert list(first) == [
+        "id",
+        "account_id",
+        "device_id",
+        "type",
+        "body",
+        "digest",
+        "message_franking",
+        "created_at",
+    ]
+    assert (first["account_id"], first["device_id"]) == (str(bob.user.account_id), "laptop")
+    assert (first["type"], first["digest"]) == (0, "digest")
+    franking = orjson.loads(crypto.decrypt(first["message_franking"]))
+    assert (franking["source_account_id"], franking["digest"]) == (str(bob.user.account_id), "digest")
+    assert bob.api.get(MESSAGES).json() == []
+
+
+def test_messages_are_paged(alice: Program, bob: Program) -> None:
+    alice.upload()
+    bob.upload()
+    bob.api.post(DELIVER, {"device": [message(alice, str(number)) for number in range(3)]})
+    page = alice.api.get(MESSAGES, {"limit": 2})
+    assert [found["body"] for found in page.json()] == ["2", "1"]
+    assert f"max_id={page.json()[1]['id']}" in page["Link"]
+    rest = alice.api.get(MESSAGES, {"limit": 2, "max_id": page.json()[1]["id"]})
+    assert [found["body"] for found in rest.json()] == ["0"]
+
+
+def test_a_delivery_is_all_or_nothing(alice: Program, bob: Program) -> None:
+    alice.upload()
+    bob.upload()
+    for wrong, status in [
+        (message(alice, device_id="no"), 404),
+        (message(alice, account_id="1"), 404),
+        (message(alice, "x" * 65_537), 422),
+        (message(alice) | {"type": 2**40}, 422),
+        ({key: value for key, value in message(alice).items() if key != "hmac"}, 400),
+        ({key: value for key, value in message(alice).items() if key != "body"}, 400),
+    ]:
+        answer = bob.api.post(DELIVER, {"device": [message(alice), wrong]})
+        assert answer.status_code == status, answer.content
+        assert not EncryptedMessage.objects.exists()
+    assert bob.api.post(DELIVER, {}).status_code == 400
+
+
+def test_a_device_that_never_reads_fills_up(alice: Program, bob: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "MESSAGES_LIMIT", 2)
+    alice.upload()
+    bob.upload()
+    assert bob.api.post(DELIVER, {"device": [message(alice), message(alice)]}).status_code == 200
+    assert bob.api.post(DELIVER, {"device": [message(alice)]}).status_code == 422
+
+
+def test_seed_169_cleared_messages_are_gone(alice: Program, bob: Program) -> None:
+    alice.upload()
+    bob.upload()
+    bob.api.post(DELIVER, {"device": [message(alice, str(number)) for number in range(3)]})
+    newest, middle, _oldest = (found["id"] for found in alice.api.get(MESSAGES).json())
+    assert bob.api.post(CLEAR, {"up_to_id": newest}).json() == {}
+    assert alice.api.post(CLEAR, {"up_to_id": middle}).json() == {}
+    assert [found["id"] for found in alice.api.get(MESSAGES).json()] == [newest]
+    assert alice.api.post(CLEAR, {}).status_code == 400
+    assert alice.api.post(CLEAR, {"up_to_id": "x"}).status_code == 400
+
+
+def test_who_is_blocked_reaches_no_device(alice: Program, bob: Program) -> None:
+    alice.upload("one")
+    bob.upload("two")
+    block_account(account=alice.user.account, target=bob.user.account)
+    for here, there in ((alice, bob), (bob, alice)):
+        assert here.api.post(QUERY, {"id": [str(there.user.account_id)]}).json() == []
+        assert here.api.post(CLAIM, {"device": [there.address()]}).json() == []
+        assert here.api.post(DELIVER, {"device": [message(there)]}).status_code == 404
+        assert here.count() == 1
+
+
+@pytest.fixture
+def listener() -> Iterator[Any]:
+    found = redis.client("streams").pubsub()  # type: ignore[no-untyped-call]
+    yield found
+    found.close()
+
+
+def test_seed_170_a_message_is_streamed_to_its_device(alice: Program, bob: Program, listener: Any) -> None:
+    alice.upload()
+    bob.upload()
+    token_id = AccessToken.objects.get(token=alice.api.token).pk
+    listener.subscribe(streams.channel_key(channels.device(token_id)))
+    assert listener.get_message(timeout=5)["type"] == "subscribe"
+    bob.api.post(DELIVER, {"device": [message(alice)]})
+    work()
+    head, _newline, payload = listener.get_message(timeout=5)["data"].partition(b"\n")
+    assert orjson.loads(head)["event"] == "encrypted_message"
+    assert orjson.loads(payload) == alice.api.get(MESSAGES).json()[0]
