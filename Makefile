@@ -11,8 +11,9 @@ DEV := $(VENV)/.dev-$(MARK)
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-input \
 	--only-binary :all: --require-hashes
 ARGS ?=
+CONFORMANCE ?= ../shared/conformance
 
-.PHONY: run test verify lint bench lock messages
+.PHONY: run test verify lint bench conformance lock messages
 
 run: $(RUNTIME)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -32,6 +33,10 @@ lint: $(DEV)
 
 bench: $(DEV)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# Compares with recorded answers of Mastodon, where the folder is at hand: make conformance ARGS="accounts_* --quiet"
+conformance: $(DEV)
+	@CONFORMANCE="$(CONFORMANCE)" $(BIN)/python -m tests.support.conformance $(subst *,\*,$(ARGS))
 
 # The locks hold hashes and no index addresses.
 lock: .tools/bin/uv

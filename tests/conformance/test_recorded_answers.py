@@ -1,0 +1,22 @@
+"""Where recorded answers of Mastodon are at hand, no fewer steps answer as it does than tests/conformance.txt says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import conformance
+
+
+def test_a_number_that_falls_is_named() -> None:
+    name, alike = next((name, alike) for name, alike in conformance.recorded().items() if alike)
+    assert conformance.fallen({name: alike}) == []
+    assert conformance.fallen({name: alike - 1}) == [f"{name}: {alike - 1} steps answer alike, {alike} did"]
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(not conformance.PLAYER.exists(), reason="no recorded answers at hand")
+def test_no_fewer_steps_answer_as_mastodon_does() -> None:
+    found = conformance.play(quiet=True)
+    assert set(found) >= set(conformance.recorded())
+    assert conformance.fallen(found) == []
