@@ -28,7 +28,7 @@ COUNTS: Final = ROOT / "tests" / "conformance.txt"
 def play(patterns: Sequence[str] = (), *, quiet: bool = False, out: Path | None = None) -> dict[str, int]:
     """Play the scenarios whose names fit, all without patterns, against a server started for it.
 
-    Prints each difference unless quiet; `out` keeps the server's answers. Returns how many steps of each scenario answered alike.
+    Prints each difference unless quiet; `out` keeps the server's answers. Returns how many steps of each answered alike.
     """
     with Instance() as server, tempfile.TemporaryDirectory() as folder:
         owner = shlex.join([sys.executable, "manage.py", "modify_account"]) + " {username} --role Owner"
@@ -79,7 +79,9 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="write the counts into tests/conformance.txt")
     arguments = parser.parse_args()
     if not PLAYER.exists():
-        print(f"There are no recorded answers at {PLAYER.parent}: nothing to compare with (CONFORMANCE names the folder).")
+        print(
+            f"There are no recorded answers at {PLAYER.parent}: nothing to compare with (CONFORMANCE names the folder)."
+        )
         return 0
     found = play(arguments.scenarios, quiet=arguments.quiet, out=arguments.out)
     if arguments.record:
