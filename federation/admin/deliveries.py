@@ -22,14 +22,14 @@ class DeliveryStateFilter(ConditionFilter):
     title = gettext_lazy("state")
     parameter_name = "state"
     conditions = {
-        "waiting": (gettext_lazy("On its way"), Q(given_up_at=None, attempts=0)),
-        "failing": (gettext_lazy("Failing"), Q(given_up_at=None, attempts__gt=0)),
-        "given_up": (gettext_lazy("Given up"), Q(given_up_at__isnull=False)),
+        "waiting": (gettext_lazy("On its way"), Q(dead_at=None, attempts=0)),
+        "failing": (gettext_lazy("Failing"), Q(dead_at=None, attempts__gt=0)),
+        "given_up": (gettext_lazy("Given up"), Q(dead_at__isnull=False)),
     }
 
 
 def _delivery_state(delivery: Delivery) -> SafeString:
-    if delivery.given_up_at is not None:
+    if delivery.dead_at is not None:
         return mark(_("Given up"), "bad")
     return mark(_("Failing"), "waiting") if delivery.attempts else mark(_("On its way"), "good")
 
@@ -68,7 +68,7 @@ class DeliveryAdmin(FederationAdmin):
             MADE,
             DUE,
             shown("claimed_until", gettext_lazy("In a process's hands until")),
-            shown("given_up_at", gettext_lazy("Given up since")),
+            shown("dead_at", gettext_lazy("Given up since")),
         ),
     )
 

@@ -1,4 +1,5 @@
 import django.db.models.deletion
+import django.db.models.functions.datetime
 from django.db import migrations, models
 
 import social.kernel.clock
@@ -125,13 +126,13 @@ class Migration(migrations.Migration):
                 ("inbox_url", models.TextField()),
                 ("host", models.TextField()),
                 ("key", models.TextField()),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("due_at", models.DateTimeField(default=social.kernel.clock.now)),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("claimed_until", models.DateTimeField(null=True)),
                 ("claim", models.BigIntegerField(null=True)),
-                ("last_error", models.TextField(default="")),
-                ("given_up_at", models.DateTimeField(null=True)),
-                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                ("attempts", models.SmallIntegerField(db_default=0)),
+                ("last_error", models.TextField(db_default="")),
+                ("dead_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 (
                     "activity",
                     models.ForeignKey(
@@ -150,17 +151,17 @@ class Migration(migrations.Migration):
                         models.F("host"),
                         models.F("due_at"),
                         models.F("id"),
-                        condition=models.Q(("given_up_at__isnull", True)),
+                        condition=models.Q(("dead_at__isnull", True)),
                         name="federation_delivery_due",
                     ),
                     models.Index(
-                        condition=models.Q(("given_up_at__isnull", True)),
+                        condition=models.Q(("dead_at__isnull", True)),
                         fields=["key", "inbox_url", "id"],
                         name="federation_delivery_lane",
                     ),
                     models.Index(
-                        condition=models.Q(("given_up_at__isnull", False)),
-                        fields=["given_up_at"],
+                        condition=models.Q(("dead_at__isnull", False)),
+                        fields=["dead_at"],
                         name="federation_delivery_given_up",
                     ),
                 ],

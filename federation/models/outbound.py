@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.claims import LeasedRow
 
 
 class OutboundActivity(models.Model):
@@ -27,43 +28,32 @@ class OutboundActivity(models.Model):
         return f"{self.type} {self.uri}"
 
 
-class Delivery(models.Model):
+class Delivery(LeasedRow):
     """One activity for one inbox; deleted when it has arrived.
 
     Deliveries of one `key` (the thing they are about, `status:12`) to one inbox go out in the order of their ids.
-    `claim` is the token of the process that has it in hand until `claimed_until`; `given_up_at` is set when the
-    receiver refused it for good, or after the last attempt.
+    It is dead when the receiver refused it for good, or after the last attempt.
     """
 
     activity = models.ForeignKey(OutboundActivity, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     inbox_url = models.TextField()
     host = models.TextField()
     key = models.TextField()
-    attempts = models.PositiveSmallIntegerField(default=0)
-    due_at = models.DateTimeField(default=clock.now)
-    claimed_until = models.DateTimeField(null=True)
-    claim = models.BigIntegerField(null=True)
-    last_error = models.TextField(default="")
-    given_up_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
         constraints = [models.UniqueConstraint(fields=["activity", "inbox_url"], name="federation_delivery_once")]
-        # No index holds a column that claiming changes: a claim is then a heap-only update.
         indexes = [
             models.Index(
-                F("host"), F("due_at"), F("id"), name="federation_delivery_due", condition=Q(given_up_at__isnull=True)
+                F("host"), F("due_at"), F("id"), name="federation_delivery_due", condition=Q(dead_at__isnull=True)
             ),
             models.Index(
                 fields=["key", "inbox_url", "id"],
                 name="federation_delivery_lane",
-                condition=Q(given_up_at__isnull=True),
+                condition=Q(dead_at__isnull=True),
             ),
-            models.Index(
-                fields=["given_up_at"], name="federation_delivery_given_up", condition=Q(given_up_at__isnull=False)
-            ),
+            models.Index(fields=["dead_at"], name="federation_delivery_given_up", condition=Q(dead_at__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -1,60 +1,35 @@
 """Knows which deliveries are due, and how a process takes them in hand and ticks them off.
 
-A claim is a lease, committed before anything is sent: who dies leaves deliveries that are due again when it is over.
-The oldest unfinished one of a lane (inbox and key) comes first, and a host that fails gets one request at a time; so a
-slow or dead host never holds what a healthy one needs.
+Claims are those of `social.kernel.claims`. The oldest unfinished delivery of a lane (inbox and key) comes first, and a host
+that fails gets one request at a time; so a slow or dead host never holds what a healthy one needs.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from federation.models import Delivery, Host, OutboundActivity
+from federation.models import Host, OutboundActivity
 from federation.outbound.queueing import forget_delivered
 from federation.outbound.retrying import ATTEMPTS, Verdict, host_pause, next_attempt
 from social.kernel import clock
+from social.kernel.claims import Claims, Failure, FairShare, new_token
 
 #: Seconds: longer than the deliveries of one host in one claim can take.
 LEASE: Final = 30.0
 PER_HOST: Final = 20
 _ERROR_LENGTH: Final = 500
 
-# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index.
-_CLAIM: Final = """
-WITH RECURSIVE hop AS (
-    SELECT min(host) AS host FROM federation_delivery WHERE given_up_at IS NULL
-    UNION ALL
-    SELECT (SELECT min(host) FROM federation_delivery WHERE given_up_at IS NULL AND host > hop.host)
-    FROM hop WHERE hop.host IS NOT NULL
-), free AS (
-    SELECT hop.host, h.name IS NOT NULL AS failing
-    FROM hop LEFT JOIN federation_host h ON h.name = hop.host
-    WHERE hop.host IS NOT NULL AND hop.host <> ALL(%(busy)s) AND (h.retry_at IS NULL OR h.retry_at <= statement_timestamp())
-), picked AS MATERIALIZED (
-    SELECT free.host, due.ids, due.oldest FROM free CROSS JOIN LATERAL (
-        SELECT array_agg(id) AS ids, min(due_at) AS oldest FROM (
-            SELECT d.id, d.due_at FROM federation_delivery d
-            WHERE d.host = free.host AND d.given_up_at IS NULL AND d.due_at <= statement_timestamp()
-              AND (d.claimed_until IS NULL OR d.claimed_until <= statement_timestamp())
-              AND NOT EXISTS (SELECT FROM federation_delivery e WHERE e.key = d.key AND e.inbox_url = d.inbox_url
-                              AND e.id < d.id AND e.given_up_at IS NULL)
-            ORDER BY d.due_at, d.id LIMIT CASE WHEN free.failing THEN 1 ELSE %(per_host)s END
-        ) AS first
-    ) AS due WHERE due.ids IS NOT NULL ORDER BY due.oldest LIMIT %(hosts)s
-), held AS (
-    SELECT id FROM federation_delivery
-    WHERE id IN (SELECT unnest(ids) FROM picked) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
-    FOR UPDATE SKIP LOCKED
+_SHARE: Final = FairShare(
+    table="federation_delivery",
+    columns=("id", "activity_id", "inbox_url", "host", "attempts"),
+    lane=("key", "inbox_url"),
+    pauses="federation_host",
 )
-UPDATE federation_delivery d SET claim = %(token)s, claimed_until = statement_timestamp() + make_interval(secs => %(lease)s)
-FROM held WHERE d.id = held.id
-RETURNING d.id, d.activity_id, d.inbox_url, d.host, d.attempts
-"""
+_claims: Final = Claims("federation_delivery")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +63,9 @@ class Batch:
 
 def claim(hosts: int, busy: Collection[str] = ()) -> Batch:
     """Take what is due for up to `hosts` hosts that are not `busy`, committed."""
-    token = secrets.randbits(62)
-    values: dict[str, Any] = {"busy": list(busy), "hosts": hosts, "per_host": PER_HOST, "token": token, "lease": LEASE}
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_CLAIM, values)
-        rows = sorted((Claimed(*row) for row in cursor.fetchall()), key=lambda row: row.id)
+    token = new_token()
+    found = _claims.take_fairly(_SHARE, token, hosts=hosts, per_host=PER_HOST, lease=LEASE, busy=busy)
+    rows = sorted((Claimed(*values) for values in found), key=lambda row: row.id)
     by_host: dict[str, list[Claimed]] = {}
     for row in rows:
         by_host.setdefault(row.host, []).append(row)
@@ -105,34 +78,21 @@ def record(token: int, results: Sequence[Result]) -> None:
     if not results:
         return
     with transaction.atomic():
-        mine = {
-            delivery.id: delivery
-            for delivery in Delivery.objects.select_for_update()
-            .filter(id__in=[result.delivery.id for result in results], claim=token)
-            .order_by("id")
-        }
+        mine = _claims.hold(token, [result.delivery.id for result in results])
         known = [result for result in results if result.delivery.id in mine]
-        arrived = [result for result in known if result.verdict == Verdict.ARRIVED]
-        Delivery.objects.filter(id__in=[result.delivery.id for result in arrived]).delete()
-        forget_delivered({result.delivery.activity_id for result in arrived})
-        _write_failures([(mine[result.delivery.id], result) for result in known if result.verdict != Verdict.ARRIVED])
+        arrived = [result.delivery for result in known if result.verdict == Verdict.ARRIVED]
+        _claims.finish_quickly(token, [delivery.id for delivery in arrived])
+        forget_delivered({delivery.activity_id for delivery in arrived})
+        _claims.release(token, [result.delivery.id for result in known if result.verdict is None])
+        _claims.fail(token, [_failure(result) for result in known if result.verdict not in (None, Verdict.ARRIVED)])
         _judge_hosts(known)
 
 
-def _write_failures(rows: Iterable[tuple[Delivery, Result]]) -> None:
-    now = clock.now()
-    changed = []
-    for delivery, result in rows:
-        delivery.claim = delivery.claimed_until = None
-        if result.verdict is not None:
-            delivery.attempts += 1
-            delivery.last_error = result.error.replace("\0", "")[:_ERROR_LENGTH]
-            delivery.due_at = now + next_attempt(delivery.attempts)
-            if result.verdict == Verdict.REFUSED or delivery.attempts >= ATTEMPTS:
-                delivery.given_up_at = now
-        changed.append(delivery)
-    fields = ["claim", "claimed_until", "attempts", "last_error", "due_at", "given_up_at"]
-    Delivery.objects.bulk_update(changed, fields, batch_size=500)
+def _failure(result: Result) -> Failure:
+    attempts = result.delivery.attempts + 1
+    dead = result.verdict == Verdict.REFUSED or attempts >= ATTEMPTS
+    delay = next_attempt(attempts).total_seconds()
+    return Failure(result.delivery.id, attempts, delay, result.error, dead=dead)
 
 
 def _judge_hosts(results: Iterable[Result]) -> None:

@@ -145,7 +145,7 @@ def deliver_due() -> int:
 
 
 def _look_again(*, now: bool) -> None:
-    if not Delivery.objects.filter(given_up_at=None).exists():
+    if not Delivery.objects.filter(dead_at=None).exists():
         return
     with transaction.atomic():
         if now:

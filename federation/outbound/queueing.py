@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.models import Account
@@ -16,6 +15,7 @@ from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, OutboundActivity
 from social.kernel import clock
+from social.kernel.claims import idle
 from social.kernel.events import publish
 
 KEPT_GIVEN_UP: Final = timedelta(days=7)
@@ -56,8 +56,7 @@ def enqueue(
 
 def drop_waiting(key: str, inboxes: Iterable[str]) -> int:
     """Drop deliveries of a key that nobody has in hand; how many."""
-    idle = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    waiting = Delivery.objects.filter(idle, key=key, inbox_url__in=list(inboxes), given_up_at=None)
+    waiting = Delivery.objects.filter(idle(), key=key, inbox_url__in=list(inboxes), dead_at=None)
     chosen = list(waiting.select_for_update(skip_locked=True).values_list("id", "activity_id"))
     Delivery.objects.filter(id__in=[number for number, _activity in chosen]).delete()
     forget_delivered({activity_id for _number, activity_id in chosen})
@@ -71,9 +70,8 @@ def forget_delivered(activity_ids: Iterable[int]) -> None:
 
 def retry(ids: Iterable[int]) -> int:
     """Give deliveries (waiting or given up) a fresh set of attempts from now on; how many. Announces DeliveriesDue."""
-    idle = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    count = Delivery.objects.filter(idle, id__in=list(ids)).update(
-        attempts=0, due_at=Now(), given_up_at=None, claim=None, claimed_until=None
+    count = Delivery.objects.filter(idle(), id__in=list(ids)).update(
+        attempts=0, due_at=Now(), dead_at=None, claim=None, claimed_until=None
     )
     if count:
         publish(DeliveriesDue())
@@ -82,7 +80,7 @@ def retry(ids: Iterable[int]) -> int:
 
 def forget_given_up(older_than: timedelta = KEPT_GIVEN_UP) -> int:
     """Remove deliveries that were given up a while ago, and their activities; how many deliveries."""
-    old = Delivery.objects.filter(given_up_at__lt=clock.now() - older_than)
+    old = Delivery.objects.filter(dead_at__lt=clock.now() - older_than)
     activity_ids = set(old.values_list("activity_id", flat=True))
     removed, _rows = old.delete()
     forget_delivered(activity_ids)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from federation.events import DeliveriesDue
 from federation.models import Delivery, Host
+from social.kernel.claims import idle
 from social.kernel.events import publish
 
 
@@ -17,7 +17,6 @@ def heard_from(name: str) -> bool:
     """
     if not Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now()):
         return False
-    idle = Q(claimed_until=None) | Q(claimed_until__lte=Now())
-    Delivery.objects.filter(idle, host=name, given_up_at=None, due_at__gt=Now()).update(due_at=Now())
+    Delivery.objects.filter(idle(), host=name, dead_at=None, due_at__gt=Now()).update(due_at=Now())
     publish(DeliveriesDue())
     return True

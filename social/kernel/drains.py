@@ -1,8 +1,8 @@
 """Knows how the rows of one outbox queue are taken, run in order and ticked off, by any number of processes at once.
 
-A claim is a lease: a committed UPDATE that puts a token and a time on the rows. Whoever dies leaves rows that are due again
-when the time is over. Only the oldest unfinished row of a lane can be claimed, together with the rows directly behind it;
-so two processes never hold one lane, and a row that backs off or is dead stops its own lane and nothing else.
+Claims are those of `social.kernel.claims`. Only the oldest unfinished row of a lane can be claimed, together with the rows
+directly behind it; so two processes never hold one lane, and a row that backs off or is dead stops its own lane and nothing
+else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import random
-import secrets
 import time
 import traceback
 from collections import deque
@@ -21,6 +20,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from social.kernel.batches import in_batches
+from social.kernel.claims import Claims, Failure, new_token
 from social.kernel.logs import redact
 from social.kernel.renewals import Renewals
 from social.kernel.subscriptions import Subscription, registry
@@ -34,37 +34,8 @@ MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
 _ERROR_LENGTH: Final = 2000
 
-# A renewal, a release or the deletion of an at-least-once row may be forgotten by a crash of PostgreSQL: the row then simply
-# runs again. So these commits need not wait for the disk; saying so inside the statement saves a round trip.
-_QUICK: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
-
-_CLAIM: Final = "SELECT * FROM social_outbox_claim(%s, %s, %s, make_interval(secs => %s))"
-_RENEW: Final = f"""
-WITH {_QUICK}
-UPDATE social_outbox SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick
-WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()
-"""
-_RELEASE: Final = f"""
-WITH {_QUICK}
-UPDATE social_outbox SET claim = NULL, claimed_until = NULL FROM quick WHERE id = ANY(%(ids)s) AND claim = %(token)s
-"""
-_TICK_OFF: Final = """
-DELETE FROM social_outbox WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()
-"""
-_TICK_OFF_QUICKLY: Final = f"""
-WITH {_QUICK} DELETE FROM social_outbox USING quick WHERE id = ANY(%(ids)s) AND claim = %(token)s
-"""
-_BEGIN_ALONE: Final = """
-UPDATE social_outbox
-SET attempts = attempts + 1, due_at = now() + make_interval(secs => %(delay)s), last_error = %(error)s
-WHERE id = %(id)s AND claim = %(token)s AND claimed_until > now()
-"""
-_FAIL: Final = """
-UPDATE social_outbox
-SET attempts = %(attempts)s, due_at = now() + make_interval(secs => %(delay)s), last_error = %(error)s,
-    dead_at = CASE WHEN %(dead)s THEN now() END, claim = NULL, claimed_until = NULL
-WHERE id = %(id)s AND claim = %(token)s
-"""
+_CLAIM: Final = "SELECT * FROM social_outbox_claim(%(queue)s, %(limit)s, %(token)s, make_interval(secs => %(lease)s))"
+_claims: Final = Claims("social_outbox")
 _IS_FOLLOWED: Final = """
 SELECT EXISTS (SELECT FROM social_outbox WHERE queue = %s AND key = ANY(%s) AND claimed_until IS NULL
                AND due_at <= now() AND dead_at IS NULL)
@@ -86,12 +57,6 @@ def described(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return redact(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
-
-
-def _execute(statement: str, **parameters: Any) -> int:
-    with transaction.get_connection().cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return int(cursor.rowcount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +95,10 @@ class Batch:
     @classmethod
     def claim(cls, queue: str, limit: int, lease: float) -> Batch:
         """Claim up to `limit` due rows for `lease` seconds, committed. Raises RuntimeError inside a transaction."""
-        token = secrets.randbits(62)
+        token = new_token()
         expires = time.monotonic() + lease
-        connection = transaction.get_connection()
-        # Outside a transaction the statement is one of its own, without the two round trips that open and end one.
-        alone = transaction.atomic(durable=True) if connection.in_atomic_block else contextlib.nullcontext()
-        with alone, connection.cursor() as cursor:
-            cursor.execute(_CLAIM, [queue, limit, token, lease])
-            rows = sorted((Row(*values) for values in cursor.fetchall()), key=lambda row: row.id)
+        values = {"queue": queue, "limit": limit, "lease": lease}
+        rows = sorted((Row(*found) for found in _claims.take(_CLAIM, token, values)), key=lambda row: row.id)
         return cls(queue, token, lease, {row.id: row for row in rows}, expires)
 
     def run(self) -> None:
@@ -221,18 +182,13 @@ class Batch:
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
             return
-        marked = _execute(
-            _BEGIN_ALONE,
-            id=row.id,
-            token=self.token,
-            delay=back_off(attempts),
-            error="The process ended, or took longer than it may, while this row was in its hands.",
-        )
-        if marked != 1:
+        error = "The process ended, or took longer than it may, while this row was in its hands."
+        begun = Failure(row.id, attempts, back_off(attempts), error, held=True)
+        if _claims.fail(self.token, [begun]) != 1:
             raise LeaseLost
-        error = self._attempt(registry.named(row.event, row.subscriber), [row])
-        if error is not None:
-            self._fail(row, attempts, error)
+        failure = self._attempt(registry.named(row.event, row.subscriber), [row])
+        if failure is not None:
+            self._fail(row, attempts, failure)
 
     def _attempt(self, subscription: Subscription[Any] | None, rows: Sequence[Row]) -> Exception | None:
         """Call the reaction once and tick the rows off; the exception if it failed."""
@@ -245,12 +201,12 @@ class Batch:
             if subscription.database:
                 with transaction.atomic():
                     # Deleting first takes the row locks: nobody else can run these rows until this transaction ends.
-                    if _execute(_TICK_OFF, ids=ids, token=self.token) != len(ids):
+                    if _claims.finish(self.token, ids) != len(ids):
                         raise LeaseLost
                     subscription.reaction(events)
             else:
                 self._call(subscription, events)
-                _execute(_TICK_OFF_QUICKLY, ids=ids, token=self.token)
+                _claims.finish_quickly(self.token, ids)
         except LeaseLost:
             raise
         except Exception as error:
@@ -276,7 +232,7 @@ class Batch:
 
     def _renew(self) -> bool:
         expires = time.monotonic() + self.lease
-        if _execute(_RENEW, ids=list(self.rows), token=self.token, lease=self.lease) != len(self.rows):
+        if _claims.renew(self.token, list(self.rows), self.lease) != len(self.rows):
             return False
         self.expires = expires
         return True
@@ -290,7 +246,7 @@ class Batch:
 
     def _release(self, ids: list[int]) -> None:
         if ids:
-            _execute(_RELEASE, ids=ids, token=self.token)
+            _claims.release(self.token, ids)
             for row_id in ids:
                 del self.rows[row_id]
 
@@ -298,7 +254,7 @@ class Batch:
         self.blocked.add(row.lane)
         dead = attempts >= MAX_ATTEMPTS
         text = described(error)
-        _execute(_FAIL, id=row.id, token=self.token, attempts=attempts, delay=back_off(attempts), error=text, dead=dead)
+        _claims.fail(self.token, [Failure(row.id, attempts, back_off(attempts), text, dead=dead)])
         del self.rows[row.id]
         if dead:
             logger.error(

@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from social.kernel.claims import LeasedRow, idle
 from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
 from social.kernel.errors import Conflict
 from social.kernel.wakes import wake
@@ -35,11 +36,11 @@ logger = logging.getLogger("social.outbox")
 OVERDUE: Final = timedelta(seconds=2)
 
 
-class OutboxRow(models.Model):
+class OutboxRow(LeasedRow):
     """One event for one subscriber, deleted when its reaction is done. Rows are written and taken by SQL, by the clock
     of the database: `social.kernel.events` inserts, `social.kernel.drains` claims.
 
-    `id` is the order inside a lane (queue and key). `claim` is the token of the holder until `claimed_until`.
+    `id` is the order inside a lane (queue and key).
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -48,19 +49,11 @@ class OutboxRow(models.Model):
     subscriber = models.TextField()
     event = models.TextField()
     payload = models.JSONField()
-    due_at = models.DateTimeField(db_default=Now())
-    claimed_until = models.DateTimeField(null=True)
-    claim = models.BigIntegerField(null=True)
-    attempts = models.SmallIntegerField(db_default=0)
-    last_error = models.TextField(db_default="")
-    dead_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "social_outbox"
         verbose_name = _("outbox row")
         verbose_name_plural = _("outbox rows")
-        # No index holds a column that claiming changes: a claim is then a heap-only update and the indexes do not grow.
         indexes = [
             models.Index(fields=["queue", "due_at", "id"], condition=Q(dead_at__isnull=True), name="outbox_due"),
             models.Index(fields=["queue", "key", "id"], name="outbox_lane"),
@@ -132,7 +125,7 @@ def retry(ids: Sequence[int] | None = None) -> int:
     Their queues are woken after commit. Rows in somebody's hands are left alone.
     """
     with transaction.atomic():
-        rows = OutboxRow.objects.filter(Q(claimed_until=None) | Q(claimed_until__lte=Now()))
+        rows = OutboxRow.objects.filter(idle())
         rows = rows.filter(dead_at__isnull=False) if ids is None else rows.filter(id__in=ids)
         chosen = list(rows.select_for_update().order_by("id").values_list("id", "queue"))
         OutboxRow.objects.filter(id__in=[row_id for row_id, _ in chosen]).update(

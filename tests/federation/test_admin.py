@@ -37,7 +37,7 @@ def delivery(settings: Any) -> Delivery:
         host="b.example",
         key="status:1",
         attempts=16,
-        given_up_at=clock.now(),
+        dead_at=clock.now(),
     )
 
 
@@ -60,7 +60,7 @@ def test_a_delivery_that_was_given_up_is_tried_again(delivery: Delivery) -> None
     answer = signed_in(make_user("boss", role="Owner")).post("/admin/federation/delivery/", chosen, follow=True)
     assert answer.status_code == 200
     delivery.refresh_from_db()
-    assert (delivery.given_up_at, delivery.attempts, Host.objects.count()) == (None, 0, 0)
+    assert (delivery.dead_at, delivery.attempts, Host.objects.count()) == (None, 0, 0)
 
 
 def test_people_who_do_not_manage_federation_see_nothing(delivery: Delivery) -> None:
@@ -70,7 +70,7 @@ def test_people_who_do_not_manage_federation_see_nothing(delivery: Delivery) -> 
 def test_what_is_old_is_thrown_away(delivery: Delivery) -> None:
     long_ago = clock.now().replace(year=2020)
     assert forget_old_activities() == 0
-    Delivery.objects.update(given_up_at=long_ago)
+    Delivery.objects.update(dead_at=long_ago)
     InboundActivity.objects.update(processed_at=long_ago)
     assert forget_old_activities() == 2
     assert not OutboundActivity.objects.exists()

@@ -250,7 +250,7 @@ class TestDelivering:
         post_now(1)
         deliver_due()
         delivery = Delivery.objects.get()
-        assert (delivery.given_up_at is not None, delivery.attempts) == (given_up, 1)
+        assert (delivery.dead_at is not None, delivery.attempts) == (given_up, 1)
         assert delivery.last_error.startswith(str(status))
         assert Host.objects.filter(name=elsewhere.domain).exists() == host_blamed
         assert delivery.claimed_until is None
