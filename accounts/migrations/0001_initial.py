@@ -1026,5 +1026,93 @@ class Migration(migrations.Migration):
                 name="accounts_onetimekey_length",
             ),
         ),
+        migrations.CreateModel(
+            name="Collection",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("uri", models.TextField(null=True, unique=True)),
+                ("name", models.TextField()),
+                ("description", models.TextField(null=True)),
+                ("language", models.TextField(null=True)),
+                ("sensitive", models.BooleanField()),
+                ("discoverable", models.BooleanField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                ("updated_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="collections",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "tag",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="accounts.tag"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="CollectionItem",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("accepted", "Accepted"),
+                            ("rejected", "Rejected"),
+                            ("revoked", "Revoked"),
+                        ],
+                        default="accepted",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="collection_items",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="items",
+                        to="accounts.collection",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddIndex(
+            model_name="collection",
+            index=models.Index(fields=["account", "-id"], name="accounts_collection_account"),
+        ),
+        migrations.AddConstraint(
+            model_name="collection",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("name__length__lte", 40),
+                    models.Q(("description", None), ("description__length__lte", 2000), _connector="OR"),
+                ),
+                name="accounts_collection_length",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="collectionitem",
+            index=models.Index(fields=["account", "state", "-collection"], name="accounts_collectionitem_member"),
+        ),
+        migrations.AddConstraint(
+            model_name="collectionitem",
+            constraint=models.UniqueConstraint(fields=("collection", "account"), name="accounts_collectionitem_pair"),
+        ),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

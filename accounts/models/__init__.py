@@ -2,6 +2,7 @@
 
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.block import Block, Mute
+from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.domain import Domain
@@ -18,6 +19,8 @@ __all__ = [
     "ActorType",
     "Application",
     "Block",
+    "Collection",
+    "CollectionItem",
     "CustomEmoji",
     "Device",
     "Domain",

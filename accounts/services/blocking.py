@@ -8,6 +8,7 @@ from django.db import transaction
 
 from accounts.events import AccountBlocked, AccountMuted, AccountUnblocked, AccountUnmuted
 from accounts.models import Account, Block, Mute
+from accounts.services.collections import remove_between
 from accounts.services.following import end_following, pair_name
 from social.kernel import clock
 from social.kernel.events import publish
@@ -18,7 +19,7 @@ _LONGEST_MUTE = 100 * 365 * 86400
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
-    """Block, ending follows and requests both ways. Blocking twice, or oneself, changes nothing.
+    """Block, ending follows and requests both ways and places in collections. Blocking twice, or oneself, changes nothing.
 
     `uri` is the id of a remote Block. Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
@@ -29,6 +30,7 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
         block, created = Block.objects.get_or_create(account=account, target=target, defaults={"uri": uri})
         end_following(account.id, target.id, ended_by_id=account.id)
         end_following(target.id, account.id, ended_by_id=account.id)
+        remove_between(account.id, target.id)
         if created:
             publish(AccountBlocked(account_id=account.id, target_id=target.id, block_id=block.id))
 

@@ -32,6 +32,11 @@ def status_uri(username: str, status_id: int) -> str:
     return f"{actor_uri(username)}/statuses/{status_id}"
 
 
+def collection_uri(username: str, collection_id: int) -> str:
+    """The ActivityPub id of a local account's collection."""
+    return f"{actor_uri(username)}/collections/{collection_id}"
+
+
 def tag_url(name: str) -> str:
     """The page of a hashtag."""
     return web_url(f"/tags/{quote(name)}")

@@ -9,8 +9,9 @@ from typing import Final
 
 from django.db import IntegrityError, connection, transaction
 
-from accounts.models import Account, Tag
+from accounts.models import Account
 from accounts.services.counters import count_status
+from accounts.services.tags import ensure_tags
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
@@ -175,17 +176,6 @@ def _answered_account_id(author: Account, parent: Place | Status | None) -> int 
     if parent.account_id == author.id and parent.in_reply_to_account_id is not None:
         return parent.in_reply_to_account_id
     return parent.account_id
-
-
-def ensure_tags(tags: Sequence[tuple[str, str]]) -> list[Tag]:
-    """The rows of these hashtags, (normalised, as written), in their order; missing ones are made, once for all."""
-    known = {tag.name: tag for tag in Tag.objects.filter(name__in=[name for name, _shown in tags])}
-    missing = sorted((name, shown) for name, shown in tags if name not in known)
-    if missing:
-        # Sorted, so that two posts with the same new hashtags cannot wait for each other.
-        Tag.objects.bulk_create((Tag(name=name, display_name=shown) for name, shown in missing), ignore_conflicts=True)
-        known |= {tag.name: tag for tag in Tag.objects.filter(name__in=[name for name, _shown in missing])}
-    return [known[name] for name, _shown in tags]
 
 
 def _lock_media(new: NewStatus) -> list[MediaAttachment]:

@@ -1,0 +1,79 @@
+"""Decides what a collection may say, whom it may name and who may see it (contract, parameters "Collections")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from accounts.models.collection import DESCRIPTION_LIMIT, NAME_LIMIT
+from accounts.policies.relations import Relations
+from social.kernel.errors import FieldError
+from social.kernel.text.languages import known_language
+from social.kernel.text.names import display_hashtag, is_hashtag
+
+
+@dataclass(frozen=True)
+class CollectionDraft:
+    """What is sent of a collection, by field: what is not in it is not changed."""
+
+    values: Mapping[str, Any]
+
+    def get(self, name: str) -> Any:
+        """What was sent for the field; None for nothing."""
+        return self.values.get(name)
+
+    @property
+    def tag(self) -> str | None:
+        """The hashtag as it is shown, without # and spaces; None when none was sent."""
+        name = self.values.get("tag_name")
+        return None if name is None else display_hashtag(name.replace(" ", "").lstrip("#"))
+
+
+def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
+    """What is wrong with it; a `new` collection has no defaults for its name, `sensitive` and `discoverable`."""
+    found: list[FieldError] = []
+    name, description, language = (draft.get(field) for field in ("name", "description", "language"))
+    if (new and name is None) or (name is not None and not name.strip()):
+        found.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+    found += _too_long("name", name, NAME_LIMIT)
+    found += _too_long("description", description, DESCRIPTION_LIMIT)
+    for field in ("sensitive", "discoverable") if new else ():
+        if draft.get(field) is None:
+            found.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
+    if language and known_language(language) is None:
+        found.append(FieldError("language", "ERR_INVALID", _("is invalid")))
+    if draft.tag is not None and not is_hashtag(draft.tag):
+        found.append(FieldError("tag_name", "ERR_INVALID", _("is invalid")))
+    return found
+
+
+def too_many_collections() -> FieldError:
+    """The error for somebody whose role allows no further collection."""
+    return FieldError("base", "ERR_TOO_MANY", _("You have reached the maximum number of collections"), "")
+
+
+def too_many_items() -> FieldError:
+    """The error for an account more than a collection holds."""
+    return FieldError("base", "ERR_TOO_MANY", _("This collection is full"), "")
+
+
+def may_be_featured(account: Account, relations: Relations) -> bool:
+    """Whether the viewer may put the account into a collection: somebody else, who may be found, and no block between.
+
+    `relations` are the viewer's. Locked accounts are featured by their followers only (`feature_approval`).
+    """
+    if account.id == relations.viewer_id or account.suspended or not account.discoverable:
+        return False
+    if relations.blocked_either_way(account.id):
+        return False
+    return not account.locked or account.id in relations.following
+
+
+def _too_long(field: str, value: str | None, limit: int) -> list[FieldError]:
+    if value is None or len(value) <= limit:
+        return []
+    return [FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is {count} characters)").format(count=limit))]

@@ -1,0 +1,98 @@
+"""Reads collections with those of their items that a viewer may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from accounts.models import Account, Collection, CollectionItem
+from accounts.models.collection import ItemState
+from accounts.queries.accounts import load_accounts
+from accounts.queries.relations import load_relations
+from social.kernel.errors import Forbidden, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCollection:
+    """A collection and the items a viewer sees in it, in the order they were added."""
+
+    collection: Collection
+    items: tuple[CollectionItem, ...]
+
+
+def _collections() -> QuerySet[Collection]:
+    return Collection.objects.filter(account__suspended_at=None).select_related("tag", "account")
+
+
+def find_collection(collection_id: int) -> Collection:
+    """The collection with this id, whoever asks. Raises NotFound, also when its owner is suspended."""
+    found = _collections().filter(id=collection_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
+    """The collection as the viewer sees it. Raises NotFound; Forbidden when its owner blocks the viewer."""
+    found = find_collection(collection_id)
+    if found.account_id in load_relations(viewer_id, [found.account_id]).blocked_by:
+        raise Forbidden
+    return show([found], viewer_id)[0]
+
+
+def find_item(collection_id: int, item_id: int) -> CollectionItem:
+    """An item of the collection, in whatever state. Raises NotFound."""
+    item = CollectionItem.objects.filter(id=item_id, collection_id=collection_id).select_related("collection").first()
+    if item is None:
+        raise NotFound
+    return item
+
+
+def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
+    """Somebody's collections, newest first: discoverable ones, for themselves all; none for whom they block."""
+    found = _collections().filter(account=account).order_by("-id")
+    if viewer_id == account.id:
+        return found
+    if account.id in load_relations(viewer_id, [account.id]).blocked_by:
+        return found.none()
+    return found.filter(discoverable=True)
+
+
+def list_with_account(account_id: int) -> QuerySet[Collection]:
+    """The collections an account is in, newest first."""
+    items = CollectionItem.objects.filter(account_id=account_id, state__in=[ItemState.ACCEPTED, ItemState.PENDING])
+    return _collections().filter(id__in=items.values("collection_id")).order_by("-id")
+
+
+def show(collections: Sequence[Collection], viewer_id: int | None) -> list[ShownCollection]:
+    """The collections as the viewer sees them, in two queries: owners see who has not answered yet as well.
+
+    Suspended accounts and those the viewer blocks are left out.
+    """
+    ids = [collection.id for collection in collections]
+    found = CollectionItem.objects.filter(collection_id__in=ids, account__suspended_at=None).order_by("id")
+    items: dict[int, list[CollectionItem]] = {number: [] for number in ids}
+    for item in found:
+        items[item.collection_id].append(item)
+    blocking = load_relations(viewer_id, {item.account_id for item in found}).blocking
+    shown = []
+    for collection in collections:
+        states = _states(collection, viewer_id)
+        kept = (item for item in items[collection.id] if item.state in states and item.account_id not in blocking)
+        shown.append(ShownCollection(collection, tuple(kept)))
+    return shown
+
+
+def load_members(shown: ShownCollection) -> list[Account]:
+    """The owner, then the accounts in the collection, in one query."""
+    ids = [shown.collection.account_id, *(item.account_id for item in shown.items)]
+    known = load_accounts(ids)
+    return [known[account_id] for account_id in ids if account_id in known]
+
+
+def _states(collection: Collection, viewer_id: int | None) -> Iterable[str]:
+    if viewer_id == collection.account_id:
+        return (ItemState.ACCEPTED, ItemState.PENDING)
+    return (ItemState.ACCEPTED,)

@@ -1,0 +1,137 @@
+"""Makes, changes and deletes collections, and puts accounts into them (contract, parameters "Collections")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, Collection, CollectionItem, User
+from accounts.models.collection import ITEMS_LIMIT, ItemState
+from accounts.policies.collections import (
+    CollectionDraft,
+    draft_errors,
+    may_be_featured,
+    too_many_collections,
+    too_many_items,
+)
+from accounts.queries.accounts import list_accounts
+from accounts.queries.relations import load_relations
+from accounts.services.tags import ensure_tags
+from social.kernel import clock
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
+from social.kernel.locks import lock
+from social.kernel.text.languages import known_language
+from social.kernel.text.names import normalise_hashtag
+
+
+def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
+    """Make a collection with these accounts in it. Raises Invalid; NotFound for an unknown account; Forbidden
+    for one that may not be featured; nothing is made then.
+    """
+    owner = user.account
+    _check(draft_errors(draft, new=True))
+    if len(account_ids) > ITEMS_LIMIT:
+        _check([too_many_items()])
+    members = _featurable(owner.id, account_ids)
+    with transaction.atomic():
+        lock(f"collections:{owner.id}")
+        if Collection.objects.filter(account=owner).count() >= user.role.collection_limit:
+            _check([too_many_collections()])
+        collection = Collection(account=owner, **_values(draft))
+        collection.save(force_insert=True)
+        CollectionItem.objects.bulk_create(
+            (CollectionItem(collection=collection, account=member) for member in members), batch_size=ITEMS_LIMIT
+        )
+    return collection
+
+
+def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
+    """Change what was sent. Raises Forbidden for somebody else's, Invalid."""
+    _require_owner(owner, collection)
+    _check(draft_errors(draft, new=False))
+    with transaction.atomic():
+        values = _values(draft)
+        if values:
+            collection.updated_at = clock.now()
+            for name, value in values.items():
+                setattr(collection, name, value)
+            collection.save(update_fields=[*values, "updated_at"])
+
+
+def delete_collection(*, owner: Account, collection: Collection) -> None:
+    """Delete it with its items. Raises Forbidden for somebody else's."""
+    _require_owner(owner, collection)
+    collection.delete()
+
+
+def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
+    """Put an account into a collection. Raises Forbidden for somebody else's collection or one who may not be featured,
+    NotFound, Invalid for one who is or was in it and when it is full.
+    """
+    _require_owner(owner, collection)
+    member = _featurable(owner.id, [account_id])[0]
+    with transaction.atomic():
+        lock(f"collection:{collection.id}")
+        items = CollectionItem.objects.filter(collection=collection)
+        if items.filter(account=member).exists():
+            raise Invalid.sentence(_("Account has already been taken"))
+        if items.exclude(state=ItemState.REVOKED).count() >= ITEMS_LIMIT:
+            _check([too_many_items()])
+        return CollectionItem.objects.create(collection=collection, account=member)
+
+
+def remove_item(*, owner: Account, item: CollectionItem) -> None:
+    """Take an account out of one's collection; it may be put in again. Raises Forbidden for somebody else's."""
+    _require_owner(owner, item.collection)
+    item.delete()
+
+
+def revoke_item(*, account: Account, item: CollectionItem) -> None:
+    """Leave a collection for good; twice is no error. Raises Forbidden for somebody else's item."""
+    if item.account_id != account.id:
+        raise Forbidden
+    CollectionItem.objects.filter(id=item.id).update(state=ItemState.REVOKED)
+
+
+def remove_between(account_id: int, other_id: int) -> None:
+    """Take each of two accounts out of the other's collections: one has blocked the other."""
+    CollectionItem.objects.filter(collection__account_id=account_id, account_id=other_id).delete()
+    CollectionItem.objects.filter(collection__account_id=other_id, account_id=account_id).delete()
+
+
+def _featurable(owner_id: int, account_ids: Sequence[int]) -> list[Account]:
+    ids = list(dict.fromkeys(account_ids))
+    known = {account.id: account for account in list_accounts().filter(id__in=ids)}
+    if any(number not in known for number in ids):
+        raise NotFound
+    relations = load_relations(owner_id, ids)
+    if not all(may_be_featured(account, relations) for account in known.values()):
+        raise Forbidden
+    return [known[number] for number in ids]
+
+
+def _values(draft: CollectionDraft) -> dict[str, Any]:
+    """The columns to write."""
+    values = {
+        name: draft.values[name]
+        for name in ("name", "description", "sensitive", "discoverable")
+        if draft.values.get(name) is not None
+    }
+    if "language" in draft.values:
+        values["language"] = known_language(draft.values["language"])
+    if draft.tag is not None:
+        values["tag"] = ensure_tags([(normalise_hashtag(draft.tag), draft.tag)])[0]
+    return values
+
+
+def _require_owner(owner: Account, collection: Collection) -> None:
+    if collection.account_id != owner.id:
+        raise Forbidden
+
+
+def _check(found: list[FieldError]) -> None:
+    if found:
+        raise Invalid.of(found, details=True)

@@ -1,0 +1,150 @@
+"""Collections over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from accounts.models import Collection
+from accounts.policies.collections import CollectionDraft
+from accounts.queries.accounts import find_account
+from accounts.queries.collections import (
+    find_collection,
+    find_item,
+    find_shown,
+    list_of_account,
+    list_with_account,
+    load_members,
+    show,
+)
+from accounts.queries.emojis import EmojiLookup
+from accounts.queries.people import find_own_account, find_user
+from accounts.serializers.account import AccountSerializer
+from accounts.serializers.collection import collection_entity, item_entity
+from accounts.services.collections import (
+    add_item,
+    create_collection,
+    delete_collection,
+    remove_item,
+    revoke_item,
+    update_collection,
+)
+from social.api.access import optional_user, user
+from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, parameters
+from social.api.pagination import Limit, paginate_offset
+from social.api.responses import reply, reply_empty
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.ids import parse_id
+
+
+class CollectionInput(Input[dict[str, Any]]):
+    """What is sent of a collection; the rules are the policy's. `null` clears the language."""
+
+    draft = dict
+    name = ClientString()
+    description = ClientString()
+    language = ClientString(allow_null=True)
+    sensitive = ClientBoolean()
+    discoverable = ClientBoolean()
+    tag_name = ClientString()
+    account_ids = IdListField()
+
+
+class CollectionsViewSet(ApiViewSet):
+    """`/api/v1/collections` and the collections of an account."""
+
+    access = {
+        "create": user("write:collections"),
+        "retrieve": optional_user("read:collections"),
+        "update": user("write:collections"),
+        "destroy": user("write:collections"),
+        "add": user("write:collections"),
+        "remove": user("write:collections"),
+        "revoke": user("write:collections"),
+        "of_account": optional_user("read:collections"),
+        "with_account": optional_user("read:collections"),
+    }
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
+        """As everywhere, but that broken rules of fields stand inside `error` (contract, entities "Errors")."""
+        if isinstance(exc, Invalid) and "details" in exc.extra:
+            return reply({"error": {"error": exc.message, **exc.extra}}, status=422)
+        return super().handle_exception(exc)
+
+    def create(self, request: Request) -> HttpResponse:
+        """Make a collection."""
+        values = CollectionInput.read(request)
+        account_ids = values.pop("account_ids", ())
+        owner = find_user(self.identity.user_id)
+        made = create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
+        return self._shown(made)
+
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
+        """A collection with its accounts, the owner first."""
+        shown = find_shown(id, self.viewer_id)
+        accounts = load_members(shown)
+        context = {"emojis": EmojiLookup.for_accounts(accounts)}
+        entities = AccountSerializer(accounts, many=True, context=context).data
+        return reply({"collection": collection_entity(shown), "accounts": entities})
+
+    def update(self, request: Request, id: int) -> HttpResponse:
+        """Change what is sent."""
+        values = CollectionInput.read(request)
+        values.pop("account_ids", None)
+        collection = find_collection(id)
+        owner = find_own_account(self.account_id)
+        update_collection(owner=owner, collection=collection, draft=CollectionDraft(values))
+        return self._shown(collection)
+
+    def destroy(self, request: Request, id: int) -> HttpResponse:
+        """Delete a collection."""
+        delete_collection(owner=find_own_account(self.account_id), collection=find_collection(id))
+        return reply_empty()
+
+    def add(self, request: Request, collection_id: int) -> HttpResponse:
+        """Put an account into a collection."""
+        collection = find_collection(collection_id)
+        sent = parameters(request).get("account_id")
+        if sent in (None, ""):
+            raise Invalid(_("`account_id` parameter is missing"))
+        account_id = parse_id(sent)
+        if account_id is None:
+            raise NotFound
+        item = add_item(owner=find_own_account(self.account_id), collection=collection, account_id=account_id)
+        return reply({"collection_item": item_entity(item)})
+
+    def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
+        """Take an account out of one's collection."""
+        remove_item(owner=find_own_account(self.account_id), item=find_item(collection_id, id))
+        return reply_empty()
+
+    def revoke(self, request: Request, collection_id: int, id: int) -> HttpResponse:
+        """Leave a collection for good."""
+        revoke_item(account=find_own_account(self.account_id), item=find_item(collection_id, id))
+        return reply_empty()
+
+    def of_account(self, request: Request, id: int) -> HttpResponse:
+        """Somebody's collections."""
+        found = list_of_account(find_account(id), self.viewer_id)
+        page = paginate_offset(request, found, limit=Limit(40, 100), links=True, prev="beyond_zero")
+        return page.respond(self._entities(page.items))
+
+    def with_account(self, request: Request, id: int) -> HttpResponse:
+        """The collections one is in oneself. Without a token 422, for somebody else 403 (contract, endpoints)."""
+        if self.viewer_id is None:
+            raise Invalid(_("This method requires an authenticated user"))
+        if find_account(id).id != self.viewer_id:
+            raise Forbidden
+        page = paginate_offset(request, list_with_account(id), limit=Limit(40, 80), links=True, prev="beyond_zero")
+        return page.respond(self._entities(page.items))
+
+    def _entities(self, collections: Sequence[Collection]) -> dict[str, Any]:
+        return {"collections": [collection_entity(shown) for shown in show(collections, self.viewer_id)]}
+
+    def _shown(self, collection: Collection) -> HttpResponse:
+        return reply({"collection": collection_entity(show([collection], self.viewer_id)[0])})
