@@ -29,6 +29,14 @@ class FollowWish:
     languages: Sequence[str] | None = None
 
 
+@dataclass(frozen=True)
+class EarlierFollow:
+    """A follow that was there already, or a request (not `accepted`), and the id its Follow had."""
+
+    accepted: bool
+    uri: str | None
+
+
 def _languages(codes: Sequence[str]) -> list[str] | None:
     known = [known_language(code) for code in codes if code]
     if None in known:
@@ -47,8 +55,12 @@ def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:
     return before != (row.show_reblogs, row.notify, row.languages)
 
 
-def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: str | None = None) -> None:
+def follow_account(
+    *, account: Account, target: Account, wish: FollowWish, uri: str | None = None
+) -> EarlierFollow | None:
     """Follow, or ask to. Following twice only updates the options (SEED-149).
+
+    Returns what was there before; None when nothing was.
 
     `uri` is the id of the Follow that a remote account has sent, kept as the newest one; the id of ours to a remote
     account is made here (contract, federation section 7).
@@ -71,6 +83,7 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
             or FollowRequest.objects.filter(account=account, target=target).first()
         )
         if existing is not None:
+            earlier = EarlierFollow(isinstance(existing, Follow), existing.uri)
             changed = _apply(wish, existing)
             renamed = uri is not None and existing.uri != uri
             if renamed:
@@ -79,7 +92,7 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
                 existing.save(update_fields=["show_reblogs", "notify", "languages", "uri"])
             if changed and isinstance(existing, Follow):
                 publish(FollowChanged(account_id=account.id, target_id=target.id, follow_id=existing.id))
-            return
+            return earlier
         if not may_follow(account, target, load_relations(account.id, [target.id])):
             raise Forbidden
         _check_limit(account)
@@ -98,6 +111,7 @@ def follow_account(*, account: Account, target: Account, wish: FollowWish, uri: 
             _apply(wish, follow)
             follow.save()
             _announce_follow(follow)
+    return None
 
 
 def _announce_follow(follow: Follow) -> None:

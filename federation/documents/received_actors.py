@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -24,6 +25,8 @@ from federation.documents.reading import (
 from social.kernel.text.sanitize import sanitize
 
 TYPES: Final = frozenset(ActorType.values)
+# The names that the interface finds in texts as mentions: ASCII, so that none can pass for another (security row 62).
+_USERNAME: Final = re.compile(r"[A-Za-z0-9_]+(?:[.-]+[A-Za-z0-9_]+)*")
 FIELD_LIMIT: Final = 2047
 LIST_LIMIT: Final = 256
 KEYS_LIMIT: Final = 10
@@ -71,6 +74,11 @@ class ReceivedActor:
     attribution_domains: list[str] = field(default_factory=list)
 
 
+def is_username(name: str) -> bool:
+    """Whether people of this network can be called so."""
+    return _USERNAME.fullmatch(name) is not None
+
+
 def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     """Read an actor. Raises Rejected when it lacks id, type, inbox or a name, or its parts are of another server."""
     uri = web_uri(document.get("id"))
@@ -84,8 +92,8 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         raise Rejected("the actor has no inbox of its own server")
     acct = text_of(document.get("webfinger"), USERNAME_LIMIT) or None
     username = text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
-    if not username or any(character in username for character in "@/ \n\t"):
-        raise Rejected("the actor has no name")
+    if not is_username(username):
+        raise Rejected("the actor has no name that people here could write")
     endpoints = document.get("endpoints")
     shared = web_uri(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else None
     key, reference = _read_key(document.get("publicKey"), uri)
@@ -147,7 +155,7 @@ def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
     if not isinstance(value, Mapping):
         return None
     key_id, pem = uri_of(value), value.get("publicKeyPem")
-    if key_id is None or not isinstance(pem, str) or len(pem) > 10_000:
+    if key_id is None or not isinstance(pem, str) or len(pem) > 10_000 or "\0" in pem:
         return None
     if uri_of(value.get("owner")) != actor_uri or not same_origin(key_id, actor_uri):
         return None

@@ -208,7 +208,8 @@ def _read_file(item: Any) -> ReceivedFile | None:
 
 
 def _blurhash(value: Any) -> str | None:
-    return value if isinstance(value, str) and 6 <= len(value) <= 166 and value.isascii() else None
+    plausible = isinstance(value, str) and 6 <= len(value) <= 166 and value.isascii() and value.isprintable()
+    return value if plausible else None
 
 
 def _is_coordinate(value: Any) -> bool:

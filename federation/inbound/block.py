@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from django.db import transaction
+
+from accounts.models import Block
 from accounts.services.blocking import block_account
+from federation.documents.reading import Rejected
 from federation.inbound.incoming import Incoming, local_account
+from social.kernel.locks import lock
 
 
 def handle(incoming: Incoming) -> None:
     """Somebody elsewhere blocks one of us: follows both ways end."""
-    block_account(account=incoming.actor, target=local_account(incoming.object_uri), uri=incoming.needed_uri())
+    uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
+    with transaction.atomic():
+        lock(f"object:{uri}")
+        if Block.objects.filter(uri=uri).exclude(account=incoming.actor, target=target).exists():
+            raise Rejected("the id of the block is another one's")
+        block_account(account=incoming.actor, target=target, uri=uri)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from federation.documents.reading import Rejected, uri_of
+from typing import Final
+
+from federation.documents.reading import Rejected, kinds_of, uri_of
 from federation.inbound.delete import delete_remote_post
 from federation.inbound.incoming import Incoming
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post
 from federation.remote.references import find_post
+from statuses.models import Status
+
+# Contract, federation section 10: most servers answer 404 for what was deleted, 401 and 403 for what strangers may not see.
+_PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """What one server passes on of another is only a hint: the post is looked at where it belongs (security row 9)."""
+    """Look the post of another actor than the signer up where it belongs. Raises Rejected for what is not passed on."""
     uri = incoming.needed_object_uri()
     known = find_post(uri)
     if incoming.kind == "Create" and known is None:
@@ -21,13 +27,24 @@ def handle(incoming: Incoming) -> None:
             raise Rejected("the forwarded post answers nothing known here")
         find_or_fetch_post(uri)
     elif incoming.kind == "Delete" and known is not None and not known.local and not known.is_deleted:
-        try:
-            fetch_document(uri)
-        except Missing as missing:
-            if not missing.gone:
-                raise
-            delete_remote_post(uri, known.account.uri)
-        else:
-            raise Rejected("its origin still has the forwarded deletion's post")
+        _delete(known, uri)
     else:
         raise Rejected("the actor is not the signer")
+
+
+def _delete(known: Status, uri: str) -> None:
+    """Delete a post that its origin does not have any more (security row 53).
+
+    An origin answers strangers the same for a private post that is there: only its own author's signature deletes one.
+    """
+    if not known.is_public:
+        raise Rejected("only its author deletes a post that is not for everybody")
+    try:
+        document = fetch_document(uri)
+    except Missing as missing:
+        if missing.status not in _PROOF:
+            raise
+    else:
+        if "Tombstone" not in kinds_of(document):
+            raise Rejected("its origin still has the forwarded deletion's post")
+    delete_remote_post(uri, known.account.uri)

@@ -62,13 +62,15 @@ class Incoming:
         return self.object_uri
 
 
-def remember_undone(incoming: Incoming) -> None:
-    """Refuse, for some hours, an activity of this actor that was undone before it came."""
-    uri = incoming.object_uri
-    if uri is not None and same_origin(uri, incoming.actor.uri):
-        Tombstone.objects.get_or_create(
-            uri=uri, actor_uri=incoming.actor.uri, defaults={"expires_at": clock.now() + REMEMBERED}
-        )
+def remember_undone(uri: str | None, actor: Account) -> None:
+    """Refuse, for some hours, an activity of this actor that was undone before it came, or replaced by a newer one."""
+    if uri is not None and same_origin(uri, actor.uri):
+        Tombstone.objects.get_or_create(uri=uri, actor_uri=actor.uri, defaults={"expires_at": clock.now() + REMEMBERED})
+
+
+def is_undone(uri: str | None, actor: Account) -> bool:
+    """Whether `remember_undone` has been told of this activity."""
+    return uri is not None and Tombstone.objects.filter(uri=uri, actor_uri=actor.uri).exists()
 
 
 def local_account(uri: str | None) -> Account:

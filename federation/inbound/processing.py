@@ -124,7 +124,9 @@ def _try_again(activity: InboundActivity, reason: str) -> None:
         _finish(activity, f"failed: {reason}")
         return
     with transaction.atomic():
-        InboundActivity.objects.filter(id=activity.id).update(attempts=attempts, outcome=_cut(f"waiting: {reason}"))
+        waiting = InboundActivity.objects.filter(id=activity.id)
+        if not waiting.update(attempts=attempts, outcome=_cut(f"waiting: {reason}")):
+            return  # Its actor was deleted meanwhile.
         publish(
             ActivityReceived(activity_id=activity.id, actor_id=activity.actor_id),
             due_at=clock.now() + timedelta(seconds=15 * 2**attempts),

@@ -11,7 +11,7 @@ from accounts.models import Block, Follow, FollowRequest
 from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
 from federation.documents.reading import Rejected, kinds_of, uri_of
-from federation.inbound.incoming import Incoming, remember_undone
+from federation.inbound.incoming import Incoming, is_undone, remember_undone
 from federation.remote.references import find_account, find_post
 from social.kernel.errors import NotFound
 from social.kernel.locks import lock
@@ -28,7 +28,7 @@ def handle(incoming: Incoming) -> None:
     if kind in _HANDLERS:
         _HANDLERS[kind](incoming)
     elif not any(undo(incoming) for undo in _HANDLERS.values()):
-        remember_undone(incoming)
+        remember_undone(incoming.object_uri, incoming.actor)
 
 
 def _undo_follow(incoming: Incoming) -> bool:
@@ -40,15 +40,17 @@ def _undo_follow(incoming: Incoming) -> bool:
     )
     target = row.target if row is not None else None
     if target is None:
+        if is_undone(uri, incoming.actor):
+            return False  # A newer Follow has taken its place.
         target = find_account(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
-        remember_undone(incoming)
+        remember_undone(uri, incoming.actor)
         return False
     with transaction.atomic():
         lock(pair_name(incoming.actor.id, target.id))
         ended = end_following(incoming.actor.id, target.id, ended_by_id=incoming.actor.id)
     if not ended:
-        remember_undone(incoming)
+        remember_undone(uri, incoming.actor)
     return ended
 
 
@@ -65,7 +67,7 @@ def _undo_like(incoming: Incoming) -> bool:
         except NotFound:
             status_id = None
     if status_id is None:
-        remember_undone(incoming)
+        remember_undone(incoming.object_uri, incoming.actor)
     return status_id is not None
 
 
@@ -82,7 +84,7 @@ def _undo_announce(incoming: Incoming) -> bool:
             unreblog_status(account_id=incoming.actor.id, status_id=status.id)
         except NotFound:
             status = None
-    remember_undone(incoming)
+    remember_undone(incoming.object_uri, incoming.actor)
     return status is not None
 
 

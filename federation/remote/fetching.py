@@ -17,11 +17,11 @@ _MISSING: Final = (401, 403, 404, 410)
 
 
 class Missing(Rejected):
-    """The origin says that there is no such thing, or not for us; `gone` when it is the first."""
+    """The origin says that there is no such thing, or not for us, by the HTTP `status` 401, 403, 404 or 410."""
 
-    def __init__(self, reason: str, *, gone: bool = False) -> None:
+    def __init__(self, reason: str, status: int) -> None:
         super().__init__(reason)
-        self.gone = gone
+        self.status = status
 
 
 def fetch_document(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _get(uri: str, deadline: float) -> tuple[dict[str, Any], str]:
         raise Rejected("the id is no address")
     response = fetch(uri, accept=ACTIVITY_TYPES, signer=server_signer(), deadline=deadline)
     if response.status in _MISSING:
-        raise Missing(f"{response.status} from {origin_of(uri)}", gone=response.status in (404, 410))
+        raise Missing(f"{response.status} from {origin_of(uri)}", response.status)
     if response.status != 200:
         raise Unavailable(f"{response.status} from {origin_of(uri)}")
     return parse(response.body), response.url

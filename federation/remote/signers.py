@@ -5,6 +5,7 @@ Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from dataclasses import dataclass
 from datetime import timedelta
@@ -54,8 +55,10 @@ def parse(message: Message) -> Parsed:
 def verify(message: Message) -> Signed:
     """Who signed the request. Never inside a transaction: it may ask the signer's server, for four seconds.
 
-    Raises BadSignature, Rejected (there is no such signer) and Unavailable (the signer's server could not be asked).
+    Host, target and time are looked at here for every method (security row 54). Raises BadSignature, Rejected (there is
+    no such signer) and Unavailable (the signer's server could not be asked).
     """
+    _check_host(message)
     signature = parse(message)
     key_id = signature.key_id
     known = _known_key(key_id)
@@ -82,6 +85,13 @@ def verify(message: Message) -> Signed:
         _check(signature, message, fresh.public_key)
         return Signed(fresh.account, _fingerprint(fresh, signature))
     return Signed(known.account, _fingerprint(known, signature))
+
+
+def _check_host(message: Message) -> None:
+    scheme = settings.BASE_URL.partition(":")[0]
+    ours = {origin_of(settings.BASE_URL), origin_of(f"{scheme}://{settings.LOCAL_DOMAIN}")}
+    if origin_of(f"{scheme}://{message.headers.get('host', '')}") not in ours:
+        raise BadSignature("the request is for another server")
 
 
 def _known_key(key_id: str) -> KeyPair | None:
@@ -149,5 +159,7 @@ def _may_refresh(account: Account) -> bool:
 
 
 def _fingerprint(key: KeyPair, signature: Parsed) -> str:
-    # The key's own id, not the one that was sent: a key may be called by two, and neither is signed.
-    return hashlib.sha256(f"{key.key_id}\n{signature.signature}".encode()).hexdigest()
+    # The key's own id, not the one that was sent: a key may be called by two, and neither is signed. The bytes of the
+    # signature, not its letters: the last ones of base64 hold bits that mean nothing (security row 59).
+    raw = base64.b64decode(signature.signature)
+    return hashlib.sha256(key.key_id.encode() + b"\n" + raw).hexdigest()

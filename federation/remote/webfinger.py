@@ -13,6 +13,7 @@ from django.conf import settings
 
 from accounts.queries.accounts import split_address
 from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
+from federation.documents.received_actors import is_username
 from federation.remote.fetching import Missing
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
@@ -67,7 +68,7 @@ def _ask(username: str, domain: str, deadline: float) -> Found:
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
     response = fetch(url, accept=_ACCEPT, deadline=deadline)
     if response.status in (400, 401, 403, 404, 410):
-        raise Missing(f"{response.status} from {domain}")
+        raise Missing(f"{response.status} from {domain}", response.status)
     if response.status != 200:
         raise Unavailable(f"{response.status} from {domain}")
     document = parse(response.body)
@@ -75,7 +76,7 @@ def _ask(username: str, domain: str, deadline: float) -> Found:
     if not isinstance(subject, str) or len(subject) > 4096:
         raise Rejected("the address has no subject")
     pair = split_address(subject.removeprefix("acct:"))
-    if pair is None:
+    if pair is None or not is_username(pair[0]):
         raise Rejected("the subject is no address")
     proper = pair[1]
     if proper is None or origin_of(f"https://{proper}") is None:

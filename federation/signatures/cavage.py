@@ -84,8 +84,9 @@ def _check_cover(signature: CavageSignature, message: Message) -> None:
         raise BadSignature("date or (created) must be signed")
     if not covered & {"digest", "(request-target)"}:
         raise BadSignature("digest or (request-target) must be signed")
-    if message.method == "GET" and "host" not in covered:
-        raise BadSignature("host must be signed")
+    if message.method != "POST" and not covered >= {"host", "(request-target)"}:
+        # A digest of nothing names no document, and HEAD is no way around what GET must sign.
+        raise BadSignature("host and (request-target) must be signed")
     if message.method == "POST":
         if "digest" not in covered:
             raise BadSignature("digest must be signed")

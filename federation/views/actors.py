@@ -109,9 +109,10 @@ def outbox(request: HttpRequest, username: str) -> HttpResponse:
             )
         )
     signer = signer_of(request)
-    viewer_id = signer.id if signer is not None and not signer.local else None
-    visibilities = ANYBODY if viewer_id is None else (*ANYBODY, "private")
-    posts = list_statuses(viewer_id).filter(account=account, visibility__in=visibilities)
+    visibilities = ANYBODY if signer is None else (*ANYBODY, "private")
+    posts = list_statuses(signer.id if signer is not None else None).filter(
+        account=account, visibility__in=visibilities
+    )
     posts = posts.select_related("account", "reblog_of__account")
     return document(_outbox_page(request, uri, posts), private=signer is not None)
 

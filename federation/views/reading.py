@@ -46,13 +46,17 @@ def find_account(username: str, *, served_while_suspended: bool = False) -> Acco
 
 
 def signer_of(request: HttpRequest) -> Account | None:
-    """Who signed the request; None for nobody, and for a signature that is not good."""
+    """Who signed the request and reads as itself; None for nobody, and for a signature that is not good.
+
+    A suspended account is a stranger (security row 13), and so are the accounts of this server.
+    """
     if "Signature" not in request.headers:
         return None
     try:
-        return signers.verify(message_of(request)).account
+        account = signers.verify(message_of(request)).account
     except (BadSignature, Rejected, Unavailable):
         return None
+    return None if account.suspended or account.local else account
 
 
 def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
@@ -67,10 +71,10 @@ def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
     found = _first(None, wanted)
     if found is not None:
         return Found(found, private=False)
-    if not Status.objects.filter(wanted, deleted_at=None).exists():
-        raise NotFound
+    # Whether there is such a post is not asked before: a key that is fetched for a private one and not for an absent one
+    # would tell the two apart (security row 60).
     signer = signer_of(request)
-    if signer is None or signer.suspended or signer.local:
+    if signer is None:
         raise NotFound
     found = _first(signer.id, wanted)
     if found is None:

@@ -1,5 +1,10 @@
-"""The people of the conformance tests, attacking."""
+"""The people of the conformance tests, attacking; and another server."""
+
+from django.apps import apps
 
 from tests.conformance.conftest import alice, bob, own_media
+from tests.federation.conftest import elsewhere, zoe
 
-__all__ = ["alice", "bob", "own_media"]
+collect_ignore = [] if apps.is_installed("federation") else ["test_federation.py", "test_keys.py"]
+
+__all__ = ["alice", "bob", "elsewhere", "own_media", "zoe"]

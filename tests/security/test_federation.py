@@ -1,0 +1,393 @@
+"""What other servers try, and whom this one believes (security.md, rows 8, 11, 13, 39, 53, 54, 59, 60 and 62)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from datetime import timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algorithms
+
+from accounts.models import Account, Block, Follow, FollowRequest
+from federation.documents.reading import Rejected
+from federation.inbound import processing
+from federation.models import InboundActivity
+from federation.remote import signers
+from federation.remote.actors import fetch_actor
+from social.kernel import clock
+from social.kernel.errors import KernelError
+from social.kernel.outbox import OutboxRow
+from statuses.models import Status
+from tests.conformance.people import Person
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import follow, make_reblog, make_remote_status, make_status
+from tests.federation.elsewhere import ACTIVITY, Elsewhere, Someone, post, signed
+from tests.federation.test_inbound import PUBLIC, deal
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+COVERED = ("(request-target)", "host", "date")
+
+
+def received(zoe: Someone, alice: Person, visibility: str) -> Status:
+    """A post of Zoe's that was sent to Alice, who follows her."""
+    follow(alice.account, fetch_actor(zoe.uri))
+    to, cc = {
+        "public": ([PUBLIC], [f"{zoe.uri}/followers"]),
+        "unlisted": ([f"{zoe.uri}/followers"], [PUBLIC]),
+        "private": ([f"{zoe.uri}/followers"], []),
+        "direct": ([alice.account.uri], []),
+    }[visibility]
+    tag = [{"type": "Mention", "href": alice.account.uri, "name": "@alice"}]
+    assert deal(zoe, zoe.activity("Create", zoe.note(to=to, cc=cc, tag=tag))) == "done"
+    status = Status.objects.get(local=False)
+    assert status.visibility == visibility
+    return status
+
+
+@pytest.mark.parametrize(
+    ("visibility", "status", "document", "believed"),
+    [
+        ("public", 404, {}, True),
+        ("public", 410, {}, True),
+        ("public", 200, {"type": "Tombstone"}, True),
+        ("unlisted", 404, {}, True),
+        ("public", 401, {}, False),
+        ("public", 403, {}, False),
+        ("public", 500, {}, False),
+        ("public", 200, {"type": "Note"}, False),
+        ("private", 404, {}, False),
+        ("private", 410, {}, False),
+        ("private", 200, {"type": "Tombstone"}, False),
+        ("direct", 404, {}, False),
+        ("direct", 410, {}, False),
+    ],
+)
+def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
+    elsewhere: Elsewhere, zoe: Someone, alice: Person, visibility: str, status: int, document: Any, believed: bool
+) -> None:
+    """Rows 8 and 53: an origin answers 404, 401 or 403 to strangers whatever it has."""
+    known = received(zoe, alice, visibility)
+    elsewhere.serve({"id": known.uri, **document}, status=status)
+    relay = elsewhere.person("relay", key=2)
+    fetch_actor(relay.uri)
+    asked = len(elsewhere.gets())
+    deal(relay, zoe.activity("Delete", {"id": known.uri, "type": "Tombstone"}))
+    assert Status.objects.get().is_deleted is believed
+    if visibility in ("private", "direct"):
+        assert len(elsewhere.gets()) == asked, "what is asked for a private post proves nothing"
+    assert deal(zoe, zoe.activity("Delete", known.uri)) == "done"
+    assert Status.objects.get().is_deleted
+
+
+class _Get:
+    """A request as the library of RFC 9421 signs it."""
+
+    def __init__(self, url: str) -> None:
+        self.method, self.url, self.headers = "GET", url, {"Host": "social.localhost"}
+
+
+def signed_get(zoe: Someone, path: str, *, method: str = "GET", **options: Any) -> Any:
+    headers = signed(zoe.private_key, zoe.key_id, path, None, method=method, **{"covered": COVERED} | options)
+    send = Client(raise_request_exception=False)
+    return (send.head if method == "HEAD" else send.get)(path, headers={**headers, "accept": ACTIVITY})
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        pytest.param({}, 200, id="for us"),
+        pytest.param({"method": "HEAD"}, 200, id="for us, HEAD"),
+        pytest.param({"host": "x.example"}, 404, id="for another server"),
+        pytest.param({"method": "HEAD", "host": "x.example"}, 404, id="for another server, HEAD"),
+        pytest.param({"covered": ("(request-target)", "date")}, 404, id="host is not signed"),
+        pytest.param({"method": "HEAD", "covered": ("(request-target)", "date")}, 404, id="host is not signed, HEAD"),
+        pytest.param({"covered": ("host", "date")}, 404, id="target is not signed"),
+        pytest.param({"covered": ("host", "date", "digest")}, 404, id="a digest instead of the target"),
+        pytest.param({"covered": ("(request-target)", "host")}, 404, id="date is not signed"),
+        pytest.param({"target": "/users/alice"}, 404, id="for another document"),
+        pytest.param({"at": timedelta(hours=-3)}, 404, id="stale"),
+        pytest.param({"at": timedelta(hours=2)}, 404, id="from the future"),
+    ],
+)
+def test_rows_11_and_54_a_signed_get_opens_what_its_signer_asked_this_server_for(
+    zoe: Someone, alice: Person, options: dict[str, Any], status: int
+) -> None:
+    follow(fetch_actor(zoe.uri), alice.account)
+    path = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"
+    if "at" in options:
+        options = options | {"at": clock.now() + options["at"]}
+    if "digest" in options.get("covered", ()):
+        digest = f"SHA-256={base64.b64encode(hashlib.sha256(b'').digest()).decode()}"
+        headers = {"host": "social.localhost", "date": format_datetime(clock.now(), usegmt=True), "digest": digest}
+        text = "\n".join(f"{name}: {headers[name]}" for name in options["covered"])
+        from federation.signatures import keys
+
+        headers["signature"] = (
+            f'keyId="{zoe.key_id}",headers="{" ".join(options["covered"])}",'
+            f'signature="{keys.sign(zoe.private_key, text)}"'
+        )
+        answer = Client(raise_request_exception=False).get(path, headers={**headers, "accept": ACTIVITY})
+    else:
+        answer = signed_get(zoe, path, **options)
+    assert answer.status_code == status, answer.content
+    assert (b"for followers" in answer.content) is (status == 200 and options.get("method") != "HEAD")
+
+
+@pytest.mark.parametrize(("host", "status"), [("social.localhost", 200), ("x.example", 404)])
+def test_rows_11_and_54_a_message_signature_is_for_one_server(
+    zoe: Someone, alice: Person, host: str, status: int
+) -> None:
+    follow(fetch_actor(zoe.uri), alice.account)
+    path = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"
+    request = _Get(f"http://{host}{path}")
+    signer = HTTPMessageSigner(
+        signature_algorithm=algorithms.RSA_V1_5_SHA256,
+        key_resolver=MappingKeyResolver(private_keys={zoe.key_id: zoe.private_key.encode()}, public_keys={}),
+    )
+    signer.sign(request, key_id=zoe.key_id, covered_component_ids=("@method", "@target-uri"))
+    answer = Client(raise_request_exception=False).get(path, headers={**request.headers, "accept": ACTIVITY})
+    assert answer.status_code == status
+
+
+def _spare_bits_changed(headers: dict[str, str]) -> dict[str, str]:
+    """The same signature in other letters: the last letter before the padding holds four bits that mean nothing."""
+    found = re.search(r'signature="([^"]+)"', headers["signature"])
+    assert found is not None
+    written = found[1]
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    changed = written[:-3] + alphabet[alphabet.index(written[-3]) + 1] + "=="
+    assert base64.b64decode(changed) == base64.b64decode(written)
+    return {**headers, "signature": headers["signature"].replace(written, changed)}
+
+
+def test_rows_11_and_59_a_replay_in_other_letters_is_a_replay(zoe: Someone, alice: Person) -> None:
+    body = json.dumps(zoe.activity("Follow", alice.account.uri)).encode()
+    headers = zoe.headers("/inbox", body)
+    assert post("/inbox", body, headers).status_code == 202
+    assert post("/inbox", body, _spare_bits_changed(headers)).status_code == 202
+    assert InboundActivity.objects.count() == 1
+
+
+def _statements(queries: CaptureQueriesContext) -> list[str]:
+    return [re.sub(r"'[^']*'|\d+", "?", query["sql"]) for query in queries.captured_queries]
+
+
+def test_row_60_a_private_post_makes_the_same_work_as_one_that_does_not_exist(
+    elsewhere: Elsewhere, zoe: Someone, alice: Person
+) -> None:
+    private = f"/users/alice/statuses/{alice.post('secret', visibility='private')['id']}"
+    absent = "/users/alice/statuses/1"
+    asked = []
+    for name, path in (("yan", private), ("xan", absent)):
+        before = len(elsewhere.gets())
+        assert elsewhere.person(name, key=2 if name == "yan" else 3).get(path).status_code == 404
+        asked.append([path.replace(name, "?") for path in elsewhere.gets()[before:]])
+    assert asked[0] == asked[1] != []
+    fetch_actor(zoe.uri)
+    work = []
+    for path in (private, absent):
+        for suffix in ("", "/activity", "/replies", "/likes", "/shares"):
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                assert zoe.get(path + suffix).status_code == 404
+            work.append(_statements(queries))
+    assert work[:5] == work[5:]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "zo\u202ee",
+        "\uff5aoe",
+        "zo%65",
+        "<b>zoe</b>",
+        "zoe\u200b",
+        "z\u043ee",
+        "zo\u00eb",
+        ".zoe",
+        "zoe.",
+        "z..",
+        "z\\oe",
+        "-",
+    ],
+)
+def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Elsewhere, db: None, name: str) -> None:
+    person = elsewhere.person("zoe", preferredUsername=name)
+    elsewhere.finger(name, person.uri)
+    with pytest.raises((Rejected, KernelError)):
+        fetch_actor(person.uri)
+    assert not Account.objects.filter(domain=elsewhere.domain).exists()
+
+
+def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: Elsewhere, db: None) -> None:
+    """A Kelvin sign is a k in lower case."""
+    kate = elsewhere.person("kate")
+    elsewhere.finger("kate", kate.uri, subject=f"acct:\u212aate@{elsewhere.domain}")
+    with pytest.raises((Rejected, KernelError)):
+        fetch_actor(kate.uri)
+    assert not Account.objects.filter(domain=elsewhere.domain).exists()
+
+
+@pytest.mark.parametrize("name", ["zoe", "Zoe_2", "z.o-e", "mastodon.internal", "_"])
+def test_row_62_usernames_of_this_network_are_kept(elsewhere: Elsewhere, db: None, name: str) -> None:
+    person = elsewhere.person("zoe", preferredUsername=name)
+    elsewhere.finger(name, person.uri)
+    assert fetch_actor(person.uri).username == name
+
+
+class TestNothingFails:
+    """Whatever is sent is answered without a 500 and leaves nothing that is tried for ever."""
+
+    @staticmethod
+    def settled() -> None:
+        work(200)
+        assert not InboundActivity.objects.filter(processed_at=None).exists()
+        assert not InboundActivity.objects.filter(outcome__startswith="failed").exists()
+        assert not OutboxRow.objects.filter(queue="ingress").exists()
+
+    def test_a_nul_in_any_part_of_an_activity(self, zoe: Someone, alice: Person) -> None:
+        follow(alice.account, fetch_actor(zoe.uri))
+        activity = zoe.activity("Create", zoe.note())
+        for name in ("type", "id", "object", "to", "published", "@context"):
+            assert zoe.send(activity | {name: "Cre\0ate"}).status_code == 202, name
+        for number, name in enumerate(zoe.note(), 2):
+            for value in ("\0", "x\0y", f"{zoe.uri}/\0"):
+                assert zoe.send(zoe.activity("Create", zoe.note(number=number) | {name: value})).status_code == 202
+        parts = {"url": zoe.home.uri("p\0.png"), "blurhash": "LEHV6nWB\0yk8", "name": "a\0", "mediaType": "image/\0png"}
+        tags = [{"type": kind, "name": "#a\0b", "href": f"{zoe.uri}\0"} for kind in ("Hashtag", "Mention")]
+        note = zoe.note(
+            number=99,
+            attachment=[{"type": "Document", **parts}, {"type": "Document", **parts, "url": zoe.home.uri("p.png")}],
+            tag=tags,
+        )
+        assert zoe.send(zoe.activity("Create", note)).status_code == 202
+        self.settled()
+        assert Status.objects.filter(uri=note["id"]).exists()
+
+    def test_a_nul_in_any_part_of_an_actor(self, elsewhere: Elsewhere, alice: Person) -> None:
+        for number, name in enumerate(Someone(elsewhere, "x").document()):
+            if name == "id":
+                continue
+            person = elsewhere.person(f"p{number}")
+            value: Any = "a\0b"
+            if name == "publicKey":
+                value = person.document()[name] | {"publicKeyPem": person.public_key.replace("\n", "\n\0", 1)}
+            elsewhere.serve(person.document() | {name: value})
+            assert person.send(person.activity("Follow", alice.account.uri)).status_code in (202, 401), name
+        self.settled()
+
+    @pytest.mark.parametrize("key_id", ["http://a\0b.example/k", "http://b.example/\0", "acct:\0@b.example", "\0"])
+    def test_a_nul_in_the_id_of_a_key(self, zoe: Someone, alice: Person, key_id: str) -> None:
+        body = json.dumps(zoe.activity("Follow", alice.account.uri)).encode()
+        assert post("/inbox", body, signed(zoe.private_key, key_id, "/inbox", body)).status_code in (400, 401)
+
+    @pytest.mark.parametrize("kind", ["Follow", "Block"])
+    def test_an_id_that_is_used_again(self, zoe: Someone, alice: Person, bob: Person, kind: str) -> None:
+        first = zoe.activity(kind, alice.account.uri)
+        assert deal(zoe, first) == "done"
+        assert deal(zoe, first | {"object": bob.account.uri}).startswith("rejected")
+        self.settled()
+        assert Follow.objects.filter(target=bob.account).count() + Block.objects.filter(target=bob.account).count() == 0
+
+    def test_a_request_with_the_id_of_a_follow_cannot_break_its_acceptance(
+        self, zoe: Someone, alice: Person, bob: Person
+    ) -> None:
+        Account.objects.filter(id=bob.id).update(locked=True)
+        first = zoe.activity("Follow", alice.account.uri)
+        assert deal(zoe, first) == "done"
+        assert deal(zoe, first | {"object": bob.account.uri}).startswith("rejected")
+        assert not FollowRequest.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_an_actor_deleted_between_signature_and_storing(
+        self, zoe: Someone, alice: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        verify = signers.verify
+
+        def deleted_meanwhile(*arguments: Any) -> signers.Signed:
+            found = verify(*arguments)
+            Account.objects.filter(uri=zoe.uri).delete()
+            return found
+
+        monkeypatch.setattr(signers, "verify", deleted_meanwhile)
+        assert zoe.send(zoe.activity("Follow", alice.account.uri)).status_code == 202
+        self.settled()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_an_actor_deleted_while_its_activity_is_worked_on(
+        self, zoe: Someone, alice: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        handler = processing.HANDLERS["Follow"]
+
+        def deleted_meanwhile(incoming: Any) -> object:
+            Account.objects.filter(uri=zoe.uri).delete()
+            return handler(incoming)
+
+        monkeypatch.setitem(processing.HANDLERS, "Follow", deleted_meanwhile)  # type: ignore[arg-type]
+        assert zoe.send(zoe.activity("Follow", alice.account.uri)).status_code == 202
+        self.settled()
+        assert not Follow.objects.exists()
+
+
+def test_row_13_a_suspended_signer_is_a_stranger(zoe: Someone, alice: Person) -> None:
+    account = fetch_actor(zoe.uri)
+    follow(account, alice.account)
+    private = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"
+    pages = [private, f"{private}/activity", "/users/alice/outbox?page=true"]
+    assert [b"for followers" in zoe.get(path).content for path in pages] == [True] * 3
+    Account.objects.filter(id=account.id).update(suspended_at=clock.now())
+    assert [b"for followers" in zoe.get(path).content for path in pages] == [False] * 3
+    assert zoe.get(private).status_code == 404
+
+
+def test_row_13_a_suspended_authors_post_comes_in_by_nobody(elsewhere: Elsewhere, zoe: Someone, alice: Person) -> None:
+    """Boosted or forwarded by somebody else, or answered."""
+    yan = elsewhere.person("yan", key=2)
+    Account.objects.filter(id=fetch_actor(yan.uri).id).update(suspended_at=clock.now())
+    follow(alice.account, fetch_actor(zoe.uri))
+    question = make_status(alice.account)
+    note = elsewhere.serve(yan.note(inReplyTo=f"{alice.account.uri}/statuses/{question.id}"))
+    assert deal(zoe, zoe.activity("Announce", note["id"], to=[PUBLIC])) == "rejected: the author is suspended"
+    assert deal(zoe, yan.activity("Create", note)) == "rejected: the author is suspended"
+    deal(zoe, zoe.activity("Create", zoe.note(number=2, inReplyTo=note["id"])))
+    assert not Status.objects.filter(account__uri=yan.uri).exists()
+
+
+def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: Someone, alice: Person) -> None:
+    """Also one that came before."""
+    yan = make_remote("yan")
+    old = make_remote_status(yan)
+    Account.objects.filter(id=yan.id).update(suspended_at=clock.now())
+    follow(alice.account, fetch_actor(zoe.uri))
+    assert deal(zoe, zoe.activity("Announce", old.uri, to=[PUBLIC])).startswith("rejected")
+    assert not Status.objects.filter(reblog_of=old).exists()
+
+
+def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cache(zoe: Someone, alice: Person) -> None:
+    follow(fetch_actor(zoe.uri), alice.account)
+    own = make_status(alice.account, "for followers", visibility="private")
+    boost = make_reblog(alice.account, own, visibility="private")
+    public = make_status(alice.account, "for everybody")
+    outbox = "/users/alice/outbox?page=true"
+    boosted = [f"/users/alice/statuses/{boost.id}{suffix}" for suffix in ("", "/activity")]
+    for path in (outbox, *boosted):
+        answer = zoe.get(path)
+        assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store"), path
+        assert "Signature" in answer["Vary"], path
+    assert b"for followers" in zoe.get(outbox).content
+    answer = Client().get(outbox, headers={"accept": ACTIVITY})
+    assert (answer["Cache-Control"], "Signature" in answer["Vary"]) == ("public, max-age=180", True)
+    ids = [item["object"]["id"] for item in answer.json()["orderedItems"]]
+    assert ids == [f"{alice.account.uri}/statuses/{public.id}"]
+    for path in boosted:
+        assert Client().get(path, headers={"accept": ACTIVITY}).status_code == 404
