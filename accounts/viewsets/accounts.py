@@ -26,6 +26,7 @@ from accounts.services.resolving import resolve_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
+from social.api.declarations import Endpoint
 from social.api.inputs import (
     ClientAgreement,
     ClientBoolean,
@@ -34,12 +35,10 @@ from social.api.inputs import (
     Input,
     NestedListField,
     StringListField,
-    as_boolean,
-    as_list,
     parameters,
 )
 from social.api.limits import family, limited
-from social.api.pagination import Limit, paginate_offset
+from social.api.pagination import ByOffset, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import FieldError, Invalid
@@ -47,6 +46,7 @@ from social.kernel.ids import parse_id
 from social.kernel.text.scan import clean_input
 
 ACCOUNTS_LIMIT = 40
+_SEARCH = ByOffset(Limit(40, 80))
 _SOURCE = ("privacy", "sensitive", "language", "quote_policy")
 
 
@@ -156,26 +156,82 @@ def _profile_change(sent: dict[str, Any]) -> ProfileChange:
     return replace(change, fields=tuple((clean_input(name), clean_input(value)) for name, value in change.fields))
 
 
+@dataclass(frozen=True)
+class IdsForm:
+    """Things that are asked for together."""
+
+    ids: tuple[str, ...] = ()
+    with_suspended: bool = False
+
+
+class IdsInput(Input[IdsForm]):
+    """`id[]`, or a single `id`."""
+
+    draft = IdsForm
+    id = StringListField(scalar=True, source="ids")
+
+
+class RelationshipsInput(IdsInput):
+    """Whom to compare oneself with."""
+
+    with_suspended = ClientBoolean()
+
+
+@dataclass(frozen=True)
+class LookupForm:
+    """The parameters of a look-up."""
+
+    acct: str = ""
+
+
+class LookupInput(Input[LookupForm]):
+    """An address, with or without a domain."""
+
+    draft = LookupForm
+    acct = ClientString()
+
+
+@dataclass(frozen=True)
+class SearchForm:
+    """The parameters of a search for accounts."""
+
+    query: str = ""
+    resolve: bool = False
+    following: bool = False
+
+
+class SearchInput(Input[SearchForm]):
+    """The beginning of a name, or an address that may be looked up elsewhere (`resolve`)."""
+
+    draft = SearchForm
+    q = ClientString(source="query", strip=True)
+    resolve = ClientBoolean()
+    following = ClientBoolean()
+
+
 class AccountsViewSet(ApiViewSet):
     """`/api/v1/accounts` and what hangs on an account."""
 
-    access = {
-        "create": app_token("write:accounts"),
-        "list": optional_user("read:accounts"),
-        "retrieve": optional_user("read:accounts"),
-        "lookup": optional_user("read:accounts"),
-        "search": user("read:accounts"),
-        "verify_credentials": user("read:accounts", "profile"),
-        "update_credentials": user("write:accounts"),
-        "relationships": user("read:follows"),
-        "follow": user("write:follows", "follow"),
-        "unfollow": user("write:follows", "follow"),
-        "block": user("write:blocks", "follow"),
-        "unblock": user("write:blocks", "follow"),
-        "mute": user("write:mutes", "follow"),
-        "unmute": user("write:mutes", "follow"),
+    endpoints = {
+        "create": Endpoint(app_token("write:accounts"), "Token", input=SignUpInput, throttles=limited("sign_up")),
+        "list": Endpoint(optional_user("read:accounts"), "Account", many=True, input=IdsInput),
+        "retrieve": Endpoint(optional_user("read:accounts"), "Account"),
+        "lookup": Endpoint(optional_user("read:accounts"), "Account", input=LookupInput),
+        "search": Endpoint(user("read:accounts"), "Account", many=True, input=SearchInput, paging=_SEARCH),
+        "verify_credentials": Endpoint(user("read:accounts", "profile"), "CredentialAccount"),
+        "update_credentials": Endpoint(
+            user("write:accounts"), "CredentialAccount", input=ProfileInput, also=("source", "avatar", "header")
+        ),
+        "relationships": Endpoint(user("read:follows"), "Relationship", many=True, input=RelationshipsInput),
+        "follow": Endpoint(
+            user("write:follows", "follow"), "Relationship", input=FollowInput, throttles=family("follows")
+        ),
+        "unfollow": Endpoint(user("write:follows", "follow"), "Relationship"),
+        "block": Endpoint(user("write:blocks", "follow"), "Relationship"),
+        "unblock": Endpoint(user("write:blocks", "follow"), "Relationship"),
+        "mute": Endpoint(user("write:mutes", "follow"), "Relationship", input=MuteInput),
+        "unmute": Endpoint(user("write:mutes", "follow"), "Relationship"),
     }
-    throttles = {"create": limited("sign_up"), "follow": family("follows")}
 
     def create(self, request: Request) -> HttpResponse:
         """Sign up; the answer is the new person's token with the scopes of the application."""
@@ -188,7 +244,7 @@ class AccountsViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """Several accounts by id, at most 40; unknown ones are left out."""
-        asked = map(parse_id, as_list(parameters(request).get("id"), scalar=True))
+        asked = map(parse_id, IdsInput.read(request).ids)
         ids = {number for number in asked if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
@@ -201,18 +257,17 @@ class AccountsViewSet(ApiViewSet):
 
     def lookup(self, request: Request) -> HttpResponse:
         """The account with an address; no other server is asked."""
-        return self._accounts([find_by_address(str(parameters(request).get("acct") or ""))], single=True)
+        return self._accounts([find_by_address(LookupInput.read(request).acct)], single=True)
 
     def search(self, request: Request) -> HttpResponse:
         """Accounts by the beginning of their name."""
-        sent = parameters(request)
-        query = str(sent.get("q") or "").strip()
-        if not query:
+        form = SearchInput.read(request)
+        if not form.query:
             return reply([])
-        if as_boolean(sent.get("resolve")):
-            resolve_address(query)
-        found = search_accounts(query, viewer_id=self.account_id, following=as_boolean(sent.get("following")))
-        return self._accounts(paginate_offset(request, found, limit=Limit(40, 80)).items)
+        if form.resolve:
+            resolve_address(form.query)
+        found = search_accounts(form.query, viewer_id=self.account_id, following=form.following)
+        return self._accounts(self.paginate(found).items)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
         """One's own account."""
@@ -232,11 +287,10 @@ class AccountsViewSet(ApiViewSet):
 
     def relationships(self, request: Request) -> HttpResponse:
         """How one stands to accounts, in the order they were asked for; unknown and suspended ones are left out."""
-        sent = parameters(request)
-        asked = [parse_id(item) for item in as_list(sent.get("id"), scalar=True)]
+        form = RelationshipsInput.read(request)
+        asked = map(parse_id, form.ids)
         ids = list(dict.fromkeys(number for number in asked if number is not None))
-        with_suspended = as_boolean(sent.get("with_suspended"))
-        known, relations = load_known_relations(self.account_id, ids, with_suspended=with_suspended)
+        known, relations = load_known_relations(self.account_id, ids, with_suspended=form.with_suspended)
         return reply([relationship_entity(number, relations) for number in ids if number in known])
 
     def follow(self, request: Request, id: int) -> HttpResponse:

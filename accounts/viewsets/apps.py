@@ -13,6 +13,7 @@ from accounts.queries.applications import find_application
 from accounts.serializers.application import ApplicationSerializer, CredentialApplicationSerializer
 from accounts.services.applications import register_application
 from social.api.access import any_token, anyone
+from social.api.declarations import Endpoint
 from social.api.inputs import ClientString, Input, parameters
 from social.api.limits import limited
 from social.api.responses import reply
@@ -50,8 +51,16 @@ def _redirect_uris(sent: dict[str, Any]) -> str | Sequence[str]:
 class AppsViewSet(ApiViewSet):
     """`/api/v1/apps` (contract, parameters section 1)."""
 
-    access = {"create": anyone(), "verify_credentials": any_token()}
-    throttles = {"create": limited("apps")}
+    endpoints = {
+        "create": Endpoint(
+            anyone(),
+            "CredentialApplication",
+            input=RegistrationInput,
+            also=("redirect_uris",),
+            throttles=limited("apps"),
+        ),
+        "verify_credentials": Endpoint(any_token(), "Application"),
+    }
 
     def create(self, request: Request) -> HttpResponse:
         """Register an application; the answer is the only place where its secret is shown."""

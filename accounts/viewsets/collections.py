@@ -34,8 +34,9 @@ from accounts.services.collections import (
     update_collection,
 )
 from social.api.access import optional_user, user
+from social.api.declarations import Endpoint
 from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, parameters
-from social.api.pagination import Limit, paginate_offset
+from social.api.pagination import ByOffset, Limit
 from social.api.responses import reply, reply_empty
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import Forbidden, Invalid, NotFound
@@ -58,16 +59,20 @@ class CollectionInput(Input[dict[str, Any]]):
 class CollectionsViewSet(ApiViewSet):
     """`/api/v1/collections` and the collections of an account."""
 
-    access = {
-        "create": user("write:collections"),
-        "retrieve": optional_user("read:collections"),
-        "update": user("write:collections"),
-        "destroy": user("write:collections"),
-        "add": user("write:collections"),
-        "remove": user("write:collections"),
-        "revoke": user("write:collections"),
-        "of_account": optional_user("read:collections"),
-        "with_account": optional_user("read:collections"),
+    endpoints = {
+        "create": Endpoint(user("write:collections"), "WrappedCollection", input=CollectionInput),
+        "retrieve": Endpoint(optional_user("read:collections"), "CollectionWithAccounts"),
+        "update": Endpoint(user("write:collections"), "WrappedCollection", input=CollectionInput),
+        "destroy": Endpoint(user("write:collections"), None),
+        "add": Endpoint(user("write:collections"), "WrappedCollectionItem", also=("account_id",)),
+        "remove": Endpoint(user("write:collections"), None),
+        "revoke": Endpoint(user("write:collections"), None),
+        "of_account": Endpoint(
+            optional_user("read:collections"), "Collections", paging=ByOffset(Limit(40, 100), True, "beyond_zero")
+        ),
+        "with_account": Endpoint(
+            optional_user("read:collections"), "Collections", paging=ByOffset(Limit(40, 80), True, "beyond_zero")
+        ),
     }
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
@@ -131,7 +136,7 @@ class CollectionsViewSet(ApiViewSet):
     def of_account(self, request: Request, id: int) -> HttpResponse:
         """Somebody's collections."""
         found = list_of_account(find_account(id), self.viewer_id)
-        page = paginate_offset(request, found, limit=Limit(40, 100), links=True, prev="beyond_zero")
+        page = self.paginate(found)
         return page.respond(self._entities(page.items))
 
     def with_account(self, request: Request, id: int) -> HttpResponse:
@@ -140,7 +145,7 @@ class CollectionsViewSet(ApiViewSet):
             raise Invalid(_("This method requires an authenticated user"))
         if find_account(id).id != self.viewer_id:
             raise Forbidden
-        page = paginate_offset(request, list_with_account(id), limit=Limit(40, 80), links=True, prev="beyond_zero")
+        page = self.paginate(list_with_account(id))
         return page.respond(self._entities(page.items))
 
     def _entities(self, collections: Sequence[Collection]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from accounts.services.devices import (
     register_device,
 )
 from social.api.access import user
+from social.api.declarations import EMPTY, Endpoint
 from social.api.inputs import (
     ClientInteger,
     ClientString,
@@ -29,7 +30,7 @@ from social.api.inputs import (
     as_list,
     parameters,
 )
-from social.api.pagination import Limit, paginate
+from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import BadRequest
@@ -87,14 +88,14 @@ class QueryInput(Input[QueryForm]):
 class CryptoViewSet(ApiViewSet):
     """`/api/v1/crypto`. A device is bound to the token it was registered with."""
 
-    access = {
-        "upload": user("crypto"),
-        "count": user("crypto"),
-        "query": user("crypto"),
-        "claim": user("crypto"),
-        "deliver": user("crypto"),
-        "messages": user("crypto"),
-        "clear": user("crypto"),
+    endpoints = {
+        "upload": Endpoint(user("crypto"), "Device", also=("device", "one_time_keys")),
+        "count": Endpoint(user("crypto"), "OneTimeKeyCount"),
+        "query": Endpoint(user("crypto"), "QueryResult", many=True, input=QueryInput),
+        "claim": Endpoint(user("crypto"), "ClaimResult", many=True, also=("device",)),
+        "deliver": Endpoint(user("crypto"), EMPTY, also=("device",)),
+        "messages": Endpoint(user("crypto"), "EncryptedMessage", many=True, paging=ByCursor(Limit(80, 160))),
+        "clear": Endpoint(user("crypto"), EMPTY, also=("up_to_id",)),
     }
 
     def upload(self, request: Request) -> HttpResponse:
@@ -137,7 +138,7 @@ class CryptoViewSet(ApiViewSet):
 
     def messages(self, request: Request) -> HttpResponse:
         """The messages that wait for one's device, newest first."""
-        page = paginate(request, list_messages(find_device(self.identity.token_id)), limit=Limit(80, 160))
+        page = self.paginate(list_messages(find_device(self.identity.token_id)))
         return page.respond([encrypted_message_entity(message) for message in page.items])
 
     def clear(self, request: Request) -> HttpResponse:

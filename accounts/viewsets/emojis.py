@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from accounts.queries.emojis import list_local_emojis
 from accounts.serializers.emoji import picker_entity
 from social.api.access import anyone
+from social.api.declarations import Endpoint
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 
@@ -15,7 +16,7 @@ from social.api.viewsets import ApiViewSet
 class CustomEmojisViewSet(ApiViewSet):
     """`/api/v1/custom_emojis`."""
 
-    access = {"list": anyone()}
+    endpoints = {"list": Endpoint(anyone(), "CustomEmoji", many=True)}
 
     def list(self, request: Request) -> HttpResponse:
         """What a client's picker offers."""

@@ -19,6 +19,7 @@ from accounts.serializers.token import TokenSerializer, UserInfoSerializer
 from accounts.services.applications import authenticate_application
 from accounts.services.tokens import exchange_code, issue_application_token, revoke_token
 from social.api.access import anyone, user
+from social.api.declarations import EMPTY, Endpoint
 from social.api.inputs import ClientString, Input
 from social.api.responses import error, reply
 from social.api.viewsets import ApiViewSet
@@ -80,7 +81,12 @@ class OAuthViewSet(ApiViewSet):
     Errors are those of RFC 6749 section 5.2: `error` holds the code, `error_description` a sentence.
     """
 
-    access = {"token": anyone(), "revoke": anyone(), "userinfo": user("profile"), "metadata": anyone()}
+    endpoints = {
+        "token": Endpoint(anyone(), "Token", input=TokenInput),
+        "revoke": Endpoint(anyone(), EMPTY, input=TokenInput),
+        "userinfo": Endpoint(user("profile"), "UserInfo"),
+        "metadata": Endpoint(anyone(), "OAuthMetadata"),
+    }
 
     def token(self, request: Request) -> HttpResponse:
         """A token for a code, or the application's own."""

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from moderation.queries.instance import list_rules, load_instance
 from moderation.serializers.instance import InstanceSerializer, InstanceV1Serializer, rule_entity
 from social.api.access import anyone
+from social.api.declarations import Endpoint
 from social.api.renderers import render
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
@@ -25,7 +26,11 @@ _MINUTES_5 = "public, max-age=300"
 class InstanceViewSet(ApiViewSet):
     """`/api/v2/instance` and `/api/v1/instance`."""
 
-    access = {"retrieve": anyone(), "retrieve_v1": anyone(), "rules": anyone()}
+    endpoints = {
+        "retrieve": Endpoint(anyone(), "Instance"),
+        "retrieve_v1": Endpoint(anyone(), "InstanceV1"),
+        "rules": Endpoint(anyone(), "Rule", many=True),
+    }
 
     def retrieve(self, request: Request) -> HttpResponse:
         """Instance (v2)."""

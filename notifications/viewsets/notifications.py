@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from django.http import HttpResponse
@@ -12,42 +13,62 @@ from notifications.queries.page import load_page
 from notifications.serializers.presenting import present
 from notifications.services.notifying import clear, dismiss
 from social.api.access import user
-from social.api.inputs import as_boolean, as_list, parameters
-from social.api.pagination import Limit, paginate
+from social.api.declarations import EMPTY, Endpoint
+from social.api.inputs import ClientBoolean, ClientString, Input, StringListField
+from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 
-LIMIT = Limit(40, 80)
+_PAGES = ByCursor(Limit(40, 80), next_when="any")
+
+
+@dataclass(frozen=True)
+class ListForm:
+    """Which notifications are wanted."""
+
+    types: tuple[str, ...] = ()
+    exclude_types: tuple[str, ...] = ()
+    account_id: str = ""
+    include_filtered: bool = False
+
+
+class ListInput(Input[ListForm]):
+    """Some types only, or one sender (`account_id`)."""
+
+    draft = ListForm
+    types = StringListField(scalar=True)
+    exclude_types = StringListField(scalar=True)
+    account_id = ClientString()
+    include_filtered = ClientBoolean()
 
 
 class NotificationsViewSet(ApiViewSet):
     """`/api/v1/notifications`."""
 
-    access = {
-        "list": user("read:notifications"),
-        "retrieve": user("read:notifications"),
-        "dismiss": user("write:notifications"),
-        "clear": user("write:notifications"),
+    endpoints = {
+        "list": Endpoint(user("read:notifications"), "Notification", many=True, input=ListInput, paging=_PAGES),
+        "retrieve": Endpoint(user("read:notifications"), "Notification"),
+        "dismiss": Endpoint(user("write:notifications"), EMPTY),
+        "clear": Endpoint(user("write:notifications"), EMPTY),
     }
 
     def list(self, request: Request) -> HttpResponse:
         """One's own notifications, newest first; an unknown type in `types[]` matches nothing."""
-        sent = parameters(request)
-        sender = sent.get("account_id")
-        sender_id = parse_id(sender) if sender not in (None, "") else None
-        if sender not in (None, "") and sender_id is None:
+        form = ListInput.read(request)
+        sender_id = parse_id(form.account_id)
+        if form.account_id and sender_id is None:
             return reply([])
         me = self.account_id
         wanted = NotificationFilter(
-            types=[str(item) for item in as_list(sent.get("types"), scalar=True)],
-            exclude_types=[str(item) for item in as_list(sent.get("exclude_types"), scalar=True)],
+            types=form.types,
+            exclude_types=form.exclude_types,
             from_account_id=sender_id,
-            include_filtered=as_boolean(sent.get("include_filtered")),
+            include_filtered=form.include_filtered,
         )
 
-        page = paginate(request, partial(list_notifications, me, wanted), limit=LIMIT, next_when="any")
+        page = self.paginate(partial(list_notifications, me, wanted))
         return page.respond(present(load_page(page.items, me)))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:

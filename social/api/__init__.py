@@ -2,14 +2,13 @@
 
 What an endpoint's author imports, with a line each (the names' own docstrings say the rest):
 
-Doors and paths
+Endpoints and paths
     class BookmarksViewSet(ApiViewSet):                                     # viewsets
-        access = {"list": user("read:bookmarks"), "show": optional_user()}  # access: anyone, optional_user, any_token,
-                                                                            #   app_token, user, staff
-        throttles = {"create": family("statuses") + limited("media")}       # limits (behaviours section 4)
-        max_body = {"create": 100 * MEBIBYTE}                               # parsers; 1 MiB unless declared
-        cache_control = {"show": "public, max-age=300"}                     # GET 200 only
-        def list(self, request: ApiRequest) -> Any: ...                     # requests; return data, or a response
+        endpoints = {                                                       # declarations
+            "list": Endpoint(user("read:bookmarks"), "Status", many=True, paging=ByCursor(Limit(20, 40))),
+            "create": Endpoint(user("write:bookmarks"), "Status", input=BookmarkInput, throttles=family("statuses")),
+        }                                  # access: anyone, optional_user, any_token, app_token, user, staff
+        def list(self, request: Request) -> Any: ...                        # return data, or a response
     urlpatterns = [endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"})]       # routing
     endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"})      # `id: int`, else 404
     ApiRouter("accounts.urls", "statuses.urls", ...)                        # the front door: all paths in one tree
@@ -36,9 +35,8 @@ Parameters
 
 Answers
     class StatusSerializer(EntitySerializer): ...      # serializers: to_representation -> dict; many=True; no queries
-    page = paginate(request, queryset_or_loader, limit=Limit(20, 40), cursor="id", prev="min_id", next_when="full")
-    page = paginate_offset(request, queryset, limit=Limit(10, 20), links=True)
-    return page.respond(StatusSerializer(page.items, many=True).data)      # pagination: with the Link header
+    page = self.paginate(queryset_or_loader, cursor="id")                  # pagination: as the endpoint declares it
+    return page.respond(StatusSerializer(page.items, many=True).data)      # with the Link header
     return reply(data, status=202, headers={...})      # responses
     raise errors.NotFound                              # social.kernel.errors: exceptions maps them to statuses
 

@@ -47,9 +47,9 @@ class TokenAuthentication(BaseAuthentication):
         rules = limits.ALWAYS
         if _PAGING.search(request.META.get("QUERY_STRING", "")):
             rules += limits.PAGING
-        own = getattr(view, "throttles", None)
-        if own:
-            rules += own.get(view.action, ())  # type: ignore[union-attr]
+        declared = view.endpoints.get(view.action)  # type: ignore[union-attr]
+        if declared is not None:
+            rules += declared.throttles
         acts = request.method not in ("GET", "HEAD")
         admission = gate.admit(token_of(request), rate_key(client_ip(request)), rules, acts=acts)
         request._request.admission = admission  # type: ignore[attr-defined]

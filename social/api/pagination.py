@@ -2,7 +2,9 @@
 
 Source: contract, behaviours section 2 and parameters section 0; clients.md, traps 9-12.
 
-    page = paginate(request, queries.list_bookmarks(account_id), limit=Limit(20, 40))
+    endpoints = {"list": Endpoint(user("read:bookmarks"), "Status", many=True, paging=ByCursor(Limit(20, 40)))}
+
+    page = self.paginate(queries.list_bookmarks(account_id))
     return page.respond(StatusSerializer(hydrate(page.items), many=True).data)
 
 `page.items` are the rows as they were read: filter or hydrate afterwards, the links do not change.
@@ -45,6 +47,43 @@ class Limit:
         return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
 
 
+@dataclass(frozen=True, slots=True)
+class ByCursor:
+    """Pages by `max_id`, `since_id` and perhaps `min_id`, with a `Link` header.
+
+    `prev`: "min_id" for statuses and the like; "since_id" for lists of accounts, where `min_id` is no parameter.
+    `next_when`: "any" on timelines and notifications, where every page that is not empty leads on.
+    """
+
+    limit: Limit
+    prev: Literal["min_id", "since_id"] = "min_id"
+    next_when: Literal["full", "any"] = "full"
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names of what is read."""
+        return frozenset({"limit", "max_id", "since_id", self.prev})
+
+
+@dataclass(frozen=True, slots=True)
+class ByOffset:
+    """Pages by `offset`, in the source's own order.
+
+    `links`: trends and collections have a header, with `next` when the page is full; `prev` as soon as the offset is
+    beyond one limit (trends) or beyond zero.
+    """
+
+    limit: Limit
+    links: bool = False
+    prev: Literal["beyond_limit", "beyond_zero"] = "beyond_limit"
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The names of what is read."""
+        return frozenset({"limit", "offset"})
+
+
+Paging = ByCursor | ByOffset
 Loader = Callable[[Cursor], Sequence[T]]
 
 
@@ -87,21 +126,18 @@ def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Curso
 def paginate(
     request: Request,
     source: QuerySet[Any, T] | Loader[T],
+    paging: ByCursor,
     *,
-    limit: Limit,
     cursor: str = "id",
     cursor_of: Callable[[T], int] | None = None,
-    prev: Literal["min_id", "since_id"] = "min_id",
-    next_when: Literal["full", "any"] = "full",
 ) -> Page[T]:
     """One page by cursor.
 
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
     (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity. `cursor_of`: how
     to read it from an item, by default the attribute `cursor`, or the item itself if it is an int.
-    `prev`: "min_id" for statuses and the like, "since_id" for lists of accounts, where `min_id` is not a parameter.
-    `next_when`: "any" on timelines and notifications, where every page that is not empty leads on.
     """
+    limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=prev == "min_id")
     if position.limit == 0:
         return Page(_everything(source, cursor) if limit.zero_is_all else [])
@@ -110,36 +146,25 @@ def paginate(
         return Page([], limit=position.limit)
     read = cursor_of or _reader(cursor)
     links = []
-    if next_when == "any" or len(items) >= position.limit:
+    if paging.next_when == "any" or len(items) >= position.limit:
         links.append(("next", link(request, max_id=read(items[-1]))))
     links.append(("prev", link(request, **{prev: read(items[0])})))
     return Page(items, tuple(links), position.limit)
 
 
-def paginate_offset(
-    request: Request,
-    source: QuerySet[Any, T] | Sequence[T],
-    *,
-    limit: Limit,
-    links: bool = False,
-    prev: Literal["beyond_limit", "beyond_zero"] = "beyond_limit",
-) -> Page[T]:
-    """One page by `offset`, in the source's own order; a negative offset counts as 0.
-
-    `links`: trends and collections have a header, with `next` when the page is full; `prev` as soon as the offset is
-    beyond one limit (trends) or beyond zero.
-    """
+def paginate_offset(request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset) -> Page[T]:
+    """One page by `offset`; a negative offset counts as 0."""
     values = parameters(request)
-    size = limit.of(values)
+    size = paging.limit.of(values)
     offset = max(0, as_integer(values.get("offset")))
     if size == 0:
         return Page([], offset=offset)
     items = list(source[offset : offset + size])
     neighbours = []
-    if links and items:
+    if paging.links and items:
         if len(items) >= size:
             neighbours.append(("next", link(request, offset=offset + size)))
-        if offset > (size if prev == "beyond_limit" else 0):
+        if offset > (size if paging.prev == "beyond_limit" else 0):
             neighbours.append(("prev", link(request, offset=max(0, offset - size))))
     return Page(items, tuple(neighbours), size, offset=offset)
 

@@ -25,6 +25,7 @@ from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
 from social.api.access import Access
+from social.api.declarations import Endpoint
 from social.api.viewsets import ApiViewSet, NowhereViewSet
 
 _PARAMETER = re.compile(r"<([a-z_]+)>\Z")
@@ -39,15 +40,19 @@ class EndpointPattern(URLPattern):
         self.actions = dict(actions)
         super().__init__(RegexPattern(_regex(path), is_endpoint=True), viewset.as_view(actions))
 
+    def declared(self, method: str) -> Endpoint:
+        """The declaration of the action behind a method (lower case)."""
+        return self.viewset.endpoints[self.actions[method]]
+
     def access(self, method: str) -> Access:
         """What the action behind a method (lower case) asks of its caller."""
-        return self.viewset.access[self.actions[method]]
+        return self.declared(method).access
 
 
 def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> EndpointPattern:
     """A path of the API: `path` without slashes at its ends, `actions` from HTTP methods in lower case.
 
-    Raises ImproperlyConfigured for an action that is missing or declares no access.
+    Raises ImproperlyConfigured for an action that is missing or not declared.
     """
     if path != path.strip("/"):
         raise ImproperlyConfigured(f"{path}: no slashes at the ends")

@@ -1,21 +1,23 @@
 """Knows how an action is run: who calls, whether they may, the action, and its answer as JSON.
 
     class BookmarksViewSet(ApiViewSet):
-        access = {"list": user("read:bookmarks"), "create": user("write:bookmarks")}
-        throttles = {"create": family("statuses")}
+        endpoints = {
+            "list": Endpoint(user("read:bookmarks"), "Status", many=True, paging=ByCursor(Limit(20, 40))),
+            "create": Endpoint(user("write:bookmarks"), "Status", throttles=family("statuses")),
+        }
 
         def list(self, request: Request) -> Any:
-            ...
-            return page.respond(StatusSerializer(statuses, many=True).data)
+            page = self.paginate(list_bookmarks(self.account_id))
+            return page.respond(StatusSerializer(page.items, many=True).data)
 
 An action returns plain data (200), or a response made by `responses.reply` or `Page.respond`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
@@ -26,16 +28,21 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from social.api import exceptions, gate
-from social.api.access import Access
+from social.api.declarations import Endpoint
 from social.api.gate import Admission
 from social.api.identities import Identity
-from social.api.limits import Rule, refuse_exceeded
-from social.api.parsers import DEFAULT_MAX_BODY
+from social.api.limits import refuse_exceeded
+from social.api.pagination import ByCursor, ByOffset, Loader, Page, paginate, paginate_offset
 from social.api.renderers import JsonOnly, OrjsonRenderer
 from social.api.requests import ApiRequest
 from social.api.responses import reply
 from social.kernel import errors
 from social.kernel.ids import parse_id
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+T = TypeVar("T")
 
 _PUBLIC = "public, max-age=15"
 _PRIVATE = "private, no-store"
@@ -50,13 +57,9 @@ def is_id(parameter: str) -> bool:
 class ApiViewSet(ViewSet):
     """Base of every endpoint. A DRF ViewSet whose machinery is set up once per class instead of once per request.
 
-    `access`: for every action, who may call it (`social.api.access`); an action without it cannot be routed.
-    `throttles`: limits of an action beyond those of the server (`social.api.limits`).
-    `max_body`: bytes an action reads, by default 1 MiB; uploads declare theirs.
-    `cache_control`: what a successful GET says to caches; by default private for callers with a token, else public for
-    15 s (contract, behaviours section 1).
+    `endpoints`: for every action, what it is (`social.api.declarations`); an action without it cannot be routed.
 
-    Of DRF's own declarations `permission_classes` and `throttle_classes` count, beyond `access` and `throttles`: they
+    Of DRF's own declarations `permission_classes` and `throttle_classes` count, beyond those of the declaration: they
     are made once per class and asked once per request, one that answers False is 403 or 429, and `check_object_permissions`
     works as in DRF. `authentication_classes` and `parser_classes` can be replaced. Everything else is inert:
     `renderer_classes`, content negotiation, versioning, metadata, `@action` and its options, routers, filter backends,
@@ -66,16 +69,13 @@ class ApiViewSet(ViewSet):
     Path parameters named `id` or `..._id` arrive as ints; one that cannot be an id is NotFound after access is checked.
     """
 
-    access: ClassVar[Mapping[str, Access]] = {}
-    throttles: ClassVar[Mapping[str, tuple[Rule, ...]]] = {}
-    max_body: ClassVar[Mapping[str, int]] = {}
-    cache_control: ClassVar[Mapping[str, str]] = {}
+    endpoints: ClassVar[Mapping[str, Endpoint]] = {}
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
         """The view of one path: HTTP methods (lower case) to the names of actions.
 
-        Raises ImproperlyConfigured for an action that is missing or declares no access.
+        Raises ImproperlyConfigured for an action that is missing or not declared.
         """
         methods: dict[str, str] = dict(actions)
         for method, action in methods.items():
@@ -83,8 +83,8 @@ class ApiViewSet(ViewSet):
                 raise ImproperlyConfigured(f"{cls.__name__}: {method} is no method of the API")
             if not hasattr(cls, action):
                 raise ImproperlyConfigured(f"{cls.__name__} has no action {action}")
-            if action not in cls.access:
-                raise ImproperlyConfigured(f"{cls.__name__}.{action} declares no access")
+            if action not in cls.endpoints:
+                raise ImproperlyConfigured(f"{cls.__name__}.{action} is not among its endpoints")
         if "get" in methods:
             methods.setdefault("head", methods["get"])
         allowed = ", ".join(sorted(method.upper() for method in (*methods, "options")))
@@ -125,7 +125,7 @@ class ApiViewSet(ViewSet):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """The request as actions see it."""
-        context = {"view": self, "max_body": self.max_body.get(self.action, DEFAULT_MAX_BODY)}
+        context = {"view": self, "max_body": self.endpoint.max_body}
         return ApiRequest(
             request,
             parsers=self._machinery("parser_classes"),
@@ -138,7 +138,7 @@ class ApiViewSet(ViewSet):
         """The contract's order of checks, as far as it is the same for all actions."""
         self.perform_authentication(request)
         admission = gate.admission_of(request)
-        self.access[self.action].check(self.caller, token_sent=admission is not None and admission.token_sent)
+        self.endpoint.access.check(self.caller, token_sent=admission is not None and admission.token_sent)
         for permission in self._machinery("permission_classes"):
             if not permission.has_permission(request, self):
                 raise errors.Forbidden(getattr(permission, "message", None))
@@ -172,6 +172,26 @@ class ApiViewSet(ViewSet):
             response.renderer_context = context  # type: ignore[attr-defined]
         return response  # type: ignore[no-any-return]
 
+    def paginate(
+        self,
+        source: QuerySet[Any, T] | Loader[T] | Sequence[T],
+        *,
+        cursor: str = "id",
+        cursor_of: Callable[[T], int] | None = None,
+    ) -> Page[T]:
+        """The page that is asked for, as the endpoint declares its paging (`social.api.pagination`)."""
+        paging = self.endpoint.paging
+        if isinstance(paging, ByCursor):
+            return paginate(self.request, cast("Loader[T]", source), paging, cursor=cursor, cursor_of=cursor_of)
+        if isinstance(paging, ByOffset):
+            return paginate_offset(self.request, cast("Sequence[T]", source), paging)
+        raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} declares no paging")
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The declaration of the action that runs."""
+        return self.endpoints[self.action]
+
     @property
     def identity(self) -> Identity:
         """The caller, where the access guarantees one. Raises Unauthorized otherwise."""
@@ -201,7 +221,7 @@ class ApiViewSet(ViewSet):
 
     def _cache_control(self, request: Request, admission: Admission | None, status: int) -> str:
         if status == 200 and request.method in ("GET", "HEAD"):
-            declared = self.cache_control.get(self.action)
+            declared = self.endpoint.cache_control
             if declared is not None:
                 return declared
             if admission is None or not admission.token_sent:

@@ -87,7 +87,7 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
     # No account has the id 0: anybody follows nobody and is mentioned nowhere.
     parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
     sql = _CANDIDATES + "".join(condition for name, condition in _NARROWER.items() if getattr(wanted, name))
-    if wanted.tagged is not None:
+    if wanted.tagged:
         parameters["tag"] = normalise_hashtag(wanted.tagged)
         sql += _TAGGED
     return sql, parameters

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from social.api.access import user
+from social.api.declarations import EMPTY, Endpoint
 from social.api.inputs import ClientFile, ClientString, Input
 from social.api.limits import limited
 from social.api.parsers import MEBIBYTE
@@ -56,9 +57,17 @@ class MediaInput(Input[MediaForm]):
 class MediaViewSet(ApiViewSet):
     """`/api/v1/media` and `/api/v2/media`."""
 
-    access = {name: user("write:media") for name in ("create", "create_v1", "retrieve", "update", "destroy")}
-    throttles = {"create": limited("media"), "create_v1": limited("media")}
-    max_body = {"create": MAX_BODY, "create_v1": MAX_BODY, "update": MAX_BODY}
+    endpoints = {
+        **dict.fromkeys(
+            ("create", "create_v1"),
+            Endpoint(
+                user("write:media"), "MediaAttachment", input=MediaInput, throttles=limited("media"), max_body=MAX_BODY
+            ),
+        ),
+        "retrieve": Endpoint(user("write:media"), "MediaAttachment"),
+        "update": Endpoint(user("write:media"), "MediaAttachment", input=MediaInput, max_body=MAX_BODY),
+        "destroy": Endpoint(user("write:media"), EMPTY),
+    }
 
     def create_v1(self, request: Request) -> HttpResponse:
         """`POST /api/v1/media`: the same for pictures; deprecated upstream since 3.1.3 (unix time of that release)."""

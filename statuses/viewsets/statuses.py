@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,10 +15,11 @@ from accounts.queries.accounts import find_account, load_accounts
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.account import AccountSerializer
 from social.api.access import optional_user, user
-from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField, as_boolean, as_list
+from social.api.declarations import Endpoint
+from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField
 from social.api.inputs import parameters as parameters_of
 from social.api.limits import family, limited
-from social.api.pagination import Limit, Page, paginate
+from social.api.pagination import ByCursor, Limit, Page
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
 from social.kernel.errors import Invalid
@@ -46,8 +48,7 @@ from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
 from statuses.services.publishing import publish_status
 
-STATUSES = Limit(20, 40)
-ACCOUNTS = Limit(40, 80)
+_PEOPLE = ByCursor(Limit(40, 80), prev="since_id")
 MANY = 20
 
 
@@ -55,7 +56,7 @@ class StatusInput(Input[StatusDraft]):
     """The parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
 
     draft = StatusDraft
-    text = ClientString()
+    status = ClientString(source="text")
     spoiler_text = ClientString()
     sensitive = ClientBoolean()
     visibility = ClientString()
@@ -74,35 +75,69 @@ def _read_draft(request: Request) -> StatusDraft:
     for name in _NOT_YET:
         if sent.get(name) not in (None, "", [], {}):
             raise Invalid.sentence(_("%(parameter)s is not supported by this server") % {"parameter": name})
-    values = {name: value for name, value in sent.items() if name != "text"}
-    if "status" in sent:
-        values["text"] = sent["status"]
-    if values.get("visibility") == "":
-        values.pop("visibility")
+    values = {name: value for name, value in sent.items() if name != "visibility" or value != ""}
     return StatusInput.read_mapping(values)
+
+
+@dataclass(frozen=True)
+class IdsForm:
+    """Posts that are asked for together."""
+
+    ids: tuple[str, ...] = ()
+
+
+class IdsInput(Input[IdsForm]):
+    """`id[]`, or a single `id`."""
+
+    draft = IdsForm
+    id = StringListField(scalar=True, source="ids")
+
+
+@dataclass(frozen=True)
+class DeletionForm:
+    """The parameters of a deletion."""
+
+    delete_media: bool = False
+
+
+class DeletionInput(Input[DeletionForm]):
+    """Whether the files go at once, or may be used for another post."""
+
+    draft = DeletionForm
+    delete_media = ClientBoolean()
+
+
+class AccountStatusesInput(Input[AccountStatusesFilter]):
+    """Which of an account's posts are wanted."""
+
+    draft = AccountStatusesFilter
+    only_media = ClientBoolean()
+    exclude_replies = ClientBoolean()
+    exclude_reblogs = ClientBoolean()
+    exclude_direct = ClientBoolean()
+    pinned = ClientBoolean()
+    tagged = ClientString()
 
 
 class StatusesViewSet(ApiViewSet):
     """`/api/v1/statuses` and what hangs on a post."""
 
-    access = {
-        "create": user("write:statuses"),
-        "list": optional_user("read:statuses"),
-        "retrieve": optional_user("read:statuses"),
-        "destroy": user("write:statuses"),
-        "context": optional_user("read:statuses"),
-        "favourited_by": optional_user("read:accounts"),
-        "reblogged_by": optional_user("read:accounts"),
-        "favourite": user("write:favourites"),
-        "unfavourite": user("write:favourites"),
-        "reblog": user("write:statuses"),
-        "unreblog": user("write:statuses"),
-    }
-    throttles = {
-        "create": family("statuses"),
-        "reblog": family("statuses"),
-        "destroy": limited("deletions"),
-        "unreblog": limited("deletions"),
+    endpoints = {
+        "create": Endpoint(
+            user("write:statuses"), "Status", input=StatusInput, also=_NOT_YET, throttles=family("statuses")
+        ),
+        "list": Endpoint(optional_user("read:statuses"), "Status", many=True, input=IdsInput),
+        "retrieve": Endpoint(optional_user("read:statuses"), "Status"),
+        "destroy": Endpoint(
+            user("write:statuses"), "DeletedStatus", input=DeletionInput, throttles=limited("deletions")
+        ),
+        "context": Endpoint(optional_user("read:statuses"), "Context"),
+        "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_PEOPLE),
+        "reblogged_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_PEOPLE),
+        "favourite": Endpoint(user("write:favourites"), "Status"),
+        "unfavourite": Endpoint(user("write:favourites"), "Status"),
+        "reblog": Endpoint(user("write:statuses"), "Status", also=("visibility",), throttles=family("statuses")),
+        "unreblog": Endpoint(user("write:statuses"), "Status", throttles=limited("deletions")),
     }
 
     def create(self, request: Request) -> Any:
@@ -120,7 +155,7 @@ class StatusesViewSet(ApiViewSet):
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/statuses?id[]=`: several posts, in the order asked for; unreadable ones are left out."""
-        asked = as_list(parameters_of(request).get("id"), scalar=True)
+        asked = IdsInput.read(request).ids
         if len(asked) > MANY:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": MANY})
         ids = [number for number in map(parse_id, asked) if number is not None]
@@ -134,7 +169,7 @@ class StatusesViewSet(ApiViewSet):
         """`DELETE /api/v1/statuses/:id`: the answer has the source text, for another attempt."""
         status = find_own_status(id, self.account_id)
         entity = present_deleted(status, self.account_id)
-        delete_status(status_id=status.id, delete_media=as_boolean(parameters_of(request).get("delete_media")))
+        delete_status(status_id=status.id, delete_media=DeletionInput.read(request).delete_media)
         return entity
 
     def context(self, request: Request, id: int) -> Any:
@@ -150,14 +185,14 @@ class StatusesViewSet(ApiViewSet):
         """`GET /api/v1/statuses/:id/favourited_by`."""
         target = find_post(id, self.viewer_id).row.proper
         favourites = list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
-        page = paginate(request, favourites, limit=ACCOUNTS, prev="since_id")
+        page = self.paginate(favourites)
         return _respond_with_accounts(page, [favourite.account_id for favourite in page.items])
 
     def reblogged_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/reblogged_by`."""
         target = find_post(id, self.viewer_id).row.proper
         reblogs = list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
-        page = paginate(request, reblogs, limit=ACCOUNTS, prev="since_id")
+        page = self.paginate(reblogs)
         return _respond_with_accounts(page, [reblog.account_id for reblog in page.items])
 
     def favourite(self, request: Request, id: int) -> Any:
@@ -193,36 +228,31 @@ class StatusesViewSet(ApiViewSet):
 class AccountStatusesViewSet(ApiViewSet):
     """`/api/v1/accounts/:id/statuses`."""
 
-    access = {"list": optional_user("read:statuses")}
+    endpoints = {
+        "list": Endpoint(
+            optional_user("read:statuses"),
+            "Status",
+            many=True,
+            input=AccountStatusesInput,
+            paging=ByCursor(Limit(20, 40)),
+        )
+    }
 
     def list(self, request: Request, id: int) -> HttpResponse:
         """An account's posts as far as the viewer may read them, newest first."""
-        wanted = _read_filter(request)
+        wanted = AccountStatusesInput.read(request)
         loaded: list[StatusesPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
             loaded.append(load_account_statuses(id, self.viewer_id, wanted, cursor))
             return loaded[-1].ids
 
-        page = paginate(request, load, limit=STATUSES)
+        page = self.paginate(load)
         if not page.items:
             # Only now does it matter whether there is such an account: looking it up costs more than the page.
             find_account(id)
             return page.respond([])
         return page.respond(present(fill(loaded[0])))
-
-
-def _read_filter(request: Request) -> AccountStatusesFilter:
-    sent = parameters_of(request)
-    tagged = sent.get("tagged")
-    return AccountStatusesFilter(
-        only_media=as_boolean(sent.get("only_media")),
-        exclude_replies=as_boolean(sent.get("exclude_replies")),
-        exclude_reblogs=as_boolean(sent.get("exclude_reblogs")),
-        exclude_direct=as_boolean(sent.get("exclude_direct")),
-        pinned=as_boolean(sent.get("pinned")),
-        tagged=tagged if isinstance(tagged, str) and tagged else None,
-    )
 
 
 def _account_entities(accounts: Sequence[Account]) -> list[dict[str, Any]]:

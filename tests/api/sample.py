@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from accounts.models import Tag
 from social.api.access import any_token, anyone, app_token, optional_user, staff, user
+from social.api.declarations import EMPTY, Endpoint
 from social.api.inputs import (
     ClientBoolean,
     ClientChoice,
@@ -27,7 +28,7 @@ from social.api.inputs import (
     parameters,
 )
 from social.api.limits import family, limited
-from social.api.pagination import Limit, paginate, paginate_offset
+from social.api.pagination import ByCursor, ByOffset, Limit
 from social.api.requests import ApiRequest
 from social.api.responses import reply
 from social.api.serializers import EntitySerializer
@@ -109,34 +110,37 @@ class DetailedInput(TagInput):
     details = True
 
 
+LIKE_TIMELINES = ByCursor(Limit(20, 40), next_when="any")
+LIKE_PEOPLE = ByCursor(Limit(20, 40, zero_is_all=True), prev="since_id")
+
+
 class TagsViewSet(ApiViewSet):
     """Tags."""
 
-    access = {
-        "list": optional_user("read:statuses"),
-        "index": user("read:statuses"),
-        "offsets": optional_user(),
-        "create": user("write:statuses"),
-        "retrieve": user("read:statuses"),
-        "destroy": user("write:statuses"),
-        "asking": optional_user(),
-        "unflat": optional_user(),
+    endpoints = {
+        "list": Endpoint(optional_user("read:statuses"), "SampleTag", many=True, paging=LIKE_TIMELINES),
+        "index": Endpoint(user("read:statuses"), "SampleTag", many=True, paging=LIKE_PEOPLE),
+        "offsets": Endpoint(optional_user(), "SampleTag", many=True, paging=ByOffset(Limit(20, 40), links=True)),
+        "create": Endpoint(user("write:statuses"), "SampleTag", input=TagInput, throttles=family("statuses")),
+        "retrieve": Endpoint(user("read:statuses"), "SampleTag"),
+        "destroy": Endpoint(user("write:statuses"), EMPTY, throttles=limited("deletions")),
+        "asking": Endpoint(optional_user(), "SampleTag", many=True),
+        "unflat": Endpoint(optional_user(), "SampleTag", many=True),
     }
-    throttles = {"create": family("statuses"), "destroy": limited("deletions")}
 
     def list(self, request: ApiRequest) -> HttpResponse:
         """As timelines: next whenever there is something."""
-        page = paginate(request, Tag.objects.all(), limit=Limit(20, 40), next_when="any")
+        page = self.paginate(Tag.objects.all())
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def index(self, request: ApiRequest) -> HttpResponse:
         """As lists of accounts."""
-        page = paginate(request, Tag.objects.all(), limit=Limit(20, 40, zero_is_all=True), prev="since_id")
+        page = self.paginate(Tag.objects.all())
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def offsets(self, request: ApiRequest) -> HttpResponse:
         """As trends."""
-        page = paginate_offset(request, Tag.objects.order_by("-id"), limit=Limit(20, 40), links=True)
+        page = self.paginate(Tag.objects.order_by("-id"))
         return page.respond(TagSerializer(page.items, many=True).data)
 
     def create(self, request: ApiRequest) -> dict[str, Any]:
@@ -173,19 +177,18 @@ class TagsViewSet(ApiViewSet):
 class DoorsViewSet(ApiViewSet):
     """One action per kind of door."""
 
-    access = {
-        "public": anyone(),
-        "optional": optional_user("read:accounts"),
-        "anybody": any_token(),
-        "application": app_token("write:accounts"),
-        "person": user("read:accounts", "profile"),
-        "unconfirmed": user("write:accounts", unconfirmed=True),
-        "follows": user("write:follows"),
-        "crypto": user("crypto"),
-        "moderator": staff("admin:read:reports"),
-        "documented": anyone(),
+    endpoints = {
+        "public": Endpoint(anyone(), "Sample"),
+        "optional": Endpoint(optional_user("read:accounts"), "Sample"),
+        "anybody": Endpoint(any_token(), "Sample"),
+        "application": Endpoint(app_token("write:accounts"), "Sample"),
+        "person": Endpoint(user("read:accounts", "profile"), "Sample"),
+        "unconfirmed": Endpoint(user("write:accounts", unconfirmed=True), "Sample"),
+        "follows": Endpoint(user("write:follows"), "Sample"),
+        "crypto": Endpoint(user("crypto"), "Sample"),
+        "moderator": Endpoint(staff("admin:read:reports"), "Sample"),
+        "documented": Endpoint(anyone(), "Sample", cache_control="public, max-age=300"),
     }
-    cache_control = {"documented": "public, max-age=300"}
 
     def public(self, request: ApiRequest) -> dict[str, Any]:
         """Who is there."""
@@ -202,8 +205,12 @@ class DoorsViewSet(ApiViewSet):
 class EchoViewSet(ApiViewSet):
     """Gives parameters back."""
 
-    access = {"echo": anyone(), "big": anyone(), "draft": anyone(), "detailed": anyone()}
-    max_body = {"big": 8 * 1024 * 1024}
+    endpoints = {
+        "echo": Endpoint(anyone(), "Sample"),
+        "big": Endpoint(anyone(), "Sample", max_body=8 * 1024 * 1024),
+        "draft": Endpoint(anyone(), "Sample", input=TagInput),
+        "detailed": Endpoint(anyone(), "Sample", input=TagInput),
+    }
 
     def echo(self, request: ApiRequest) -> Any:
         """Parameters as they were understood; files by name and size."""
@@ -240,7 +247,7 @@ def _shown(value: Any) -> Any:
 class FeedViewSet(ApiViewSet):
     """A feed that is no table."""
 
-    access = {"list": anyone()}
+    endpoints = {"list": Endpoint(anyone(), None, paging=LIKE_TIMELINES)}
     asked: list[Cursor] = []
 
     def list(self, request: ApiRequest) -> HttpResponse:
@@ -255,14 +262,14 @@ class FeedViewSet(ApiViewSet):
             ]
             return found[-cursor.limit :] if cursor.ascending else found[: cursor.limit]
 
-        page = paginate(request, load, limit=Limit(20, 40), next_when="any")
+        page = self.paginate(load)
         return page.respond([str(number) for number in page.items])
 
 
 class FailuresViewSet(ApiViewSet):
     """Raises what it is told to."""
 
-    access = {"raise_it": anyone(), "drf": anyone(), "created": anyone()}
+    endpoints = dict.fromkeys(("raise_it", "drf", "created"), Endpoint(anyone(), "Sample"))
     ERRORS: dict[str, Exception] = {}
 
     def raise_it(self, request: ApiRequest, name: str) -> Any:

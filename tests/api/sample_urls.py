@@ -26,7 +26,7 @@ urlpatterns = [
     endpoint("api/v1/tags/asking", TagsViewSet, {"get": "asking"}),
     endpoint("api/v1/tags/unflat", TagsViewSet, {"get": "unflat"}),
     endpoint("api/v1/tags/<id>", TagsViewSet, {"get": "retrieve", "delete": "destroy"}),
-    *(endpoint(f"api/v1/doors/{name}", DoorsViewSet, {"get": name, "post": name}) for name in DoorsViewSet.access),
+    *(endpoint(f"api/v1/doors/{name}", DoorsViewSet, {"get": name, "post": name}) for name in DoorsViewSet.endpoints),
     *(
         endpoint(f"api/v1/echo/{name}", EchoViewSet, dict.fromkeys(_EVERY_METHOD, name))
         for name in ("echo", "big", "draft", "detailed")

@@ -166,7 +166,7 @@ def test_an_action_without_access_cannot_be_routed() -> None:
         def list(self, request: Any) -> Any:
             return []
 
-    with pytest.raises(ImproperlyConfigured, match="declares no access"):
+    with pytest.raises(ImproperlyConfigured, match="is not among its endpoints"):
         Forgetful.as_view({"get": "list"})
 
 
@@ -241,5 +241,5 @@ def test_a_permission_class_may_refuse_single_objects(
 
 @pytest.mark.django_db
 def test_a_throttle_class_that_answers_false_is_a_429(door: Tokens, get: Any, classes_of_tags: Any) -> None:
-    classes_of_tags(throttle_classes=[UsedUp], throttles={})
+    classes_of_tags(throttle_classes=[UsedUp])
     assert get("/api/v1/tags").status_code == 429

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +17,7 @@ from social.api import limits as table
 from social.api.limits import Count, Rule, headers, tightest
 from social.kernel import redis
 from tests.api.conftest import Tokens
+from tests.api.sample import TagsViewSet
 
 pytestmark = pytest.mark.usefixtures("limits")
 NOON = datetime(2026, 3, 1, 12, 2, 30, tzinfo=UTC)
@@ -32,6 +34,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         table, "PAGING", (Rule("paging/user", 2, 900, "user"), Rule("paging/visitor", 2, 900, "visitor"))
     )
+
+
+def limit_to(monkeypatch: pytest.MonkeyPatch, action: str, rule: Rule) -> None:
+    changed = replace(TagsViewSet.endpoints[action], throttles=(rule,))
+    monkeypatch.setattr(TagsViewSet, "endpoints", {**TagsViewSet.endpoints, action: changed})
 
 
 def remaining(response: Any) -> tuple[str, str]:
@@ -159,10 +166,8 @@ def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(door: Tokens, sm
 
 @pytest.mark.django_db
 def test_a_family_shows_in_the_headers_when_it_is_the_lower(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.api.sample import TagsViewSet
-
     rule = Rule("statuses", 2, 10800, "account", family=True)
-    monkeypatch.setattr(TagsViewSet, "throttles", {"create": (rule,)})
+    limit_to(monkeypatch, "create", rule)
     headers = {"Authorization": f"Bearer {door.user_token()}"}
 
     def create(name: str) -> Any:
@@ -181,19 +186,15 @@ def test_a_family_shows_in_the_headers_when_it_is_the_lower(door: Tokens, monkey
 
 @pytest.mark.django_db
 def test_a_family_never_hides_who_may_not_act(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.api.sample import TagsViewSet
-
     rule = Rule("statuses", 0, 10800, "account", family=True)
-    monkeypatch.setattr(TagsViewSet, "throttles", {"create": (rule,)})
+    limit_to(monkeypatch, "create", rule)
     headers = {"Authorization": f"Bearer {door.user_token('read')}"}
     assert Client().post("/api/v1/tags", {"name": "x"}, headers=headers).status_code == 403
 
 
 @pytest.mark.django_db
 def test_an_own_limit_counts_attempts(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.api.sample import TagsViewSet
-
-    monkeypatch.setattr(TagsViewSet, "throttles", {"destroy": (Rule("deletions", 2, 1800, "user"),)})
+    limit_to(monkeypatch, "destroy", Rule("deletions", 2, 1800, "user"))
     headers = {"Authorization": f"Bearer {door.user_token()}"}
     statuses = [Client().delete("/api/v1/tags/1", headers=headers).status_code for _ in range(3)]
     assert statuses == [404, 404, 429]

@@ -203,10 +203,11 @@ def test_seed_157_posting_and_following_have_limits_of_their_own(
         (AccountsViewSet, "follow", f"accounts/{bob.id}/follow", (400, 86400), {}),
     ]
     for viewset, action, path, agreed, data in acts:
-        (rule,) = viewset.throttles[action]
+        declared = viewset.endpoints[action]
+        (rule,) = declared.throttles
         assert (rule.limit, rule.period) == agreed
-        low = {action: (replace(rule, limit=3),)}
-        monkeypatch.setattr(viewset, "throttles", {**viewset.throttles, **low})
+        low = {action: replace(declared, throttles=(replace(rule, limit=3),))}
+        monkeypatch.setattr(viewset, "endpoints", {**viewset.endpoints, **low})
         answers = [alice.api.post(f"/api/v1/{path}", data) for _time in range(4)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429], path
         assert answers[3].json() == {"error": "Too many requests"}

@@ -10,6 +10,7 @@ from django.http import HttpResponse, HttpResponsePermanentRedirect
 from rest_framework.request import Request
 
 from social.api.access import anyone
+from social.api.declarations import Endpoint
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import NotFound
 
@@ -19,7 +20,7 @@ _PORTS: Final = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 class StreamingRedirectViewSet(ApiViewSet):
     """Streams are served by another process. Where that has a host or port of its own, clients are sent there."""
 
-    access = {"redirect": anyone()}
+    endpoints = {"redirect": Endpoint(anyone(), None)}
 
     def redirect(self, request: Request, stream: str = "", variant: str = "") -> HttpResponse:
         """301 to the same path and query at STREAMING_API_BASE_URL. Raises NotFound when that is this very address."""

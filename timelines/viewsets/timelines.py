@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from social.api.access import optional_user, user
-from social.api.inputs import as_boolean, as_list, parameters
-from social.api.pagination import Limit, paginate
+from social.api.declarations import Endpoint
+from social.api.inputs import ClientBoolean, Input, StringListField
+from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
 from social.kernel.errors import Invalid
@@ -24,46 +26,74 @@ from timelines.queries.access import load_origins
 from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids
 from timelines.services.home import load_home_page
 
-_LIMIT: Final = Limit(20, 40)
+_PAGES: Final = ByCursor(Limit(20, 40), next_when="any")
 _TAGS: Final = 4
+
+
+@dataclass(frozen=True)
+class TimelineForm:
+    """Which public posts are wanted."""
+
+    local: bool = False
+    remote: bool = False
+    only_media: bool = False
+    any: tuple[str, ...] = ()
+    all: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+
+
+class PublicInput(Input[TimelineForm]):
+    """Posts of this server, of others, or those with files."""
+
+    draft = TimelineForm
+    local = ClientBoolean()
+    remote = ClientBoolean()
+    only_media = ClientBoolean()
+
+
+class TagInput(PublicInput):
+    """Other hashtags that posts may have, must have, must not have."""
+
+    any = StringListField()
+    all = StringListField()
+    none = StringListField()
 
 
 class TimelinesViewSet(ApiViewSet):
     """Lists of posts by time. Each page that is not empty leads on in both directions."""
 
-    access = {
-        "home": user("read:statuses"),
-        "public": optional_user("read:statuses"),
-        "tag": optional_user("read:statuses"),
+    endpoints = {
+        "home": Endpoint(user("read:statuses"), "Status", many=True, paging=_PAGES),
+        "public": Endpoint(optional_user("read:statuses"), "Status", many=True, input=PublicInput, paging=_PAGES),
+        "tag": Endpoint(optional_user("read:statuses"), "Status", many=True, input=TagInput, paging=_PAGES),
     }
 
     def home(self, request: Request) -> HttpResponse:
         """The caller's home timeline."""
         account_id = self.account_id
-        return _respond(request, lambda cursor: load_home_page(account_id, cursor))
+        return self._respond(lambda cursor: load_home_page(account_id, cursor))
 
     def public(self, request: Request) -> HttpResponse:
         """Public posts of this server (`local`), of others (`remote`), or all."""
-        wanted = self._wanted(request, LIVE)
+        wanted = self._wanted(PublicInput.read(request), LIVE)
         viewer_id = self.viewer_id
-        return _respond(request, lambda c: select(list_public_ids(viewer_id, c, wanted) if wanted else [], viewer_id))
+        return self._respond(lambda c: select(list_public_ids(viewer_id, c, wanted) if wanted else [], viewer_id))
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
         """Public posts with a hashtag, or with others too (`any[]`, `all[]`, `none[]`)."""
-        wanted = self._wanted(request, HASHTAG)
+        form = TagInput.read(request)
+        wanted = self._wanted(form, HASHTAG)
         viewer_id = self.viewer_id
-        values = parameters(request)
-        tags = TagFilter(normalise_hashtag(hashtag), *(_names(values.get(name)) for name in ("any", "all", "none")))
+        tags = TagFilter(normalise_hashtag(hashtag), _names(form.any), _names(form.all), _names(form.none))
 
         def load(cursor: Cursor) -> Page:
             return select(list_tagged_ids(viewer_id, cursor, wanted, tags) if wanted else [], viewer_id)
 
-        return _respond(request, load)
+        return self._respond(load)
 
-    def _wanted(self, request: Request, kind: str) -> PublicFilter | None:
+    def _wanted(self, form: TimelineForm, kind: str) -> PublicFilter | None:
         """What the caller asks for, cut to what is open to them; None for nothing. Raises Invalid without a user."""
-        values = parameters(request)
-        local, remote = as_boolean(values.get("local")), as_boolean(values.get("remote"))
+        local, remote = form.local, form.remote
         if local == remote:
             local = remote = True
         origins = load_origins(kind, self.viewer_id, local=local, remote=remote)
@@ -71,20 +101,19 @@ class TimelinesViewSet(ApiViewSet):
             raise Invalid(_("This method requires an authenticated user"))
         if origins == (False, False):
             return None
-        return PublicFilter(None if all(origins) else origins[0], as_boolean(values.get("only_media")))
+        return PublicFilter(None if all(origins) else origins[0], form.only_media)
+
+    def _respond(self, load: Callable[[Cursor], Page]) -> HttpResponse:
+        loaded: list[Page] = []
+
+        def rows(cursor: Cursor) -> list[Row]:
+            loaded.append(load(cursor))
+            return loaded[0].rows
+
+        page = self.paginate(rows)
+        return page.respond(present(fill(loaded[0])) if page.items else [])
 
 
-def _names(raw: Any) -> tuple[str, ...]:
-    names = [normalise_hashtag(name) for name in as_list(raw) if isinstance(name, str)]
+def _names(sent: Iterable[str]) -> tuple[str, ...]:
+    names = map(normalise_hashtag, sent)
     return tuple(dict.fromkeys(name for name in names if name))[:_TAGS]
-
-
-def _respond(request: Request, load: Callable[[Cursor], Page]) -> HttpResponse:
-    loaded: list[Page] = []
-
-    def rows(cursor: Cursor) -> list[Row]:
-        loaded.append(load(cursor))
-        return loaded[0].rows
-
-    page = paginate(request, rows, limit=_LIMIT, next_when="any")
-    return page.respond(present(fill(loaded[0])) if page.items else [])
