@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -12,25 +9,20 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django import forms
 from django.conf import settings
-from django.core.mail import EmailMessage
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext_lazy
-from django.utils.translation import gettext as _
 
 from accounts.models import User
-from accounts.pages.layout import is_local_path
 from accounts.policies.sign_up import SignUpDraft, password_errors
 from accounts.services.confirmations import confirmation_url, request_confirmation
+from accounts.services.mails import report_security_change
 from accounts.services.sessions import announce_state, change_password
 from accounts.services.signing_up import sign_up
 from social.api import gate, limits
 from social.api.addresses import client_ip, rate_key
-from social.kernel import crypto, links
-from social.kernel.errors import Unavailable
-
-logger = logging.getLogger(__name__)
+from social.kernel import crypto
+from social.pages.frame import is_local_path
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -92,15 +84,6 @@ class AccountAdapter(DefaultAccountAdapter):
         """The link in the confirmation mail."""
         return confirmation_url(emailconfirmation.email_address)
 
-    def get_reset_password_from_key_url(self, key: str) -> str:
-        """The link in the mail for a forgotten password."""
-        uid, _dash, token = key.partition("-")
-        return links.web_url(reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": token}))
-
-    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Send the link to the address on record: what was typed may only look like it."""
-        super().send_password_reset_mail(user, user.email, context)
-
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count the attempt, whether it succeeds or not (contract, behaviours section 4). Raises RateLimited."""
         email = str(credentials.get("email") or "").lower()
@@ -123,24 +106,14 @@ class AccountAdapter(DefaultAccountAdapter):
         """Whether a page may send somebody on to this: only to paths of ours (security row 30)."""
         return bool(url) and is_local_path(str(url))
 
-    def format_email_subject(self, subject: str) -> str:
-        """Subjects stand as they are."""
-        return str(subject)
-
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail that names this server by its domain. Raises Unavailable when the mail server refuses it."""
-        site = SimpleNamespace(name=settings.LOCAL_DOMAIN, domain=settings.WEB_DOMAIN)
-        mail: EmailMessage = self.render_mail(template_prefix, email, {"email": email, "current_site": site, **context})
-        try:
-            mail.send()
-        except OSError as error:  # every error of smtplib and of the sockets under it
-            logger.error("the mail server did not take a mail: %s", error)
-            raise Unavailable(_("The mail could not be sent. Please try again later.")) from error
+        """Every mail is a reaction of ours (`accounts.services.mails`). Raises NotImplementedError for others."""
+        raise NotImplementedError(template_prefix)
 
-    def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
-        """Tell somebody that the safety of their account has changed; what was done stays done without the mail."""
-        with suppress(Unavailable):
-            super().send_notification_mail(*args, **kwargs)
+    def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
+        """Have somebody told that the safety of their account has changed."""
+        kind = template_prefix.rpartition("/")[2]
+        report_security_change(user=user, kind=kind, address=client_ip(self.request))
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):

@@ -25,6 +25,32 @@ class ConfirmationRequested(Event):
 
 
 @dataclass(frozen=True)
+class PasswordResetRequested(Event):
+    """A mail with a link to a new password is due."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int
+
+
+@dataclass(frozen=True)
+class SecurityChanged(Event):
+    """Something that concerns the safety of a user's account has happened, from this network address."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int
+    kind: str
+    address: str
+
+
+@dataclass(frozen=True)
+class UserApproved(Event):
+    """Staff have let in somebody who was waiting."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int
+
+
+@dataclass(frozen=True)
 class ProfileUpdated(Event):
     """An account's public face has changed."""
 

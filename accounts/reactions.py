@@ -1,11 +1,21 @@
 """When X is announced, do Y."""
 
-from accounts.events import ConfirmationRequested, TokenRevoked
+from accounts.events import (
+    ConfirmationRequested,
+    PasswordResetRequested,
+    SecurityChanged,
+    TokenRevoked,
+    UserApproved,
+)
 from accounts.services.confirmations import send_confirmation_mails
+from accounts.services.mails import send_approval_mails, send_password_reset_mails, send_security_mails
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
 
 # A mail server may take its time: few mails a call, and time enough for them.
 on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, seconds=90)
+on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, seconds=90)
+on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
+on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
 # Once more, in case Redis was away at the moment of the revocation.
 on(TokenRevoked, forget_revoked)

@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from accounts.pages.layout import page
 from moderation.pages.about import about, privacy_policy
 from moderation.viewsets.instance import InstanceViewSet
 from social.api.routing import endpoint
+from social.pages.views import page
 
 urlpatterns = [
     endpoint("api/v2/instance", InstanceViewSet, {"get": "retrieve"}),

@@ -11,6 +11,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from social.api.routing import ApiRouter
+from social.pages.robots import robots
 
 _FLOORS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 
@@ -18,6 +19,7 @@ urlpatterns = [
     path("", include("social.runtime.urls")),
     # Browsers ask for it by this name wherever a page names no icon: pictures, documents, errors of a proxy.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
+    path("robots.txt", robots),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     # A floor that is unplugged, or has no doors, has no list.
@@ -26,7 +28,7 @@ urlpatterns = [
         *(f"{floor}.urls" for floor in _FLOORS if apps.is_installed(floor) and find_spec(f"{floor}.urls")),
     ),
 ]
-handler404 = "social.api.pages.not_found"
-handler500 = "social.api.pages.server_error"
-handler403 = "social.api.pages.forbidden"
-handler400 = "social.api.pages.bad_request"
+handler404 = "social.pages.errors.not_found"
+handler500 = "social.pages.errors.server_error"
+handler403 = "social.pages.errors.forbidden"
+handler400 = "social.pages.errors.bad_request"

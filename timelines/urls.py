@@ -2,8 +2,8 @@
 
 from django.urls import re_path
 
-from accounts.pages.layout import page
 from social.api.routing import endpoint
+from social.pages.views import page
 from timelines.pages.tags import tag
 from timelines.viewsets.streaming import StreamingRedirectViewSet
 from timelines.viewsets.timelines import TimelinesViewSet

@@ -15,24 +15,18 @@ from django.utils.translation import gettext as _
 from django.views import View
 
 from accounts.models import User
-from accounts.pages.layout import (
-    AUTHORIZE,
-    allow_forms_to,
-    person,
-    show,
-    show_error,
-    sign_in_url,
-    to_sign_in,
-    with_query,
-)
+from accounts.pages.person import person
 from accounts.pages.scope_words import permissions
 from accounts.pages.standing import show_standing
+from accounts.pages.steps import AUTHORIZE, allow_redirects_to, sign_in_url, to_sign_in
 from accounts.policies.authorization import AuthorizationRequest, Refusal, granted_scopes, refusal, requested_scopes
 from accounts.policies.redirects import OUT_OF_BAND, with_answer
 from accounts.queries.applications import find_by_client_id, has_token
 from accounts.queries.identities import Standing, find_standing
 from accounts.services.tokens import issue_code
 from social.api.fields import as_boolean
+from social.pages.errors import error_page
+from social.pages.frame import show, with_query
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS = (
@@ -65,13 +59,13 @@ class AuthorizeView(View):
         application = find_by_client_id(self.ask.client_id)
         if application is None:
             text = _("The application that sent you here is not known to this server. Try to sign in from it again.")
-            return show_error(request, _("Unknown application"), text, status=401, detail="invalid_client")
+            return error_page(request, _("Unknown application"), text, status=401, detail="invalid_client")
         if self.ask.redirect_uri not in application.registered_redirect_uris:
             text = _(
                 "The application that sent you here wants the answer at an address it has not registered. "
                 "For your safety this stops here."
             )
-            return show_error(request, _("Wrong address"), text, status=400, detail="invalid_redirect_uri")
+            return error_page(request, _("Wrong address"), text, status=400, detail="invalid_redirect_uri")
         self.application = application
         if not isinstance(request.user, User):
             return to_sign_in(request, self._own_url(request))
@@ -120,7 +114,7 @@ class AuthorizeView(View):
                 "other_account_url": sign_in_url(request, self._own_url(request)),
             },
         )
-        allow_forms_to(response, [self.ask.redirect_uri])
+        allow_redirects_to(response, self.ask.redirect_uri)
         return response
 
     def _grant(self, request: HttpRequest, scopes: tuple[str, ...]) -> HttpResponse:
@@ -138,7 +132,7 @@ class AuthorizeView(View):
     def _refuse(self, request: HttpRequest, refused: Refusal) -> HttpResponse:
         if self.ask.redirect_uri == OUT_OF_BAND:
             title = _("Not authorized")
-            return show_error(request, title, refused.description, status=400, detail=refused.error)
+            return error_page(request, title, refused.description, status=400, detail=refused.error)
         answer = {"error": refused.error}
         if refused.description.isascii():  # RFC 6749 section 4.1.2.1 allows no other characters
             answer["error_description"] = refused.description
@@ -156,7 +150,7 @@ class AuthorizeView(View):
                 "answer": list(answer.items()),
             }
             response: HttpResponse = show(request, "oauth/form_post.html", context)
-            allow_forms_to(response, [uri])
+            allow_redirects_to(response, uri)
             return response
         # Django's own redirect refuses the schemes of apps.
         response = HttpResponse(status=302)
@@ -174,7 +168,7 @@ def native(request: HttpRequest) -> HttpResponse:
     code = request.GET.get("code", "")
     if not _CODE.fullmatch(code):
         text = _("There is no code in this address. Try to sign in from the application again.")
-        return show_error(request, _("No code"), text, status=400)
+        return error_page(request, _("No code"), text, status=400)
     return show(request, "oauth/native.html", {"code": code})
 
 

@@ -8,9 +8,10 @@ from django.views import View
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.pages.layout import show, to_sign_in
+from accounts.pages.steps import to_sign_in
 from accounts.queries.applications import find_application, list_authorizations
 from accounts.services.tokens import revoke_application_of_user
+from social.pages.frame import show
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""The forms of the doors, worded and labelled for people."""
+"""The forms of signing in and up, worded and labelled for people."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
+from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm as AllauthAuthenticateForm
 from allauth.mfa.base.forms import ReauthenticateForm as AllauthReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
@@ -19,6 +20,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
 from accounts.queries.identities import find_email_of
+from accounts.services.mails import report_second_factor_lock
+from social.api.addresses import client_ip
 from social.kernel.errors import Invalid
 
 _PLAIN = {"autocapitalize": "none", "autocorrect": "off", "spellcheck": "false", "dir": "ltr"}
@@ -125,13 +128,28 @@ class IsItYouForm(ReauthenticateForm):
         self.fields["password"] = _password_field(_("Password"), "current-password")
 
 
-class SecondFactorForm(AllauthAuthenticateForm):
+class _ReportsLock:
+    """Tells the owner of an account by mail when wrong codes have locked their second factor."""
+
+    user: User
+
+    def clean_code(self) -> str:
+        """The code, if it is right."""
+        try:
+            return super().clean_code()  # type: ignore[misc, no-any-return]
+        except forms.ValidationError as error:
+            if error.code == "too_many_login_attempts":
+                report_second_factor_lock(user=self.user, address=client_ip(context.request))
+            raise
+
+
+class SecondFactorForm(_ReportsLock, AllauthAuthenticateForm):
     """A code of the authenticator app, or a recovery code."""
 
     code = _code_field()
 
 
-class SecondFactorAgainForm(AllauthReauthenticateForm):
+class SecondFactorAgainForm(_ReportsLock, AllauthReauthenticateForm):
     """As SecondFactorForm, before something that concerns the safety of the account."""
 
     code = _code_field()

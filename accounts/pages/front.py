@@ -9,16 +9,18 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.pages.layout import person, show
+from accounts.pages.person import person
 from accounts.pages.standing import text_of
+from accounts.pages.steps import registrations
 from accounts.queries.identities import find_standing
+from social.pages.frame import show
 
 
 @require_safe
 def front(request: HttpRequest) -> HttpResponse:
     """`/`."""
     if not isinstance(request.user, User):
-        return show(request, "pages/front.html", {})
+        return show(request, "pages/front.html", dict(registrations()))
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(find_standing(request.user)),

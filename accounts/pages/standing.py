@@ -10,10 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
-from accounts.pages.layout import person, show, sign_in_url, to_sign_in
+from accounts.pages.person import person
+from accounts.pages.steps import sign_in_url, to_sign_in
 from accounts.queries.identities import Standing, find_standing
 from accounts.services.confirmations import request_confirmation
 from social.api.addresses import client_ip, rate_key
+from social.pages.frame import show
 
 _TEXTS: dict[Standing, tuple[str | Promise, str | Promise]] = {
     Standing.DISABLED: (

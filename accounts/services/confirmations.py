@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
-from django.conf import settings
-from django.core.mail import get_connection
 from django.db import transaction
 from django.urls import reverse
 
 from accounts.events import ConfirmationRequested
 from accounts.models import User
+from accounts.services.mails import Letter, send_all
 from social.api import gate
 from social.api.limits import limited, refuse_exceeded
-from social.kernel import links, mail
+from social.kernel import links
 from social.kernel.events import publish
 
 
@@ -37,24 +36,11 @@ def confirmation_url(address: EmailAddress) -> str:
 
 
 def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
-    """The reaction to ConfirmationRequested: a mail to those who still have not confirmed, each in their language.
-
-    Raises Unavailable when the mail server does not answer, and the outbox tries again; those whose mail had left
-    before it fell silent get it twice.
-    """
+    """The reaction to ConfirmationRequested: a mail to those who still have not confirmed. Raises Unavailable."""
     waiting = EmailAddress.objects.select_related("user__account").filter(
         user_id__in={event.user_id for event in events}, primary=True, verified=False
     )
-    connection = get_connection()
-    try:
-        for address in waiting.order_by("pk"):
-            account = address.user.account
-            context = {
-                "username": account.username,
-                "domain": settings.LOCAL_DOMAIN,
-                "link": confirmation_url(address),
-            }
-            language = address.user.locale or settings.LANGUAGE_CODE
-            mail.send(address.email, "confirmation", context, language, connection=connection)
-    finally:
-        connection.close()
+    send_all(
+        Letter(address.user, address.email, "confirmation", {"link": confirmation_url(address)})
+        for address in waiting.order_by("pk")
+    )

@@ -8,6 +8,7 @@ from allauth.account.models import EmailAddress
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.events import UserApproved
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.sign_up import password_errors
@@ -16,6 +17,7 @@ from accounts.services.sessions import announce_state, change_password, end_sess
 from accounts.services.tokens import close_streams
 from social.kernel import clock
 from social.kernel.errors import Invalid
+from social.kernel.events import publish
 
 
 def find_role(name: str) -> Role:
@@ -33,8 +35,12 @@ def set_role(*, user: User, role: Role | None) -> None:
 
 
 def approve(*, user: User) -> None:
-    """Let a pending user in."""
-    _update(user, approved=True)
+    """Let a pending user in. Announces UserApproved, once: the mail that sign-up has promised."""
+    with transaction.atomic():
+        waiting = User.objects.select_for_update().filter(pk=user.pk, approved=False).exists()
+        _update(user, approved=True)
+        if waiting:
+            publish(UserApproved(user_id=user.pk))
 
 
 def confirm(*, user: User) -> None:

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.utils.safestring import mark_safe
 
 from accounts.models import Account
-from accounts.pages.layout import page, person, show
+from accounts.pages.person import person
 from federation.documents.discovery import WEBFINGER_PATH
 from federation.documents.loading import uri_of
 from federation.views.actors import actor_response
@@ -23,6 +23,8 @@ from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.plain import plain
+from social.pages.frame import show
+from social.pages.views import page
 from statuses.pages.posts import shown
 from statuses.queries.statuses import list_statuses
 

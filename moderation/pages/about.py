@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from accounts.pages.layout import show
 from moderation.models import HouseRule
 from moderation.queries.instance import load_instance
 from social.kernel.text.plain import plain
+from social.pages.frame import show
 
 
 @require_safe

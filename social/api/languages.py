@@ -1,5 +1,6 @@
 """Knows in which language a person is answered: `?lang=`, then the user's own, then the browser's, then the server's.
 
+Pages also keep what was chosen, in a cookie that counts more than the user's own.
 Source: contract, parameters section 0 ("lang").
 """
 
@@ -12,6 +13,8 @@ from urllib.parse import parse_qsl
 from django.conf import settings
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
+
+COOKIE = "language"
 
 
 @lru_cache(maxsize=512)
@@ -45,6 +48,19 @@ def asked_for(request: Any) -> str | None:
 def was_asked_for(request: Any) -> bool:
     """Whether `?lang=` decided, so that a user's own language does not."""
     return asked_for(request) is not None
+
+
+def kept(request: Any) -> str | None:
+    """The language chosen on an earlier page."""
+    code = request.COOKIES.get(COOKIE)
+    return supported(code) if code else None
+
+
+def keep(response: Any, code: str) -> None:
+    """Have the browser remember a chosen language for a year."""
+    response.set_cookie(
+        COOKIE, code, max_age=365 * 86400, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
+    )
 
 
 def activate(code: str) -> None:

@@ -1,7 +1,7 @@
 """Knows what every request passes, and how those without a session leave out what only pages need.
 
 Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; everything for pages;
-MemberLanguageMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
+ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import secrets
 import time
 from collections.abc import Callable
 from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import translation
+from django.utils import timezone, translation
 
 from social.api import access_log, addresses, languages
 from social.kernel import logs
@@ -80,7 +81,7 @@ class RequestMiddleware:
 
 
 class LanguageMiddleware:
-    """Answers in the language of `?lang=` or Accept-Language; the gate and MemberLanguageMiddleware know the user's."""
+    """Answers in the language of `?lang=` or Accept-Language; the gate and ReaderMiddleware know the user's."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -96,19 +97,35 @@ class LanguageMiddleware:
             translation.deactivate()
 
 
-class MemberLanguageMiddleware:
-    """Pages are in the language of the person who is signed in, unless `?lang=` says otherwise."""
+class ReaderMiddleware:
+    """Pages are in the language and the time zone of whoever reads them.
+
+    The language named by `?lang=`, which is kept in a cookie for the pages that follow; else the one in the cookie;
+    else that of the person who is signed in; else what LanguageMiddleware found.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request."""
-        if settings.SESSION_COOKIE_NAME in request.COOKIES and not languages.was_asked_for(request):
-            locale = getattr(request.user, "locale", None)
-            if locale:
-                languages.activate(locale)
-        return self.get_response(request)
+        """Serve the request, and leave the thread with the server's own time zone."""
+        signed_in = settings.SESSION_COOKIE_NAME in request.COOKIES
+        chosen = languages.asked_for(request)
+        language = chosen or languages.kept(request) or (getattr(request.user, "locale", None) if signed_in else None)
+        if language:
+            languages.activate(language)
+        with timezone.override(_zone(getattr(request.user, "time_zone", None)) if signed_in else None):
+            response = self.get_response(request)
+        if chosen is not None and chosen != languages.kept(request):
+            languages.keep(response, chosen)
+        return response
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (KeyError, ValueError, OSError):  # zones come and go with the machine's own list of them
+        return None
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from social.api.routing import ApiRouter
 
 urlpatterns = [ApiRouter("tests.api.sample_urls")]
-handler404 = "social.api.pages.not_found"
-handler500 = "social.api.pages.server_error"
-handler403 = "social.api.pages.forbidden"
-handler400 = "social.api.pages.bad_request"
+handler404 = "social.pages.errors.not_found"
+handler500 = "social.pages.errors.server_error"
+handler403 = "social.pages.errors.forbidden"
+handler400 = "social.pages.errors.bad_request"

@@ -7,10 +7,10 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from accounts.pages.layout import show
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.text.scan import Kind, normalise_hashtag, scan
+from social.pages.frame import show
 from statuses.pages.posts import shown
 from statuses.queries.statuses import list_statuses
 from timelines.policies.access import HASHTAG

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from accounts.pages.scope_words import permissions
 from accounts.services.applications import register_application
 from accounts.services.tokens import issue_code, issue_token
 from social.api import scopes as tree
+from statuses.models import Status
 from tests.factories.accounts import make_user
+from tests.factories.statuses import make_status
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3] / "social"
@@ -147,3 +150,80 @@ def test_the_name_of_an_application_is_only_text(browser: Client) -> None:
     text = browser.get("/oauth/authorize", asked).content.decode()
     assert "<b onclick" not in text
     assert "&lt;b onclick" in text
+
+
+POPUP = ["/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/auth/disabled", "/auth/confirm",
+         "/auth/second_factor/sign_in", "/auth/sign_out", "/oauth/authorize", "/oauth/authorize/native?code=abc",
+         "/nothing/here"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", POPUP)
+def test_trap_51_pages_of_signing_in_leave_a_web_client_the_handle_of_its_popup(client: Client, path: str) -> None:
+    assert client.get(path)["Cross-Origin-Opener-Policy"] == "unsafe-none"
+
+
+def test_trap_51_consent_and_code_pages_and_the_redirects_between_them_too(browser: Client) -> None:
+    application = register_application(name="Elk", redirect_uris="urn:ietf:wg:oauth:2.0:oob", scopes="read")
+    asked = {"client_id": application.client_id, "redirect_uri": "urn:ietf:wg:oauth:2.0:oob", "response_type": "code"}
+    consent = browser.get("/oauth/authorize", asked)
+    granted = browser.post("/oauth/authorize", {**asked, "decision": "allow"})
+    code = browser.get(granted["Location"])
+    sent_away = Client().get("/oauth/authorize", asked)
+    wrong_form = Client(enforce_csrf_checks=True).post("/auth/sign_in")
+    for response, status in ((consent, 200), (granted, 302), (code, 200), (sent_away, 302), (wrong_form, 403)):
+        assert response.status_code == status
+        assert response["Cross-Origin-Opener-Policy"] == "unsafe-none"
+    assert browser.get("/")["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
+def test_what_is_not_there_has_one_page_in_the_frame_of_all_others(client: Client, person: User) -> None:
+    pages = [client.get(path) for path in ("/nothing/here", "/@nobody", "/@ada/1", "/tags/!", "/oauth/nothing")]
+    for page in pages:
+        text = page.content.decode()
+        assert page.status_code == 404
+        assert "There is nothing at this address, or it is not for you to see." in text
+        assert page["Content-Security-Policy"] == client.get("/about")["Content-Security-Policy"]
+        assert 'href="/about"' in text
+        assert 'hreflang="de"' in text
+        assert page["X-Request-Id"] in text
+
+
+def test_the_language_somebody_has_chosen_stays(client: Client, browser: Client, person: User) -> None:
+    assert 'lang="en"' in client.get("/auth/sign_in").content.decode()
+    assert '<html lang="de"' in client.get("/auth/sign_in?lang=de").content.decode()
+    assert '<html lang="de"' in client.get("/about", headers={"Accept-Language": "ar"}).content.decode()
+    assert '<html lang="de"' in client.get("/nothing/here").content.decode()
+    assert '<html lang="ar"' in client.get("/about?lang=ar").content.decode()
+    assert '<html lang="ar"' in client.get("/").content.decode()
+    User.objects.filter(pk=person.pk).update(locale="ar")
+    assert '<html lang="ar"' in browser.get("/").content.decode()
+    browser.get("/?lang=de")
+    assert '<html lang="de"' in browser.get("/").content.decode(), "the last choice counts more than the first"
+    browser.get("/?lang=xx")
+    assert '<html lang="de"' in browser.get("/").content.decode()
+    browser.cookies["language"] = "nonsense"
+    assert '<html lang="ar"' in browser.get("/").content.decode()
+    assert browser.get("/api/v1/nothing").headers.get("Set-Cookie") is None
+
+
+def test_crawlers_are_told_what_to_leave_alone(client: Client) -> None:
+    answer = client.get("/robots.txt")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    lines = answer.content.decode().splitlines()
+    assert lines[0] == "User-agent: *"
+    assert "Disallow: /auth/" in lines
+    assert "Disallow: /" not in lines
+
+
+def test_moments_are_in_the_readers_time_zone_and_name_it(client: Client, browser: Client, person: User) -> None:
+    post = make_status(person.account, "hello")
+    Status.objects.filter(pk=post.pk).update(created_at=datetime(2026, 1, 31, 23, 30, tzinfo=UTC))
+    path = f"/@ada/{post.id}"
+    assert "Jan. 31, 2026, 11:30 p.m. UTC" in client.get(path).content.decode()
+    User.objects.filter(pk=person.pk).update(time_zone="Europe/Berlin")
+    text = browser.get(path).content.decode()
+    assert "Feb. 1, 2026, 12:30 a.m. CET" in text
+    assert 'datetime="2026-02-01T00:30:00+01:00"' in text
+    assert "11:30 p.m. UTC" in client.get(path).content.decode(), "the next reader has a zone of their own"
+    User.objects.filter(pk=person.pk).update(time_zone="Nowhere/Land")
+    assert "11:30 p.m. UTC" in browser.get(path).content.decode()

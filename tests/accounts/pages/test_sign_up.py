@@ -11,10 +11,13 @@ from django.test import Client
 
 from accounts.events import ConfirmationRequested
 from accounts.models import AccessToken, User
+from accounts.services import staff
 from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
 from accounts.services.tokens import issue_token
 from social.kernel.errors import RateLimited, Unavailable
+from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import make_application, make_user
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 FORM = {"username": "Grace", "email": "Grace@example.com", "password": "correct horse", "agreement": "on"}
@@ -139,6 +142,7 @@ def test_row_24_a_forgotten_password_is_replaced_and_everything_old_ends(client:
     old.force_login(user)
     sent = client.post("/auth/password/reset", {"email": "ADA@example.com"}, headers={"Host": "evil.example"})
     assert sent["Location"] == "/auth/password/reset/sent"
+    work()
     (mail,) = mailoutbox
     assert mail.to == ["ada@example.com"]
     assert "evil.example" not in mail.body + mail.subject, "links never come from the Host header"
@@ -161,7 +165,40 @@ def test_row_24_a_forgotten_password_is_replaced_and_everything_old_ends(client:
 def test_an_unknown_address_gets_the_same_answer_and_no_mail(client: Client, mailoutbox: list[Any]) -> None:
     sent = client.post("/auth/password/reset", {"email": "nobody@example.com"})
     assert sent["Location"] == "/auth/password/reset/sent"
+    work()
     assert mailoutbox == []
+
+
+def test_row_64_known_and_unknown_addresses_are_answered_alike_while_mail_is_down(
+    client: Client, settings: Any, django_assert_max_num_queries: Any
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    make_user("ada")
+    answers = [client.post("/auth/password/reset", {"email": f"{name}@example.com"}) for name in ("ada", "nobody")]
+    assert [(answer.status_code, answer["Location"]) for answer in answers] == [(302, "/auth/password/reset/sent")] * 2
+    (row,) = OutboxRow.objects.filter(event="PasswordResetRequested")
+    drain(row.queue)
+    row.refresh_from_db()
+    assert row.attempts == 1, "the outbox tries again"
+
+
+def test_the_mail_that_sign_up_promises_is_sent_once_when_somebody_is_let_in(
+    client: Client, settings: Any, mailoutbox: list[Any]
+) -> None:
+    settings.REGISTRATIONS = "approval"
+    page = client.post("/auth/sign_up?lang=de", {**FORM, "reason": "I like it here"}, follow=True)
+    assert page.status_code == 200
+    user = User.objects.get()
+    work()
+    assert mailoutbox == []
+    staff.approve(user=user)
+    staff.approve(user=user)
+    work()
+    (mail,) = mailoutbox
+    assert mail.to == ["grace@example.com"]
+    assert mail.subject == "Willkommen bei social.localhost"
+    assert "http://social.localhost/auth/sign_in" in mail.body
 
 
 def test_a_new_link_can_be_asked_for_five_times(client: Client, counted: None) -> None:
@@ -188,7 +225,11 @@ def test_row_24_changing_the_password_needs_the_old_one_and_ends_everything(
     assert person.check_password("another horse")
     assert not AccessToken.objects.filter(pk=token.pk).exists()
     assert b"@ada@" not in browser.get("/").content
-    assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]
+    work()
+    (mail,) = mailoutbox
+    assert mail.to == ["ada@example.com"]
+    assert "Your password has been changed." in mail.body
+    assert "127.0.0.1" in mail.body
 
 
 def test_the_confirmation_mail_goes_to_those_who_still_need_it(client: Client, mailoutbox: list[Any]) -> None:

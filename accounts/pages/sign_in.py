@@ -1,4 +1,4 @@
-"""The doors people enter by: signing in, signing up, a forgotten password. allauth does the work."""
+"""Signing in, signing up, a forgotten password. allauth does the work."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 from allauth.account.views import LoginView, PasswordResetView, SignupView
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 
-from accounts.pages.forms import SignUpForm
+from accounts.pages.forms import ForgottenPasswordForm, SignUpForm
+from accounts.services.mails import request_password_reset
 from social.api import gate, limits
 from social.api.addresses import client_ip, rate_key
 from social.kernel.errors import Invalid
@@ -50,6 +52,12 @@ class ForgottenPasswordView(PasswordResetView):
         )
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
+
+    def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
+        """Have the link sent to the address on record: what was typed may only look like it."""
+        for user in form.users:
+            request_password_reset(user=user)
+        return redirect(self.get_success_url())
 
 
 def _refuse(*counts: limits.Count | None) -> None:

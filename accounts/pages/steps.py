@@ -1,0 +1,99 @@
+"""Knows the steps of signing in: pages that may lead on to an application which waits for its authorization."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from accounts.models import Application
+from accounts.policies.redirects import form_action_source
+from accounts.queries.applications import find_by_client_id
+from social.api import languages
+from social.pages.frame import allow_forms_to, is_local_path, with_query
+from social.pages.views import View, page
+
+AUTHORIZE = "/oauth/authorize"
+
+
+def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
+    """Send somebody to sign in who then comes back to this page (or to `back`), in the language asked for."""
+    return HttpResponseRedirect(sign_in_url(request, back or request.get_full_path()))
+
+
+def sign_in_url(request: HttpRequest, back: str) -> str:
+    """The address of the sign-in page that leads back."""
+    return with_query(reverse("account_login"), next=back, lang=languages.asked_for(request))
+
+
+def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
+    """Let the forms of this page end where an application is called: browsers check `form-action` on redirects too."""
+    source = form_action_source(redirect_uri)
+    allow_forms_to(response, [source] if source is not None else [])
+
+
+def step(view: View) -> View:
+    """Wrap a page of signing in that leads on to the address in `next`.
+
+    Where that is a request for authorization, the page names the application, and its forms may end where the
+    application is called: somebody who has authorized it before goes there straight from the form.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        application, redirect_uri = _waiting_application(request)
+        if application is not None:
+            allow_redirects_to(response, redirect_uri)
+        if isinstance(response, TemplateResponse):
+            response.context_data = {**(response.context_data or {}), **_links(request, application)}
+        return response
+
+    return page(wrapped, in_popup=True)
+
+
+def registrations() -> dict[str, bool]:
+    """Whether people may sign up, for the pages that lead there."""
+    return {
+        "registrations_open": settings.REGISTRATIONS != "closed",
+        "approval_required": settings.REGISTRATIONS == "approval",
+    }
+
+
+def _links(request: HttpRequest, application: Application | None) -> dict[str, Any]:
+    next_url, lang = _next(request), languages.asked_for(request)
+    return {
+        **registrations(),
+        "login_url": with_query(reverse("account_login"), next=next_url, lang=lang),
+        "signup_url": with_query(reverse("account_signup"), next=next_url, lang=lang),
+        "application_name": application.name if application is not None else "",
+    }
+
+
+def _next(request: HttpRequest) -> str:
+    """Where the person wants to go after signing in, if it is a page of ours."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    if not wanted:
+        # Between password and second factor it waits in the session.
+        pending = request.session.get(LOGIN_SESSION_KEY)
+        wanted = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
+    return wanted if is_local_path(wanted) else ""
+
+
+def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]:
+    parts = urlsplit(_next(request))
+    if parts.path != AUTHORIZE:
+        return None, ""
+    query = dict(parse_qsl(parts.query))
+    application = find_by_client_id(query.get("client_id", ""))
+    redirect_uri = query.get("redirect_uri", "")
+    if application is None or redirect_uri not in application.registered_redirect_uris:
+        return None, ""
+    return application, redirect_uri

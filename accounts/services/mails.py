@@ -1,0 +1,134 @@
+"""Writes to people about their accounts. Every mail goes through the outbox: no request waits for a mail server, and
+one that does not answer changes no answer (security row 64).
+
+The reactions raise Unavailable when the mail server does not answer, and the outbox tries again; those whose mail had
+left before it fell silent get it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from allauth.account import app_settings
+from allauth.account.utils import user_pk_to_url_str
+from django.conf import settings
+from django.core.cache import cache
+from django.core.mail import get_connection
+from django.db import transaction
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.events import PasswordResetRequested, SecurityChanged, UserApproved
+from accounts.models import User
+from social.kernel import links, mail
+from social.kernel.events import publish
+
+SECOND_FACTOR_LOCKED: Final = "second_factor_locked"
+# As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS): one mail for each.
+_LOCK_SECONDS: Final = 600
+_SECURITY: Final[Mapping[str, str | Promise]] = {
+    "password_changed": _("Your password has been changed."),
+    "password_set": _("Your password has been changed."),
+    "password_reset": _("Your password has been changed with a link from a mail."),
+    "totp_activated": _("A second factor has been set up: an authenticator app."),
+    "totp_deactivated": _("The second factor has been switched off."),
+    "recovery_codes_generated": _("New recovery codes have been made; the old ones no longer work."),
+    SECOND_FACTOR_LOCKED: _(
+        "Somebody who knows your password has typed too many wrong codes of your second factor. Codes are refused for "
+        "ten minutes now. If it was not you, change your password."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One mail: whom it is for, where it goes, its template and what that shows besides name and domain."""
+
+    user: User
+    address: str
+    template: str
+    context: Mapping[str, Any]
+
+
+def request_password_reset(*, user: User) -> None:
+    """Have a link sent with which the user can choose a new password. Announces PasswordResetRequested."""
+    with transaction.atomic():
+        publish(PasswordResetRequested(user_id=user.pk))
+
+
+def report_security_change(*, user: User, kind: str, address: str) -> None:
+    """Have the user told of something that concerns the safety of their account. Announces SecurityChanged.
+
+    `kind` is the last part of allauth's name for the mail, or SECOND_FACTOR_LOCKED; `address` is the network address
+    it was done from. A kind without words here is passed over.
+    """
+    if kind in _SECURITY:
+        with transaction.atomic():
+            publish(SecurityChanged(user_id=user.pk, kind=kind, address=address))
+
+
+def report_second_factor_lock(*, user: User, address: str) -> None:
+    """Have the user told that codes of their second factor are refused for a while; once per lock (security row 26)."""
+    if cache.add(f"second-factor-locked:{user.pk}", True, timeout=_LOCK_SECONDS):
+        report_security_change(user=user, kind=SECOND_FACTOR_LOCKED, address=address)
+
+
+def send_password_reset_mails(events: Sequence[PasswordResetRequested]) -> None:
+    """The reaction to PasswordResetRequested: a link that is good for three days and until the password changes."""
+    tokens = app_settings.PASSWORD_RESET_TOKEN_GENERATOR()
+
+    def link(user: User) -> str:
+        values = {"uidb36": user_pk_to_url_str(user), "key": tokens.make_token(user)}
+        return links.web_url(reverse("account_reset_password_from_key", kwargs=values))
+
+    users = _users(event.user_id for event in events)
+    send_all(Letter(user, user.email, "password_reset", {"link": link(user)}) for user in users.values())
+
+
+def send_security_mails(events: Sequence[SecurityChanged]) -> None:
+    """The reaction to SecurityChanged."""
+    users = _users(event.user_id for event in events)
+    link = links.web_url(reverse("account_change_password"))
+    send_all(
+        Letter(
+            users[event.user_id],
+            users[event.user_id].email,
+            "security",
+            {"change": _SECURITY[event.kind], "address": event.address, "link": link},
+        )
+        for event in events
+        if event.user_id in users
+    )
+
+
+def send_approval_mails(events: Sequence[UserApproved]) -> None:
+    """The reaction to UserApproved: the mail that the sign-up page has promised."""
+    link = links.web_url(reverse("account_login"))
+    users = _users(event.user_id for event in events)
+    send_all(Letter(user, user.email, "approval", {"link": link}) for user in users.values())
+
+
+def send_all(letters: Iterable[Letter]) -> None:
+    """Send mails in the languages of those who get them, by one connection. Raises Unavailable."""
+    connection = get_connection()
+    try:
+        for letter in letters:
+            context = {
+                "username": letter.user.account.username,
+                "domain": settings.LOCAL_DOMAIN,
+                **letter.context,
+            }
+            language = letter.user.locale or settings.LANGUAGE_CODE
+            mail.send(letter.address, letter.template, context, language, connection=connection)
+    finally:
+        connection.close()
+
+
+def _users(user_ids: Iterable[int]) -> dict[int, User]:
+    """Those who are still there, the oldest first; a reaction is called with five events at most."""
+    wanted = set(user_ids)
+    found = User.objects.select_related("account").filter(pk__in=wanted)
+    return {user.pk: user for user in found.order_by("pk")}

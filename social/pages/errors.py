@@ -1,0 +1,79 @@
+"""Knows what is answered where something is wrong: JSON under /api, one page for people elsewhere.
+
+`social.urls` names these: `handler400 = "social.pages.errors.bad_request"`, `handler403 = ...forbidden`,
+`handler404 = ...not_found`, `handler500 = ...server_error`. They need neither database nor session.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.template import loader
+from django.utils.translation import gettext as _
+
+from social.api import responses
+from social.api.exceptions import status_of
+from social.api.middleware import is_sessionless
+from social.kernel.errors import KernelError, NotFound, RateLimited
+from social.pages.frame import frame, protect
+
+
+def error_page(request: HttpRequest, title: str, text: str, *, status: int, detail: str = "") -> HttpResponse:
+    """A page that says what went wrong and what to do; `detail` is for developers."""
+    context: dict[str, Any] = {
+        **frame(request),
+        "status": status,
+        "title": title,
+        "text": text,
+        "detail": detail,
+        "request_id": getattr(request, "id", ""),
+    }
+    response = HttpResponse(loader.render_to_string("pages/error.html", context), status=status)
+    # Errors meet people on their way through a popup too; there is nothing on the page that another one could steal.
+    protect(response, in_popup=True)
+    return response
+
+
+def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
+    """The page for an error that a service or query raised."""
+    if isinstance(error, NotFound):
+        return not_found(request)
+    status = status_of(error)
+    if isinstance(error, RateLimited):
+        text = _("You have tried this too often. Please wait a while, then try again.")
+        return error_page(request, _("Too many attempts"), text, status=status)
+    return error_page(request, _("This did not work"), error.message, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """400: the request itself is broken."""
+    return _answer(request, 400, _("Bad Request"), _("Your browser sent something this server could not read."))
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """403: understood and refused."""
+    return _answer(request, 403, _("This action is not allowed"), _("You may not see or do this."))
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """404, for a path nobody serves too."""
+    return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or it is not for you to see."))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500: the trace is in the log, under the request's id."""
+    text = _("Something went wrong on this server. Trying again later may help.")
+    return _answer(request, 500, _("Internal Server Error"), text)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403: a form without its token, mostly from a page open for too long or a browser without cookies."""
+    text = _("This page was open for too long, or your browser keeps no cookies. Go back, reload, and try again.")
+    return _answer(request, 403, _("The form could not be checked"), text)
+
+
+def _answer(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
+    if is_sessionless(request.path_info):
+        return responses.error(title, status=status)
+    return error_page(request, title, text, status=status)

@@ -1,0 +1,37 @@
+"""Turns views into pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+
+from social.kernel.errors import KernelError
+from social.pages.errors import of_kernel
+from social.pages.frame import frame, protect
+
+View = Callable[..., HttpResponseBase]
+
+
+def page(view: View, *, in_popup: bool = False) -> View:
+    """Wrap a view whose answers are pages: it gives them frame and security headers, and shows kernel errors.
+
+    `in_popup`: the page is a step of signing in or of authorizing an application, which web clients open in a popup.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = view(request, *args, **kwargs)
+        except KernelError as error:
+            response = of_kernel(request, error)
+        if isinstance(response, TemplateResponse):
+            response.context_data = {**frame(request), **(response.context_data or {})}
+        protect(response, in_popup=in_popup)
+        return response
+
+    return wrapped
