@@ -4,6 +4,7 @@ from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
+from accounts.viewsets.networks import NetworksViewSet
 from social.api.routing import endpoint
 
 ACCOUNT = "api/v1/accounts/<id>"
@@ -19,6 +20,22 @@ urlpatterns = [
     endpoint("api/v1/accounts/lookup", AccountsViewSet, {"get": "lookup"}),
     endpoint("api/v1/accounts/search", AccountsViewSet, {"get": "search"}),
     endpoint("api/v1/accounts/relationships", AccountsViewSet, {"get": "relationships"}),
+    endpoint("api/v1/accounts/familiar_followers", NetworksViewSet, {"get": "familiar_followers"}),
+    endpoint("api/v1/endorsements", NetworksViewSet, {"get": "endorsements"}),
+    endpoint("api/v1/blocks", NetworksViewSet, {"get": "blocks"}),
+    endpoint("api/v1/mutes", NetworksViewSet, {"get": "mutes"}),
+    endpoint("api/v1/follow_requests", NetworksViewSet, {"get": "follow_requests"}),
+    endpoint("api/v1/follow_requests/<account_id>/authorize", NetworksViewSet, {"post": "authorize"}),
+    endpoint("api/v1/follow_requests/<account_id>/reject", NetworksViewSet, {"post": "reject"}),
+    endpoint(f"{ACCOUNT}/followers", NetworksViewSet, {"get": "followers"}),
+    endpoint(f"{ACCOUNT}/following", NetworksViewSet, {"get": "following"}),
+    endpoint(f"{ACCOUNT}/endorsements", NetworksViewSet, {"get": "endorsements_of"}),
+    endpoint(f"{ACCOUNT}/endorse", NetworksViewSet, {"post": "endorse"}),
+    endpoint(f"{ACCOUNT}/unendorse", NetworksViewSet, {"post": "unendorse"}),
+    endpoint(f"{ACCOUNT}/pin", NetworksViewSet, {"post": "endorse"}),
+    endpoint(f"{ACCOUNT}/unpin", NetworksViewSet, {"post": "unendorse"}),
+    endpoint(f"{ACCOUNT}/note", NetworksViewSet, {"post": "note"}),
+    endpoint(f"{ACCOUNT}/remove_from_followers", NetworksViewSet, {"post": "remove_from_followers"}),
     endpoint(ACCOUNT, AccountsViewSet, {"get": "retrieve"}),
     *(
         endpoint(f"{ACCOUNT}/{name}", AccountsViewSet, {"post": name})

@@ -1114,5 +1114,62 @@ class Migration(migrations.Migration):
             model_name="collectionitem",
             constraint=models.UniqueConstraint(fields=("collection", "account"), name="accounts_collectionitem_pair"),
         ),
+        migrations.CreateModel(
+            name="AccountNote",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("comment", models.TextField()),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notes_written",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "target"), name="accounts_note_pair"),
+                    models.CheckConstraint(
+                        condition=models.Q(("comment__length__lte", 2000)), name="accounts_note_length"
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Endorsement",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="endorsements",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "target"), name="accounts_endorsement_pair")
+                ],
+            },
+        ),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

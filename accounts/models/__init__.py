@@ -8,6 +8,7 @@ from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.domain import Domain
 from accounts.models.follow import Follow, FollowRequest
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken
+from accounts.models.private import AccountNote, Endorsement
 from accounts.models.site_setting import SiteSetting
 from accounts.models.tag import Tag
 from accounts.models.user import Role, User
@@ -15,6 +16,7 @@ from accounts.models.user import Role, User
 __all__ = [
     "AccessToken",
     "Account",
+    "AccountNote",
     "AccountStat",
     "ActorType",
     "Application",
@@ -25,6 +27,7 @@ __all__ = [
     "Device",
     "Domain",
     "EncryptedMessage",
+    "Endorsement",
     "Follow",
     "FollowRequest",
     "Grant",

@@ -31,6 +31,12 @@ SELECT 'blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_block
 UNION ALL
 SELECT 'muting', target_id, hide_notifications, NULL, NULL, expires_at FROM accounts_mute
  WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s) AND (expires_at IS NULL OR expires_at > %(now)s)
+UNION ALL
+SELECT 'endorsing', target_id, NULL, NULL, NULL, NULL FROM accounts_endorsement
+ WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
+UNION ALL
+SELECT 'note', target_id, NULL, NULL, ARRAY[comment], NULL FROM accounts_accountnote
+ WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
 """
 
 _KNOWN: Final = f"""{_RELATIONS}
@@ -69,16 +75,21 @@ def _rows(sql: str, viewer_id: int, ids: list[int]) -> list[tuple[Any, ...]]:
 
 
 def _relations(viewer_id: int, rows: list[tuple[Any, ...]]) -> Relations:
-    sets: dict[str, set[int]] = {name: set() for name in ("followed_by", "requested_by", "blocking", "blocked_by")}
+    sets: dict[str, set[int]] = {
+        name: set() for name in ("followed_by", "requested_by", "blocking", "blocked_by", "endorsing")
+    }
     following: dict[int, FollowOptions] = {}
     requested: dict[int, FollowOptions] = {}
     muting: dict[int, MuteOptions] = {}
+    notes: dict[int, str] = {}
     for kind, account_id, flag, notify, languages, expires_at in rows:
         if kind == "following" or kind == "requested":
             options = FollowOptions(flag, notify, None if languages is None else tuple(languages))
             (following if kind == "following" else requested)[account_id] = options
         elif kind == "muting":
             muting[account_id] = MuteOptions(flag, expires_at)
+        elif kind == "note":
+            notes[account_id] = languages[0]
         else:
             sets[kind].add(account_id)
     return Relations(
@@ -90,4 +101,6 @@ def _relations(viewer_id: int, rows: list[tuple[Any, ...]]) -> Relations:
         requested_by=frozenset(sets["requested_by"]),
         blocking=frozenset(sets["blocking"]),
         blocked_by=frozenset(sets["blocked_by"]),
+        endorsing=frozenset(sets["endorsing"]),
+        notes=notes,
     )

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.events import AccountFollowed, AccountUnfollowed, FollowChanged, FollowRequested
-from accounts.models import Account, AccountStat, Follow, FollowRequest
+from accounts.models import Account, AccountStat, Endorsement, Follow, FollowRequest
 from accounts.policies.following import follow_limit, may_follow, needs_request
 from accounts.queries.relations import load_relations
 from accounts.services.counters import bump
@@ -172,7 +172,7 @@ def unfollow_account(*, account: Account, target: Account) -> None:
 
 
 def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
-    """Remove follow and request of `account_id` to `target_id`, under the pair's lock; True if there was one.
+    """Remove follow, endorsement and request of `account_id` to `target_id`, under the pair's lock; True if one was there.
 
     `ended_by_id` is the one of the two whose doing it is.
     """
@@ -190,5 +190,6 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
         request.delete()
     if follow is not None:
         follow.delete()
+        Endorsement.objects.filter(account_id=account_id, target_id=target_id).delete()
         bump({(account_id, "following_count"): -1, (target_id, "followers_count"): -1})
     return True

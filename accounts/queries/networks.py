@@ -1,0 +1,85 @@
+"""Reads lists of people: who follows whom, who asks to, who is blocked, muted or endorsed; newest first by row.
+
+Each answers rows with `id` and the account's id; entities are loaded by whoever presents a page of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from accounts.models import Account, Block, Endorsement, Follow, FollowRequest, Mute
+from social.kernel import clock
+
+FAMILIAR_SHOWN = 10
+
+
+def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
+    """Who follows the account, as the viewer may see it (`person_id`): nobody for who is suspended, hides their
+    network, or blocks the viewer; without whom the viewer blocks or mutes and who blocks the viewer.
+    """
+    rows = Follow.objects.filter(target=account).annotate(person_id=F("account_id"))
+    return _shown_to(rows, "account_id", account, viewer_id)
+
+
+def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
+    """Whom the account follows; as `list_followers`."""
+    rows = Follow.objects.filter(account=account).annotate(person_id=F("target_id"))
+    return _shown_to(rows, "target_id", account, viewer_id)
+
+
+def list_follow_requests(account_id: int) -> QuerySet[FollowRequest]:
+    """Who waits for an answer of the account; suspended people are left out."""
+    rows = FollowRequest.objects.filter(target_id=account_id, account__suspended_at=None)
+    return rows.annotate(person_id=F("account_id"))
+
+
+def list_blocked(account_id: int) -> QuerySet[Block]:
+    """Whom the account blocks; suspended people are left out."""
+    rows = Block.objects.filter(account_id=account_id, target__suspended_at=None)
+    return rows.annotate(person_id=F("target_id"))
+
+
+def list_muted(account_id: int) -> QuerySet[Mute]:
+    """Whom the account mutes now; suspended people are left out."""
+    rows = Mute.objects.filter(account_id=account_id, target__suspended_at=None)
+    return rows.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now())).annotate(person_id=F("target_id"))
+
+
+def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
+    """Whom the account endorses, to be paged by the endorsed account's id; suspended people are left out."""
+    rows = Endorsement.objects.filter(account_id=account_id, target__suspended_at=None)
+    return rows.annotate(person_id=F("target_id"))
+
+
+def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
+    """For each of these accounts, as far as it exists, some of those who follow it and are followed by the viewer.
+
+    At most FAMILIAR_SHOWN each, none for who hides their network; nobody who hides theirs is named. Two queries.
+    """
+    known = Account.objects.filter(id__in=list(account_ids), suspended_at=None).values_list("id", "hide_collections")
+    open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
+    found: dict[int, list[int]] = {number: [] for number, _hidden in known}
+    followed = Follow.objects.filter(account_id=viewer_id, target_id=OuterRef("account_id"))
+    rows = Follow.objects.filter(Exists(followed), target_id__in=open_ids, account__suspended_at=None)
+    rows = rows.exclude(account__hide_collections=True).exclude(account_id=viewer_id)
+    for target_id, account_id in rows.order_by("-id").values_list("target_id", "account_id"):
+        if len(found[target_id]) < FAMILIAR_SHOWN:
+            found[target_id].append(account_id)
+    return found
+
+
+def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: int | None) -> QuerySet[Follow]:
+    if owner.suspended or (owner.hide_collections and viewer_id != owner.id):
+        return rows.none()
+    if viewer_id is None or viewer_id == owner.id:
+        return rows
+    if Block.objects.filter(account=owner, target_id=viewer_id).exists():
+        return rows.none()
+    blocks = Block.objects.filter(
+        Q(account_id=viewer_id, target_id=OuterRef(person)) | Q(account_id=OuterRef(person), target_id=viewer_id)
+    )
+    mutes = Mute.objects.filter(account_id=viewer_id, target_id=OuterRef(person))
+    mutes = mutes.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
+    return rows.filter(~Exists(blocks), ~Exists(mutes))

@@ -1,0 +1,37 @@
+"""Writes what somebody keeps about other people: private notes and endorsements."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, AccountNote, Endorsement, Follow
+from accounts.models.private import COMMENT_LIMIT
+from accounts.services.following import pair_name
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.locks import lock
+
+
+def write_note(*, account: Account, target: Account, comment: str) -> None:
+    """Keep a note about `target`; a blank one removes it. Raises Invalid for more than COMMENT_LIMIT characters."""
+    if len(comment) > COMMENT_LIMIT:
+        message = _("is too long (maximum is {count} characters)").format(count=COMMENT_LIMIT)
+        raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message, _("Comment"))])
+    if comment.strip():
+        AccountNote.objects.update_or_create(account=account, target=target, defaults={"comment": comment})
+    else:
+        AccountNote.objects.filter(account=account, target=target).delete()
+
+
+def endorse_account(*, account: Account, target: Account) -> None:
+    """Recommend `target` on one's profile; twice is no error. Raises Invalid for whom one does not follow."""
+    with transaction.atomic():
+        lock(pair_name(account.id, target.id))
+        if not Follow.objects.filter(account=account, target=target).exists():
+            raise Invalid.sentence(_("You must be already following the person you want to endorse"))
+        Endorsement.objects.get_or_create(account=account, target=target)
+
+
+def unendorse_account(*, account: Account, target: Account) -> None:
+    """Recommend `target` no more; nothing happens when it was not recommended."""
+    Endorsement.objects.filter(account=account, target=target).delete()

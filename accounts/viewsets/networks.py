@@ -1,0 +1,175 @@
+"""Lists of people over HTTP: followers, requests, blocks, mutes, endorsements; and the acts that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.models import Account
+from accounts.queries.accounts import find_account
+from accounts.queries.cards import load_cards
+from accounts.queries.networks import (
+    list_blocked,
+    list_endorsed,
+    list_follow_requests,
+    list_followers,
+    list_following,
+    list_muted,
+    load_familiar_followers,
+)
+from accounts.queries.people import find_own_account
+from accounts.queries.relations import load_known_relations
+from accounts.serializers.presenting import present_cards
+from accounts.serializers.relationship import relationship_entity
+from accounts.services.follow_requests import authorize_request, reject_request, remove_follower
+from accounts.services.private import endorse_account, unendorse_account, write_note
+from social.api.access import optional_user, user
+from social.api.declarations import Endpoint
+from social.api.inputs import as_list, parameters
+from social.api.pagination import ByCursor, Limit, Page
+from social.api.responses import reply
+from social.api.viewsets import ApiViewSet
+from social.kernel import clock
+from social.kernel.ids import parse_id
+
+LIMIT = Limit(40, 80)
+_BY_ROW = ByCursor(LIMIT, prev="since_id")
+_ALL_FOR_ZERO = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id")
+FAMILIAR_IDS_LIMIT = 40
+
+
+class NetworksViewSet(ApiViewSet):
+    """Who follows, asks, is blocked, muted and endorsed."""
+
+    endpoints = {
+        "followers": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
+        "following": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
+        "endorsements_of": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
+        "familiar_followers": Endpoint(user("read:follows"), "FamiliarFollowers", many=True, also=("id",)),
+        "endorsements": Endpoint(user("read:accounts"), "Account", many=True, paging=_ALL_FOR_ZERO),
+        "blocks": Endpoint(user("read:blocks", "follow"), "Account", many=True, paging=_BY_ROW),
+        "mutes": Endpoint(user("read:mutes", "follow"), "MutedAccount", many=True, paging=_BY_ROW),
+        "follow_requests": Endpoint(user("read:follows", "follow"), "Account", many=True, paging=_BY_ROW),
+        "authorize": Endpoint(user("write:follows", "follow"), "Relationship"),
+        "reject": Endpoint(user("write:follows", "follow"), "Relationship"),
+        "remove_from_followers": Endpoint(user("write:follows", "follow"), "Relationship"),
+        "endorse": Endpoint(user("write:accounts"), "Relationship"),
+        "unendorse": Endpoint(user("write:accounts"), "Relationship"),
+        "note": Endpoint(user("write:accounts"), "Relationship", also=("comment",)),
+    }
+
+    def followers(self, request: Request, id: int) -> HttpResponse:
+        """Who follows an account."""
+        rows = list_followers(find_account(id), self.viewer_id)
+        return _respond(self.paginate(rows))
+
+    def following(self, request: Request, id: int) -> HttpResponse:
+        """Whom an account follows."""
+        rows = list_following(find_account(id), self.viewer_id)
+        return _respond(self.paginate(rows))
+
+    def endorsements_of(self, request: Request, id: int) -> HttpResponse:
+        """Whom an account recommends."""
+        account = find_account(id)
+        rows = list_endorsed(account.id)
+        page = self.paginate(rows.none() if account.suspended else rows, cursor="target_id")
+        return _respond(page)
+
+    def endorsements(self, request: Request) -> HttpResponse:
+        """Whom one recommends oneself; with `limit=0` all of them, oldest account first."""
+        page = self.paginate(list_endorsed(self.account_id), cursor="target_id")
+        if page.limit == 0:
+            page.items.reverse()
+        return _respond(page)
+
+    def blocks(self, request: Request) -> HttpResponse:
+        """Whom one blocks."""
+        return _respond(self.paginate(list_blocked(self.account_id)))
+
+    def mutes(self, request: Request) -> HttpResponse:
+        """Whom one mutes, and until when."""
+        page = self.paginate(list_muted(self.account_id))
+        entities = _entities([row.target_id for row in page.items])
+        shown = []
+        for row in page.items:
+            if row.target_id in entities:
+                ending = orjson.dumps({"mute_expires_at": clock.iso_or_none(row.expires_at)})
+                shown.append(orjson.Fragment(orjson.dumps(entities[row.target_id])[:-1] + b"," + ending[1:]))
+        return page.respond(shown)
+
+    def follow_requests(self, request: Request) -> HttpResponse:
+        """Who asks to follow."""
+        return _respond(self.paginate(list_follow_requests(self.account_id)))
+
+    def authorize(self, request: Request, account_id: int) -> HttpResponse:
+        """Let somebody follow who has asked to."""
+        requester = find_account(account_id)
+        authorize_request(account=self._me(), requester=requester)
+        return self._relationship(requester)
+
+    def reject(self, request: Request, account_id: int) -> HttpResponse:
+        """Refuse a request."""
+        requester = find_account(account_id)
+        reject_request(account=self._me(), requester=requester)
+        return self._relationship(requester)
+
+    def remove_from_followers(self, request: Request, id: int) -> HttpResponse:
+        """End somebody's follow of oneself."""
+        follower = find_account(id)
+        remove_follower(account=self._me(), follower=follower)
+        return self._relationship(follower)
+
+    def endorse(self, request: Request, id: int) -> HttpResponse:
+        """Recommend somebody one follows."""
+        target = find_account(id)
+        endorse_account(account=self._me(), target=target)
+        return self._relationship(target)
+
+    def unendorse(self, request: Request, id: int) -> HttpResponse:
+        """Recommend somebody no more."""
+        target = find_account(id)
+        unendorse_account(account=self._me(), target=target)
+        return self._relationship(target)
+
+    def note(self, request: Request, id: int) -> HttpResponse:
+        """Keep a private note about somebody; a blank one removes it."""
+        target = find_account(id)
+        comment = parameters(request).get("comment")
+        write_note(account=self._me(), target=target, comment=comment if isinstance(comment, str) else "")
+        return self._relationship(target)
+
+    def familiar_followers(self, request: Request) -> HttpResponse:
+        """Of those one follows, who follows each of these accounts; at most 40 accounts are looked at."""
+        asked = [parse_id(item) for item in as_list(parameters(request).get("id"), scalar=True)]
+        ids = list(dict.fromkeys(number for number in asked if number is not None))[:FAMILIAR_IDS_LIMIT]
+        found = load_familiar_followers(self.account_id, ids)
+        entities = _entities([number for people in found.values() for number in people])
+        return reply(
+            [
+                {"id": str(number), "accounts": [entities[person] for person in found[number] if person in entities]}
+                for number in ids
+                if number in found
+            ]
+        )
+
+    def _me(self) -> Account:
+        return find_own_account(self.identity.account_id)
+
+    def _relationship(self, target: Account) -> HttpResponse:
+        # Known ones: a note about oneself is shown, and `load_relations` leaves oneself out.
+        _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
+        return reply(relationship_entity(target.id, relations))
+
+
+def _entities(account_ids: Sequence[int]) -> dict[int, orjson.Fragment]:
+    return present_cards(load_cards(account_ids))
+
+
+def _respond(page: Page[Any]) -> HttpResponse:
+    ids = [row.person_id for row in page.items]
+    entities = _entities(ids)
+    return page.respond([entities[number] for number in ids if number in entities])
