@@ -1,18 +1,18 @@
-"""Fetches accounts of other servers and keeps them: the one place where a remote `Account` row is written."""
+"""Fetches accounts of other servers, has their addresses confirmed, and hands them to the service that keeps them."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db import transaction
 
-from accounts.events import ProfileUpdated
-from accounts.models import Account, AccountStat, Domain, KeyPair
-from accounts.models.account import SuspensionOrigin
+from accounts.models import Account, KeyPair
 from accounts.queries.accounts import split_address
+from accounts.services.remote_accounts import RemoteKey, RemoteProfile, note_fetched, store_remote_account
 from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone
@@ -20,15 +20,13 @@ from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import is_own
 from social.kernel import clock
-from social.kernel.errors import Unavailable
-from social.kernel.events import publish
+from social.kernel.errors import Conflict, Unavailable
 from social.kernel.locks import lock
 from statuses.services.refreshing import show_mentions_anew
 
 logger = logging.getLogger("social.federation")
 
 STALE_AFTER: Final = timedelta(days=1)
-_SHOWN: Final = ("username", "domain", "url")
 
 
 def is_stale(account: Account) -> bool:
@@ -69,7 +67,7 @@ def refresh_if_stale(account: Account) -> Account:
         return refresh(account)
     except (Rejected, Unavailable) as error:
         logger.info("%s could not be looked at again: %s", account.uri, error)
-        Account.objects.filter(id=account.id).update(fetched_at=clock.now())
+        note_fetched(account.id)
         return account
 
 
@@ -98,16 +96,17 @@ def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
     if received.key is not None or received.key_reference is None:
         return received
     key = read_key(fetch_document(received.key_reference, deadline=deadline), received.uri)
-    return ReceivedActor(**{**received.__dict__, "key": key})
+    return replace(received, key=key)
 
 
-def _confirmed(received: ReceivedActor, deadline: float) -> webfinger.Found:
+def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.Found:
+    """The actor's address, confirmed by WebFinger; with `again` also a known one that was not looked at for a day."""
     acct = received.acct or f"{received.username}@{origin_of(received.uri)}"
     pair = split_address(acct)
     if pair is None or pair[1] is None:
         raise Rejected("the actor has no address on another server")
     known = Account.objects.filter(uri=received.uri, domain=pair[1], username__iexact=pair[0]).first()
-    if known is not None and not is_stale(known):
+    if known is not None and not (again and is_stale(known)):
         return webfinger.Found(known.username, pair[1], received.uri)
     found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
     if found.username.lower() != received.username.lower():
@@ -116,83 +115,68 @@ def _confirmed(received: ReceivedActor, deadline: float) -> webfinger.Found:
 
 
 def keep_actor(received: ReceivedActor, found: webfinger.Found) -> Account:
-    """Write what was fetched; announces ProfileUpdated when something shown has changed.
+    """Write what was read, under the address that WebFinger has confirmed.
 
-    Safe against two at once: both end with the same row. Raises Rejected for an id that was deleted, an address that
-    another actor has, and a key that another account has.
+    Raises Rejected for an id that was deleted or is one of ours, an address that another actor has, and a key that
+    another account has.
     """
     try:
         with transaction.atomic():
             lock(f"object:{received.uri}")
             if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
-            account = _write(received, found)
-            _keep_key(account, received.key)
-            Domain.objects.bulk_create([Domain(name=found.domain)], ignore_conflicts=True)
-    except IntegrityError as error:
-        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
-        raise Rejected(f"the address or the key is another actor's ({constraint})") from None
-    return Account.objects.get(id=account.id)
+            stored = store_remote_account(profile=_profile(received, found), key=_key(received))
+            if stored.renamed:
+                show_mentions_anew(stored.account.id)
+    except Conflict:
+        raise Rejected("the id, the address or the key is another actor's") from None
+    return stored.account
 
 
-def _write(received: ReceivedActor, found: webfinger.Found) -> Account:
-    values = _values(received, found)
-    account = Account.objects.select_for_update().filter(uri=received.uri).first()
-    now = clock.now()
-    if account is None:
-        if received.suspended:
-            values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
-        account = Account.objects.create(uri=received.uri, fetched_at=now, **values)
-        AccountStat.objects.create(account=account)
-        return account
-    if account.local:
-        raise Rejected("the actor would be one of ours")
-    if received.suspended and account.suspended_at is None:
-        values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
-    elif not received.suspended and account.suspension_origin == SuspensionOrigin.REMOTE:
-        values |= {"suspended_at": None, "suspension_origin": None}
-    changed = {name: value for name, value in values.items() if getattr(account, name) != value}
-    if not changed:
-        Account.objects.filter(id=account.id).update(fetched_at=now)
-        return account
-    Account.objects.filter(id=account.id).update(fetched_at=now, version=F("version") + 1, **changed)
-    if not changed.keys().isdisjoint(_SHOWN):
-        show_mentions_anew(account.id)
-    publish(ProfileUpdated(account_id=account.id))
-    return account
+def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
+    """Take over what an actor says of itself, in a document that it has signed (contract, federation section 7).
+
+    Nothing is fetched as long as its address and its key are those known. Raises as `fetch_actor`.
+    """
+    received = read_actor(document)
+    if received.uri != actor.uri:
+        raise Rejected("only the actor's own profile is updated")
+    pair = KeyPair.objects.filter(account=actor).first()
+    if pair is not None and received.key is None and received.key_reference in (None, pair.key_id):
+        received = replace(received, key=ReceivedKey(pair.key_id, pair.public_key))
+    return keep_actor(_with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False))
 
 
-def _values(received: ReceivedActor, found: webfinger.Found) -> dict[str, Any]:
-    return {
-        "username": found.username,
-        "domain": found.domain,
-        "url": received.url,
-        "actor_type": received.type,
-        "display_name": received.name,
-        "note": received.summary,
-        "note_html": received.summary_html,
-        "fields": received.fields,
-        "locked": received.locked,
-        "discoverable": received.discoverable,
-        "indexable": received.indexable,
-        "memorial": received.memorial,
-        "avatar_remote_url": received.icon,
-        "avatar_description": received.icon_description,
-        "header_remote_url": received.image,
-        "header_description": received.image_description,
-        "also_known_as": received.also_known_as,
-        "attribution_domains": received.attribution_domains,
-        "inbox_url": received.inbox,
-        "shared_inbox_url": received.shared_inbox,
-        "outbox_url": received.outbox,
-        "followers_url": received.followers,
-        "following_url": received.following,
-        "featured_url": received.featured,
-    }
+def _key(received: ReceivedActor) -> RemoteKey | None:
+    return RemoteKey(received.key.id, received.key.pem) if received.key is not None else None
 
 
-def _keep_key(account: Account, key: ReceivedKey | None) -> None:
-    if key is None:
-        KeyPair.objects.filter(account=account).delete()
-        return
-    KeyPair.objects.update_or_create(account=account, defaults={"key_id": key.id, "public_key": key.pem})
+def _profile(received: ReceivedActor, found: webfinger.Found) -> RemoteProfile:
+    return RemoteProfile(
+        uri=received.uri,
+        username=found.username,
+        domain=found.domain,
+        url=received.url,
+        actor_type=received.type,
+        inbox_url=received.inbox,
+        shared_inbox_url=received.shared_inbox,
+        outbox_url=received.outbox,
+        followers_url=received.followers,
+        following_url=received.following,
+        featured_url=received.featured,
+        display_name=received.name,
+        note=received.summary,
+        note_html=received.summary_html,
+        fields=received.fields,
+        locked=received.locked,
+        discoverable=received.discoverable,
+        indexable=received.indexable,
+        memorial=received.memorial,
+        suspended=received.suspended,
+        avatar_remote_url=received.icon,
+        avatar_description=received.icon_description,
+        header_remote_url=received.image,
+        header_description=received.image_description,
+        also_known_as=received.also_known_as,
+        attribution_domains=received.attribution_domains,
+    )

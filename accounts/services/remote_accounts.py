@@ -1,0 +1,136 @@
+"""Writes accounts of other servers as their own servers describe them; local accounts are never touched here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from accounts.events import ProfileUpdated
+from accounts.models import Account, AccountStat, Domain, KeyPair
+from accounts.models.account import SuspensionOrigin
+from social.kernel import clock
+from social.kernel.errors import Conflict
+from social.kernel.events import publish
+from social.kernel.locks import lock
+
+_SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url"})
+_NO_COLUMNS: Final = frozenset({"uri", "suspended"})
+
+
+@dataclass(frozen=True)
+class RemoteKey:
+    """The public key of an account, by its id."""
+
+    id: str
+    pem: str
+
+
+@dataclass(frozen=True)
+class RemoteProfile:
+    """An account of another server, typed, sanitised and clamped; the names are those of the columns.
+
+    `suspended` is what its own server says of it (contract, federation section 4).
+    """
+
+    uri: str
+    username: str
+    domain: str
+    url: str
+    actor_type: str
+    inbox_url: str
+    shared_inbox_url: str = ""
+    outbox_url: str = ""
+    followers_url: str = ""
+    following_url: str = ""
+    featured_url: str = ""
+    display_name: str = ""
+    note: str = ""
+    note_html: str = ""
+    fields: Sequence[dict[str, Any]] = field(default_factory=list)
+    locked: bool = False
+    discoverable: bool | None = None
+    indexable: bool = False
+    memorial: bool = False
+    suspended: bool = False
+    avatar_remote_url: str = ""
+    avatar_description: str = ""
+    header_remote_url: str = ""
+    header_description: str = ""
+    also_known_as: Sequence[str] = field(default_factory=list)
+    attribution_domains: Sequence[str] = field(default_factory=list)
+
+    def columns(self) -> dict[str, Any]:
+        """The values as they are stored."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NO_COLUMNS}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The account as it is now; `renamed` when what posts that mention it show of it has changed."""
+
+    account: Account
+    renamed: bool
+
+
+def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Stored:
+    """Create or change the account with this ActivityPub id, and its key; without one it has none from now on.
+
+    Safe against two at once: both end with the same row. Announces ProfileUpdated when something that is shown has
+    changed. Raises Conflict for an id of a local account, an address that another account has, and a key that another
+    account has.
+    """
+    try:
+        with transaction.atomic():
+            lock(f"actor:{profile.uri}")
+            account = Account.objects.select_for_update().filter(uri=profile.uri).first()
+            if account is not None and account.local:
+                raise Conflict
+            changed = _create(profile) if account is None else _change(account, profile)
+            account = Account.objects.get(uri=profile.uri)
+            _store_key(account, key)
+            Domain.objects.bulk_create([Domain(name=profile.domain)], ignore_conflicts=True)
+    except IntegrityError:
+        raise Conflict from None
+    return Stored(account, renamed=not changed.isdisjoint(_SHOWN_IN_MENTIONS))
+
+
+def _create(profile: RemoteProfile) -> frozenset[str]:
+    now = clock.now()
+    suspended = {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE} if profile.suspended else {}
+    account = Account.objects.create(uri=profile.uri, fetched_at=now, **profile.columns(), **suspended)
+    AccountStat.objects.create(account=account)
+    return frozenset()
+
+
+def _change(account: Account, profile: RemoteProfile) -> frozenset[str]:
+    """Write what differs, and raise the version; the names of the columns that did."""
+    values = profile.columns()
+    now = clock.now()
+    if profile.suspended and account.suspended_at is None:
+        values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
+    elif not profile.suspended and account.suspension_origin == SuspensionOrigin.REMOTE:
+        values |= {"suspended_at": None, "suspension_origin": None}
+    changed = {name: value for name, value in values.items() if getattr(account, name) != value}
+    row = Account.objects.filter(id=account.id)
+    if not changed:
+        row.update(fetched_at=now)
+        return frozenset()
+    row.update(fetched_at=now, version=F("version") + 1, **changed)
+    publish(ProfileUpdated(account_id=account.id))
+    return frozenset(changed)
+
+
+def _store_key(account: Account, key: RemoteKey | None) -> None:
+    if key is None:
+        KeyPair.objects.filter(account=account).delete()
+    else:
+        KeyPair.objects.update_or_create(account=account, defaults={"key_id": key.id, "public_key": key.pem})
+
+
+def note_fetched(account_id: int) -> None:
+    """Remember that an account of another server was looked at just now, whatever came of it."""
+    Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())
