@@ -31,15 +31,22 @@ class Rejected(Exception):
 
 def parse(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`, within bounds. Raises Rejected for anything else."""
+    document = parse_json(body)
+    if not isinstance(document, dict):
+        raise Rejected("the document is no JSON object")
+    return document
+
+
+def parse_json(body: bytes) -> Any:
+    """What `body` says, within bounds. Raises Rejected for what is no JSON, too large, too deep or too long."""
     if len(body) > MAX_BYTES:
         raise Rejected("the document is too large")
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise Rejected("the document is no JSON") from None
-    if not isinstance(document, dict):
-        raise Rejected("the document is no JSON object")
-    _check_bounds(document)
+    if isinstance(document, dict | list):
+        _check_bounds(document)
     return document
 
 

@@ -7,9 +7,10 @@ from typing import Final
 from federation.documents.reading import Rejected, kinds_of, uri_of
 from federation.inbound.delete import delete_remote_post
 from federation.inbound.incoming import Incoming
+from federation.remote.actors import may_refresh, refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post
-from federation.remote.references import find_post
+from federation.remote.references import find_account, find_post
 from statuses.models import Status
 
 # Contract, federation section 10: most servers answer 404 for what was deleted, 401 and 403 for what strangers may not see.
@@ -17,7 +18,10 @@ _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Look the post of another actor than the signer up where it belongs. Raises Rejected for what is not passed on."""
+    """Look up what another actor than the signer is said to have done, where it belongs.
+
+    Raises Rejected for what is not passed on by others.
+    """
     uri = incoming.needed_object_uri()
     known = find_post(uri)
     if incoming.kind == "Create" and known is None:
@@ -26,10 +30,21 @@ def handle(incoming: Incoming) -> None:
         if parent is None:
             raise Rejected("the forwarded post answers nothing known here")
         find_or_fetch_post(uri)
+    elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
+        _update_actor(uri)
     elif incoming.kind == "Delete" and known is not None and not known.local and not known.is_deleted:
         _delete(known, uri)
     else:
         raise Rejected("the actor is not the signer")
+
+
+def _update_actor(uri: str) -> None:
+    account = find_account(uri)
+    if account is None or account.local:
+        raise Rejected("the forwarded profile is nobody's known here")
+    if not may_refresh(account):
+        raise Rejected("the account was looked at a moment ago")
+    refresh(account)
 
 
 def _delete(known: Status, uri: str) -> None:

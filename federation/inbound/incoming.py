@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, first, same_origin, uri_of
+from federation.documents.reading import Rejected, first, kinds_of, same_origin, uri_of
 from federation.models import Tombstone
 from federation.remote.references import find_account
 from social.kernel import clock
@@ -29,8 +29,7 @@ class Incoming:
     @property
     def kind(self) -> str:
         """Its type."""
-        kind = self.document.get("type")
-        return kind if isinstance(kind, str) else ""
+        return next(iter(kinds_of(self.document)), "")
 
     @property
     def uri(self) -> str | None:

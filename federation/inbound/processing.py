@@ -105,10 +105,12 @@ def _act_alone(incoming: Incoming) -> None:
     handler = HANDLERS.get(incoming.kind)
     if handler is None:
         raise Rejected("activities of this kind are ignored")
-    if uri_of(incoming.document.get("actor")) != incoming.actor.uri:
-        forwarded.handle(incoming)
-    else:
+    actor = incoming.document.get("actor")
+    # Without an actor the signer is meant (contract, federation section 7 "FeatureRequest").
+    if actor is None or uri_of(actor) == incoming.actor.uri:
         handler(incoming)
+    else:
+        forwarded.handle(incoming)
 
 
 def _finish(activity: InboundActivity, outcome: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, origin_of, parse, uri_of
+from federation.documents.reading import Rejected, kinds_of, origin_of, parse_json, uri_of
 from federation.events import ActivityReceived
 from federation.models import InboundActivity
 from federation.remote import signers
@@ -26,29 +26,29 @@ _OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
 def receive(message: Message, recipient: Account | None = None) -> InboundActivity | None:
     """Store a signed activity and announce ActivityReceived; None for one that needs no work (also a replay).
 
-    `recipient` is whose inbox it came to. Raises Rejected for what is no activity, BadSignature, and Unavailable when
-    the signer's server could not be asked. Never inside a transaction.
+    `recipient` is whose inbox it came to. Raises Rejected for what cannot be read, BadSignature, and Unavailable when
+    the signer's server could not be asked. What a document says is never a reason to refuse it. Never inside a transaction.
     """
-    document = parse(message.body)
-    kind, actor_uri = document.get("type"), uri_of(document.get("actor"))
-    if not isinstance(kind, str) or actor_uri is None:
-        raise Rejected("the document is no activity")
+    parsed = parse_json(message.body)
+    document = parsed if isinstance(parsed, dict) else {}
+    kind = next(iter(kinds_of(document)), None)
+    if kind is not None and _is_of_nobody(document, kind):
+        return None
     if not signers.has_signature(message):
         raise BadSignature("Request not signed")
-    if _is_of_nobody(document, kind, actor_uri):
-        return None
     try:
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
-    if signed.account.suspended and kind not in _OF_SUSPENDED:
+    if kind is None or (signed.account.suspended and kind not in _OF_SUSPENDED):
         return None
     return _store(message, signed, document, kind, recipient)
 
 
-def _is_of_nobody(document: Mapping[str, Any], kind: str, actor_uri: str) -> bool:
+def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
     """A Delete or Update by and of somebody unknown: no key is fetched, for there may be thousands of them."""
-    if kind not in ("Delete", "Update") or uri_of(document.get("object")) != actor_uri:
+    actor_uri = uri_of(document.get("actor"))
+    if kind not in ("Delete", "Update") or actor_uri is None or uri_of(document.get("object")) != actor_uri:
         return False
     return not Account.objects.filter(uri=actor_uri).exists()
 

@@ -27,11 +27,17 @@ from statuses.services.refreshing import show_mentions_anew
 logger = logging.getLogger("social.federation")
 
 STALE_AFTER: Final = timedelta(days=1)
+REFRESH_AFTER: Final = timedelta(minutes=1)
 
 
 def is_stale(account: Account) -> bool:
     """Whether a remote account has not been looked at for a day."""
     return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
+
+
+def may_refresh(account: Account) -> bool:
+    """Whether a stranger's word is reason enough to look at an account now: nobody can make us ask more often than this."""
+    return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
 def fetch_actor(uri: str, *, deadline: float = DEADLINE) -> Account:

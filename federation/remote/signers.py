@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 from django.conf import settings
@@ -17,16 +16,13 @@ from accounts.models import Account, KeyPair
 from accounts.queries.accounts import split_address
 from federation.documents.reading import MAX_URI, Rejected, origin_of
 from federation.remote import pauses, webfinger
-from federation.remote.actors import fetch_actor, fetch_owner
+from federation.remote.actors import fetch_actor, fetch_owner, may_refresh
 from federation.signatures import cavage, rfc9421
 from federation.signatures.message import BadSignature, Message
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 
 DEADLINE: Final = 4.0
-# A key that does not fit is asked for again, but nobody can make us ask more often than this.
-_REFRESH_AFTER: Final = timedelta(minutes=1)
-
 Parsed = cavage.CavageSignature | rfc9421.MessageSignature
 
 
@@ -74,7 +70,7 @@ def verify(message: Message) -> Signed:
     try:
         _check(signature, message, known.public_key)
     except BadSignature as error:
-        if error.malformed or not _may_refresh(known.account):
+        if error.malformed or not may_refresh(known.account):
             raise
         try:
             fresh = _fetch_key(known.key_id, message.source)
@@ -152,10 +148,6 @@ def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
         rfc9421.verify(signature, message, settings.BASE_URL, public_key_pem, clock.now())
     else:
         cavage.verify(signature, message, public_key_pem, clock.now())
-
-
-def _may_refresh(account: Account) -> bool:
-    return account.fetched_at is None or clock.now() - account.fetched_at > _REFRESH_AFTER
 
 
 def _fingerprint(key: KeyPair, signature: Parsed) -> str:

@@ -9,6 +9,7 @@ from accounts.queries.accounts import list_accounts
 from federation.inbound.receiving import receive
 from federation.remote.instance_actor import instance_actor
 from federation.views.messages import accepts, message_of
+from federation.views.negotiation import refusal
 from social.kernel.errors import Gone, NotFound
 
 
@@ -36,5 +37,7 @@ def instance_inbox(request: HttpRequest) -> HttpResponse:
 
 
 def _receive(request: HttpRequest, recipient: Account | None) -> HttpResponse:
+    if not request.headers.get("Content-Type"):
+        return refusal("Not Acceptable", 406)
     receive(message_of(request), recipient)
     return HttpResponse(b"", status=202)

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from accounts.models import Account, Follow
 from federation.documents.reading import Rejected, parse
@@ -17,7 +18,7 @@ from federation.remote.fetching import fetch_document
 from social.kernel.errors import KernelError
 from statuses.models import Status
 from tests.factories.statuses import follow, make_status
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.elsewhere import Elsewhere, Someone, post
 from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.work import work
 
@@ -32,21 +33,32 @@ def test_a_body_of_more_than_a_megabyte_is_not_read(zoe: Someone, alice: Account
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
+        b" ",
         b"nonsense",
-        b"[]",
-        b'"text"',
-        b"{}",
-        b'{"type":"Follow"}',
-        b'{"type":["Follow"],"actor":"https://a.example"}',
-        b'{"type":"Follow","actor":{"id":7}}',
         b'{"a":' * 40 + b"1" + b"}" * 40,
         b'{"type":"Follow","actor":"https://a.example","x":[' + b"1," * 1000 + b"1]}",
         b'{"a":' * 5000 + b"1" + b"}" * 5000,
     ],
 )
-def test_what_is_no_activity_is_a_bad_request(zoe: Someone, alice: Account, body: bytes) -> None:
+def test_what_cannot_be_read_is_a_bad_request(zoe: Someone, alice: Account, body: bytes) -> None:
     assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (400, 0)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b'"text"', b"{}", b"[{}]", b'{"type":7}', b'{"type":[]}', b'{"actor":"https://a.example"}']
+)
+def test_what_is_no_activity_is_answered_and_forgotten(zoe: Someone, alice: Account, body: bytes) -> None:
+    """Contract, federation section 11: 202 says nothing of the content; but it must be signed."""
+    assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (202, 0)
+    assert post("/inbox", body, {"host": "social.localhost"}).status_code == 401
+
+
+def test_a_request_without_a_content_type_is_not_acceptable(zoe: Someone, alice: Account) -> None:
+    body = json.dumps(zoe.activity("Follow", alice.uri)).encode()
+    for content_type, status in (("", 406), ("text/plain", 202)):
+        headers = zoe.headers("/inbox", body)
+        answer = Client(raise_request_exception=False).generic("POST", "/inbox", body, content_type, headers=headers)
+        assert answer.status_code == status
 
 
 def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:

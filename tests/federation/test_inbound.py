@@ -96,13 +96,6 @@ class TestActors:
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
         assert Account.objects.filter(uri=zoe.uri).count() == 0
 
-    def test_an_update_is_looked_up_where_it_is_from(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
-        deal(zoe, zoe.activity("Follow", alice.uri))
-        before = remote(zoe).version
-        elsewhere.serve(zoe.document() | {"name": "Zoe the Great"})
-        assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "a lie"})) == "done"
-        assert (remote(zoe).display_name, remote(zoe).version > before) == ("Zoe the Great", True)
-
     def test_a_deleted_actor_goes_with_everything_and_stays_away(
         self, elsewhere: Elsewhere, zoe: Someone, alice: Account
     ) -> None:
