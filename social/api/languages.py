@@ -1,4 +1,4 @@
-"""Knows in which language a person is answered: `?lang=`, then the user's own, then the browser's, then the server's.
+"""Knows in which language a person is answered: `lang` in query or body, then the user's own, then the browser's, then the server's.
 
 Pages also keep what was chosen, in a cookie that counts more than the user's own.
 Source: contract, parameters section 0 ("lang").
@@ -68,6 +68,12 @@ def activate(code: str) -> None:
     found = supported(code)
     if found is not None and found != translation.get_language():
         translation.activate(found)
+
+
+def activate_named(lang: Any) -> None:
+    """Answer in the language that a parameter `lang` names; nothing happens when it names none of ours."""
+    if isinstance(lang, str) and lang:
+        activate(lang)
 
 
 def of_request(request: Any) -> str:

@@ -90,6 +90,11 @@ class ApiRequest(Request):
         return merged
 
     @property
+    def has_body(self) -> bool:
+        """Whether the client sends a body, of whatever length."""
+        return bool(self._length()) or "HTTP_TRANSFER_ENCODING" in self._request.META
+
+    @property
     def media_type(self) -> str:
         """The body's content type without its parameters, in lower case."""
         return self.content_type.partition(";")[0].strip().lower()

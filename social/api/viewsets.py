@@ -27,7 +27,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from social.api import exceptions, gate
+from social.api import exceptions, gate, languages
 from social.api.declarations import Endpoint
 from social.api.gate import Admission
 from social.api.identities import Identity
@@ -147,6 +147,9 @@ class ApiViewSet(ViewSet):
         for throttle in self._machinery("throttle_classes"):
             if not throttle.allow_request(request, self):
                 raise errors.RateLimited
+        if cast(ApiRequest, request).has_body and not languages.was_asked_for(request):
+            # Only now: a body is not read for somebody who may not call.
+            languages.activate_named(cast(ApiRequest, request).parameters.get("lang"))
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
         """The answer to an error."""

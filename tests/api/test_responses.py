@@ -164,6 +164,27 @@ def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monk
     assert translation.get_language() == django_settings.LANGUAGE_CODE, "the thread keeps nothing"
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [('{"lang": "ar"}', "application/json"), ("lang=ar", "application/x-www-form-urlencoded")],
+)
+def test_lang_is_read_from_the_body_too(
+    door: Tokens, monkeypatch: pytest.MonkeyPatch, body: str, content_type: str
+) -> None:
+    """Every parameter is read from query and body merged (contract, parameters section 0); the query wins."""
+    seen: list[str | None] = []
+
+    def noted(name: str) -> errors.BadRequest:
+        seen.append(translation.get_language())
+        return errors.BadRequest(name)
+
+    monkeypatch.setattr(errors.BadRequest, "missing", noted)
+    headers = {"Authorization": f"Bearer {door.user_token(locale='de')}"}
+    for query in ("", "?lang=en", "?lang=xx"):
+        Client().post(f"/api/v1/tags{query}", body, content_type=content_type, headers=headers)
+    assert seen == ["ar", "en", "de"]
+
+
 def test_the_access_log_names_the_request_and_no_secret(
     door: Tokens, get: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
