@@ -59,8 +59,14 @@ def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
-    """The follow has ended before it was read of, or after: it is no news any more."""
-    take_back(cause for event in events for cause in (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}"))
+    """The follow, or the request to, has ended before it was read of, or after: it is no news any more."""
+    for event in events:
+        # The number is that of a follow or of a request: only between these two people does it name one row.
+        take_back(
+            (f"follow:{event.follow_id}", f"follow_request:{event.follow_id}"),
+            account_id=event.target_id,
+            from_account_id=event.account_id,
+        )
 
 
 def tell_mentioned(events: Sequence[StatusPublished]) -> None:

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.events import AccountFollowed
-from accounts.models import Follow, Role, User
+from accounts.models import Follow, FollowRequest, Role, User
 from notifications.models import Notification
 from notifications.services.telling import tell_followed
 from social.kernel import fragments, redis
@@ -73,6 +73,18 @@ def test_each_interaction_tells_once(alice: Person, bob: Person) -> None:
     assert "status" not in told[3]
     assert all(isinstance(item["id"], str) and item["group_key"] for item in told)
     assert bob.types() == []
+
+
+def test_unfollowing_leaves_what_others_were_told_of_a_request_with_the_same_number(alice: Person, bob: Person) -> None:
+    """Follows and requests count in tables of their own: their numbers may be equal."""
+    carol, dave = Person("carol"), Person("dave")
+    carol.api.patch("/api/v1/accounts/update_credentials", {"locked": "true"})
+    bob.do(f"accounts/{alice.id}/follow")
+    dave.do(f"accounts/{carol.id}/follow")
+    assert carol.types() == ["follow_request"]
+    Follow.objects.update(id=FollowRequest.objects.get().id)
+    bob.do(f"accounts/{alice.id}/unfollow")
+    assert carol.types() == ["follow_request"]
 
 
 def test_a_reaction_that_runs_twice_tells_once(alice: Person, bob: Person) -> None:
