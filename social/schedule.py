@@ -28,6 +28,11 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(hours=1),
         "options": {"queue": "scheduler", "expires": 3600},
     },
+    "forget-revoked-tokens": {
+        "task": "accounts.tasks.cleaning.forget_revoked_tokens",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
     "forget-idempotency-keys": {
         "task": "statuses.tasks.cleaning.forget_idempotency_keys",
         "schedule": timedelta(hours=1),

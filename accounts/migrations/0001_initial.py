@@ -476,6 +476,13 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name="RevokedToken",
+            fields=[
+                ("token_checksum", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("revoked_at", models.DateTimeField(db_index=True, default=social.kernel.clock.now)),
+            ],
+        ),
+        migrations.CreateModel(
             name="Grant",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),

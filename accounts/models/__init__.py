@@ -7,7 +7,7 @@ from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.domain import Domain
 from accounts.models.follow import Follow, FollowRequest
-from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken
+from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.private import AccountNote, Endorsement
 from accounts.models.site_setting import SiteSetting
 from accounts.models.tag import Tag
@@ -36,6 +36,7 @@ __all__ = [
     "Mute",
     "OneTimeKey",
     "RefreshToken",
+    "RevokedToken",
     "Role",
     "SiteSetting",
     "Tag",

@@ -11,6 +11,8 @@ from oauth2_provider.models import (
     AbstractRefreshToken,
 )
 
+from social.kernel import clock
+
 
 class Application(AbstractApplication):
     """A client program. One application may use both the code and the client-credentials grant.
@@ -48,6 +50,16 @@ class AccessToken(AbstractAccessToken):
     class Meta(AbstractAccessToken.Meta):
         abstract = False
         indexes = [models.Index(fields=["user", "application"], name="accounts_token_user_app")]
+
+
+class RevokedToken(models.Model):
+    """That a token was valid once: who shows it is told so, and does not pass for nobody. Kept for a day."""
+
+    token_checksum = models.CharField(max_length=64, primary_key=True)
+    revoked_at = models.DateTimeField(default=clock.now, db_index=True)
+
+    def __str__(self) -> str:
+        return self.token_checksum
 
 
 class Grant(AbstractGrant):

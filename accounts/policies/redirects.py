@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode, urlsplit
 
+from django.utils.translation import gettext as _
+
 # Shows the code on a page of ours instead of calling anybody (contract, behaviours section 5 "Out of band").
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 TOTAL_LIMIT = 2000
@@ -18,9 +20,8 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """The addresses of a registration, in their order and each once: a string has one per line, or it is a list."""
-    parts = raw.split() if isinstance(raw, str) else [part for item in raw for part in str(item).split()]
-    return tuple(dict.fromkeys(parts))
+    """The addresses of a registration, in their order: between white space in a string, or a list."""
+    return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
 def is_redirect_uri(uri: str) -> bool:
@@ -30,13 +31,23 @@ def is_redirect_uri(uri: str) -> bool:
     `com.example.app:/path` and `icecubesapp://` are fine. No backslash: browsers read it as a slash, so that the host
     they call is not the one that was shown (security row 62).
     """
+    return not redirect_uri_errors(uri)
+
+
+def redirect_uri_errors(uri: str) -> list[str]:
+    """What is wrong with an address, in words that follow "Redirect URI"."""
     if uri == OUT_OF_BAND:
-        return True
-    if "#" in uri or "\\" in uri or any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in uri):
-        return False
+        return []
     scheme, colon, rest = uri.partition(":")
-    if not colon or not rest or not _SCHEME.fullmatch(scheme) or scheme.lower() in _FORBIDDEN_SCHEMES:
-        return False
+    if colon and scheme.lower() in _FORBIDDEN_SCHEMES:
+        return [_("is forbidden by the server."), _("must specify a scheme.")]
+    unreadable = "\\" in uri or any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in uri)
+    if unreadable or not colon or not rest or not _SCHEME.fullmatch(scheme) or not _has_host(uri, scheme):
+        return [_("must be an absolute URI.")]
+    return [_("cannot contain a fragment.")] if "#" in uri else []
+
+
+def _has_host(uri: str, scheme: str) -> bool:
     if scheme.lower() not in ("http", "https"):
         return True
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
@@ -62,7 +63,10 @@ def username_errors(username: str) -> list[FieldError]:
 def email_errors(email: str) -> list[FieldError]:
     """What is wrong with an e-mail address, apart from being taken; no other machine is asked about its domain."""
     if not email:
-        return [FieldError("email", "ERR_BLANK", _("can't be blank"))]
+        return [
+            FieldError("email", "ERR_BLANK", _("can't be blank")),
+            FieldError("email", "ERR_INVALID", _("is invalid")),
+        ]
     if len(email) > EMAIL_LIMIT:
         message = _("is too long (maximum is %(limit)d characters)") % {"limit": EMAIL_LIMIT}
         return [FieldError("email", "ERR_TOO_LONG", message)]
@@ -89,6 +93,21 @@ def password_errors(password: str) -> list[FieldError]:
         message = _("is too long (maximum is %(limit)d characters)") % {"limit": PASSWORD_LIMIT}
         return [FieldError("password", "ERR_TOO_LONG", message)]
     return []
+
+
+_ORDER = {name: place for place, name in enumerate(("email", "password", "username", "agreement", "reason"))}
+
+
+def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
+    """The errors in the order in which clients are told them (contract, parameters section 2 "POST /api/v1/accounts")."""
+    found = sorted(errors, key=lambda error: _ORDER[error.field])
+    blank = next((error for error in found if error.field == "email" and error.code == "ERR_BLANK"), None)
+    if blank is None:
+        return found
+    # A blank address is said to be invalid only after what is wrong with the name.
+    others = [error for error in found if error.field not in ("email", "password", "username")]
+    invalid = [error for error in found if error.field == "email" and error is not blank]
+    return [blank, *(error for error in found if error.field in ("password", "username")), *invalid, *others]
 
 
 def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldError]:

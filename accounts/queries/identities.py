@@ -6,12 +6,14 @@ from enum import Enum
 
 from allauth.account.models import EmailAddress
 from django.db.models import CharField, DateTimeField, FilteredRelation, Q
+from django.utils.translation import gettext as _
 
-from accounts.models import AccessToken, User
+from accounts.models import AccessToken, RevokedToken, User
 from accounts.queries.accounts import split_address
 from social.api.gate import checksum_of
 from social.api.identities import Identity
 from social.kernel import clock
+from social.kernel.errors import Unauthorized
 from social.kernel.plans import Plan, Slot
 
 _COLUMNS = (
@@ -44,12 +46,14 @@ class TokenIdentities:
     """The reception's `TokenSource`, answered from the tables of this floor."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """Who holds a token, in one query; None for an unknown, revoked or expired one.
+        """Who holds a token, in one query; None for an unknown one. Raises Unauthorized for one that was revoked.
 
         A user is confirmed when their primary e-mail address is: that is allauth's to know.
         """
         row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
         if row is None:
+            if RevokedToken.objects.filter(token_checksum=checksum_of(token)).exists():
+                raise Unauthorized(_("The access token was revoked"))
             return None
         token_id, application_id, scope, user_id, account_id, approved, disabled, locale, suspended, moved, email = row
         scopes = frozenset(scope.split())

@@ -31,7 +31,7 @@ class UserInfoSerializer(EntitySerializer):
         return {
             "iss": links.web_url("/"),
             "sub": instance.uri,
-            "name": instance.display_name or instance.username,
+            "name": instance.display_name,
             "preferred_username": instance.username,
             "profile": instance.page_url,
             "picture": file_url(instance.avatar, instance.avatar_remote_url, "avatar.png"),

@@ -6,16 +6,18 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import AccessToken, Application
-from accounts.policies.redirects import TOTAL_LIMIT, is_redirect_uri, split_redirect_uris
+from accounts.policies.redirects import TOTAL_LIMIT, redirect_uri_errors, split_redirect_uris
 from accounts.queries.applications import find_by_client_id
 from accounts.services.tokens import revoke_tokens
 from social.api import scopes as tree
-from social.kernel.errors import FieldError, Invalid, Unauthorized
+from social.api.gate import checksum_of
+from social.kernel.errors import FieldError, Forbidden, Invalid, Unauthorized
 
 NAME_LIMIT = 60
 WEBSITE_LIMIT = 2000
@@ -32,32 +34,38 @@ def _errors(
 ) -> list[FieldError]:
     errors = []
     if not name:
-        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank"), _("Name")))
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank"), _("Application name")))
     if len(name) > NAME_LIMIT:
-        errors.append(FieldError("name", "ERR_TOO_LONG", _too_long(NAME_LIMIT), _("Name")))
+        errors.append(FieldError("name", "ERR_TOO_LONG", _too_long(NAME_LIMIT), _("Application name")))
     if not redirect_uris:
         errors.append(FieldError("redirect_uri", "ERR_BLANK", _("can't be blank"), _("Redirect URI")))
-    elif not all(is_redirect_uri(uri) for uri in redirect_uris):
-        errors.append(FieldError("redirect_uri", "ERR_INVALID", _("must be an absolute URI."), _("Redirect URI")))
+    errors += [
+        FieldError("redirect_uri", "ERR_INVALID", message, _("Redirect URI"))
+        for message in dict.fromkeys(message for uri in redirect_uris for message in redirect_uri_errors(uri))
+    ]
     if len("\n".join(redirect_uris)) > TOTAL_LIMIT:
         errors.append(FieldError("redirect_uri", "ERR_TOO_LONG", _too_long(TOTAL_LIMIT), _("Redirect URI")))
     if tree.unknown(scopes):
-        errors.append(FieldError("scopes", "ERR_INVALID", _("doesn't match configured on the server."), _("Scopes")))
-    if website is not None and (len(website) > WEBSITE_LIMIT or not _WEBSITE.fullmatch(website)):
-        errors.append(FieldError("website", "ERR_INVALID", _("is not a valid URL"), _("Website")))
+        errors.append(
+            FieldError("scopes", "ERR_INVALID", _("doesn't match those configured on the server."), _("Scopes"))
+        )
+    if website is not None and len(website) > WEBSITE_LIMIT:
+        errors.append(FieldError("website", "ERR_TOO_LONG", _too_long(WEBSITE_LIMIT), _("Application website")))
+    elif website is not None and not _WEBSITE.fullmatch(website):
+        errors.append(FieldError("website", "ERR_INVALID", _("is not a valid URL"), _("Application website")))
     return errors
 
 
 def register_application(
-    *, name: str, redirect_uris: str | Iterable[str], scopes: str = "", website: str | None = None
+    *, name: str, redirect_uris: str | Iterable[str], scopes: str | None = None, website: str | None = None
 ) -> Application:
     """Make an application with a new id and secret; registering twice makes two.
 
-    `redirect_uris` has one address per line, or is a list. Raises Invalid
+    `redirect_uris` has one address per line, or is a list; without `scopes` it is `read`. Raises Invalid
     (contract, parameters section 1 "POST /api/v1/apps").
     """
     name, website = name.strip(), (website or "").strip() or None
-    addresses, wanted = split_redirect_uris(redirect_uris), tree.parse(scopes) or (tree.DEFAULT,)
+    addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
     if errors := _errors(name, addresses, wanted, website):
         raise Invalid.of(errors)
     made: Application = Application.objects.create(
@@ -95,6 +103,24 @@ def authenticate_application(*, client_id: str, client_secret: str, secret_optio
         "or unsupported authentication method."
     )
     raise Unauthorized("invalid_client", error_description=description)
+
+
+def revoke_token(*, token: str, client_id: str, client_secret: str) -> None:
+    """Revoke one token of the application that asks; one that is unknown or revoked already is no error, whoever asks.
+
+    Raises Forbidden (`unauthorized_client`) for a living token when the application is another one, or does not show
+    its secret (contract, parameters section 1 "POST /oauth/revoke").
+    """
+    found = AccessToken.objects.filter(token_checksum=checksum_of(token)).first()
+    if found is None:
+        return
+    application: Application | None = None
+    with suppress(Unauthorized):
+        application = authenticate_application(client_id=client_id, client_secret=client_secret, secret_optional=True)
+    if application is None or found.application_id != application.pk:
+        description = _("You are not authorized to revoke this token")
+        raise Forbidden("unauthorized_client", error_description=description)
+    revoke_tokens(AccessToken.objects.filter(pk=found.pk))
 
 
 def delete_application(*, application: Application) -> None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts.events import AccountCreated, ConfirmationRequested
 from accounts.models import Account, AccountStat, Application, User
-from accounts.policies.sign_up import SignUpDraft, draft_errors
+from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order
 from accounts.services.key_pairs import give_keys
 from social.kernel import crypto, links
 from social.kernel.errors import FieldError, Forbidden, Invalid
@@ -57,7 +57,7 @@ def sign_up(
         errors = [error for error in errors if error.code not in ("ERR_RESERVED", "ERR_UNREACHABLE")]
     errors += _taken(draft, {error.field for error in errors})
     if errors:
-        raise Invalid.of(errors, details=True)
+        raise Invalid.of(in_order(errors), details=True)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
     # Hashing and key generation take tens of milliseconds each: outside the transaction.
     password = make_password(draft.password)
@@ -88,5 +88,5 @@ def sign_up(
         taken = _taken(draft)
         if not taken:
             raise
-        raise Invalid.of(taken, details=True) from None
+        raise Invalid.of(in_order(taken), details=True) from None
     return user

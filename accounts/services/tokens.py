@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.events import TokenRevoked
-from accounts.models import AccessToken, Application, Grant, User
+from accounts.models import AccessToken, Application, Grant, RevokedToken, User
 from accounts.policies.authorization import granted_scopes, verifier_matches
 from social.api import scopes as tree
-from social.api.gate import checksum_of, forget_tokens
+from social.api.gate import forget_tokens
 from social.kernel import clock, streams
-from social.kernel.errors import BadRequest, Forbidden, Unavailable
+from social.kernel.errors import BadRequest, Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
@@ -25,6 +25,11 @@ CODE_LIFETIME = timedelta(minutes=10)
 # Tokens end when they are revoked; the column cannot be empty.
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 KILL = b'{"event":"kill"}'
+REVOKED_KEPT = timedelta(days=1)
+_REMEMBER_REVOKED = """
+INSERT INTO accounts_revokedtoken (token_checksum, revoked_at)
+SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
+"""
 
 
 def channel_of(token_id: int) -> str:
@@ -38,6 +43,12 @@ def _invalid_grant() -> BadRequest:
         "used in the authorization request, or was issued to another client."
     )
     return BadRequest("invalid_grant", error_description=description)
+
+
+def missing_parameter(name: str) -> BadRequest:
+    """The `invalid_request` for a parameter that was not sent (RFC 6749 section 5.2)."""
+    description = _("Missing required parameter: %(name)s.") % {"name": name}
+    return BadRequest("invalid_request", error_description=description)
 
 
 def issue_code(
@@ -89,8 +100,7 @@ def _exchange(grant: Grant | None, application: Application, redirect_uri: str, 
         raise _invalid_grant()
     if grant.code_challenge:
         if not verifier:
-            description = _("The parameter code_verifier is missing.")
-            raise BadRequest("invalid_request", error_description=description)
+            raise missing_parameter("code_verifier")
         if not verifier_matches(grant.code_challenge, verifier):
             raise _invalid_grant()
     elif verifier or application.client_type == Application.CLIENT_PUBLIC:
@@ -125,31 +135,17 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
 def issue_application_token(*, application: Application, scope: str = "") -> AccessToken:
     """The application's own token (client credentials), by default for `read`.
 
-    Raises BadRequest (`invalid_scope`) for what the application has not registered, and `unauthorized_client` for an
-    application that has no secret to show.
+    Raises BadRequest (`invalid_scope`) for what the application has not registered word for word, and
+    `unauthorized_client` for an application that has no secret to show.
     """
     if application.client_type == Application.CLIENT_PUBLIC:
         description = _("The client is not authorized to perform this request using this method.")
         raise BadRequest("unauthorized_client", error_description=description)
     wanted = tree.parse(scope) or (tree.DEFAULT,)
-    if tree.unknown(wanted) or not tree.covers(application.scope_list, wanted):
+    if not set(wanted) <= set(application.scope_list):
         description = _("The requested scope is invalid, unknown, or malformed.")
         raise BadRequest("invalid_scope", error_description=description)
     return issue_token(application=application, user=None, scopes=wanted)
-
-
-def revoke_token(*, application: Application, token: str) -> None:
-    """Revoke one token of the application; an unknown one is no error (RFC 7009 section 2.2).
-
-    Raises Forbidden (`unauthorized_client`) when it is another application's.
-    """
-    found = AccessToken.objects.filter(token_checksum=checksum_of(token)).first()
-    if found is None:
-        return
-    if found.application_id != application.pk:
-        description = _("You are not authorized to revoke this token")
-        raise Forbidden("unauthorized_client", error_description=description)
-    revoke_tokens(AccessToken.objects.filter(pk=found.pk))
 
 
 def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
@@ -159,11 +155,19 @@ def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
     """
     with transaction.atomic():
         doomed = dict(tokens.select_for_update(of=("self",)).order_by("pk").values_list("pk", "token_checksum"))
+        with connection.cursor() as cursor:
+            cursor.execute(_REMEMBER_REVOKED, {"checksums": list(doomed.values()), "now": clock.now()})
         publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
         AccessToken.objects.filter(pk__in=doomed).delete()
         # Only after the commit: before it, another process would read the rows and cache them again.
         transaction.on_commit(partial(_announce, doomed), robust=True)
     return len(doomed)
+
+
+def forget_revoked_tokens() -> int:
+    """Remove what is remembered of tokens revoked more than a day ago; how many there were. Run by the scheduler."""
+    removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_KEPT).delete()
+    return removed
 
 
 def revoke_application_of_user(*, user: User, application: Application) -> None:

@@ -25,7 +25,7 @@ class RegistrationForm:
     """The text parameters of `POST /api/v1/apps`."""
 
     client_name: str = ""
-    scopes: str = ""
+    scopes: str | None = None
     website: str | None = None
 
 

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from accounts.queries.accounts import find_account
 from accounts.serializers.application import metadata_entity
 from accounts.serializers.token import TokenSerializer, UserInfoSerializer
-from accounts.services.applications import authenticate_application
-from accounts.services.tokens import exchange_code, issue_application_token, revoke_token
+from accounts.services.applications import authenticate_application, revoke_token
+from accounts.services.tokens import exchange_code, issue_application_token, missing_parameter
 from social.api.access import anyone, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.inputs import ClientString, Input
@@ -70,11 +70,6 @@ def _credentials(request: Request, form: TokenForm) -> tuple[str, str]:
     return unquote_plus(client_id), unquote_plus(secret)
 
 
-def _missing(name: str) -> BadRequest:
-    description = _("Missing required parameter: %(name)s.") % {"name": name}
-    return BadRequest("invalid_request", error_description=description)
-
-
 class OAuthViewSet(ApiViewSet):
     """`/oauth/token`, `/oauth/revoke`, `/oauth/userinfo` and the metadata (contract, parameters section 1).
 
@@ -92,7 +87,7 @@ class OAuthViewSet(ApiViewSet):
         """A token for a code, or the application's own."""
         form = TokenInput.read(request)
         if not form.grant_type:
-            raise _missing("grant_type")
+            raise missing_parameter("grant_type")
         if form.grant_type not in ("authorization_code", "client_credentials"):
             description = _("The authorization grant type is not supported by the authorization server.")
             raise BadRequest("unsupported_grant_type", error_description=description)
@@ -104,7 +99,9 @@ class OAuthViewSet(ApiViewSet):
         if not by_code:
             issued = issue_application_token(application=application, scope=form.scope)
         elif not form.code:
-            raise _missing("code")
+            raise missing_parameter("code")
+        elif not form.redirect_uri:
+            raise missing_parameter("redirect_uri")
         else:
             issued = exchange_code(
                 application=application,
@@ -118,10 +115,7 @@ class OAuthViewSet(ApiViewSet):
         """Revoke a token; its streams close and its push subscription goes."""
         form = TokenInput.read(request)
         client_id, client_secret = _credentials(request, form)
-        application = authenticate_application(client_id=client_id, client_secret=client_secret, secret_optional=True)
-        if not form.token:
-            raise _missing("token")
-        revoke_token(application=application, token=form.token)
+        revoke_token(token=form.token, client_id=client_id, client_secret=client_secret)
         return reply({}, headers=_NEVER_CACHED)
 
     def userinfo(self, request: Request) -> HttpResponse:

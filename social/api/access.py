@@ -35,34 +35,33 @@ class Access:
     openers: frozenset[str] = frozenset()
     unconfirmed: bool = False
 
-    def check(self, identity: Identity | None, *, token_sent: bool) -> None:
+    def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
         """Let the caller pass or raise, in the contract's order: token, scope, user, state of the user.
 
-        Raises Unauthorized (401), Forbidden (403) or Invalid (422).
+        `refusal` is what is said of a token that was valid once; one that never was counts as none where none is needed
+        (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
         """
         door = self.door
+        if door is Door.ANYONE:
+            return
         if identity is None:
-            if door is Door.ANYONE:
-                return
-            if token_sent:
-                raise errors.Unauthorized
+            if refusal is not None:
+                raise refusal
             if door is Door.OPTIONAL_USER:
                 return
-            if door is Door.STAFF:
-                raise errors.Forbidden
-            raise errors.Unauthorized
+            raise errors.Forbidden if door is Door.STAFF else errors.Unauthorized
         if self.openers and self.openers.isdisjoint(identity.scopes):
             raise errors.Forbidden(_("This action is outside the authorized scopes"))
         if door is Door.USER:
             self._check_user(identity)
-        elif identity.disabled or identity.suspended:
+        elif identity.suspended:
             raise errors.Forbidden(_("Your login is currently disabled"))
         elif door is Door.STAFF:
             if identity.user_id is None:
                 raise errors.Forbidden
             self._check_user(identity)
         elif door is Door.APP_TOKEN and identity.user_id is not None:
-            raise errors.Forbidden
+            raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def _check_user(self, identity: Identity) -> None:
         if identity.user_id is None:
@@ -93,7 +92,7 @@ def anyone() -> Access:
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public; a token that is sent must be valid and hold one of the scopes, and changes what is seen (`user?`)."""
+    """Public; a valid token must hold one of the scopes and changes what is seen, an unknown one counts as none (`user?`)."""
     return _access(Door.OPTIONAL_USER, scopes)
 
 

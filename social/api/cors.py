@@ -34,7 +34,8 @@ class CorsMiddleware:
             return self.get_response(request)
         response: HttpResponseBase
         if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META:
-            response = HttpResponse(b"", status=204, headers=self.preflight)
+            response = HttpResponse(b"", headers=self.preflight)
+            del response.headers["Content-Type"]
         else:
             response = self.get_response(request)
         headers = response.headers

@@ -17,7 +17,7 @@ from django.conf import settings
 from social.api import identities
 from social.api.identities import Identity
 from social.api.limits import Count, Rule, headers, tightest
-from social.kernel import redis
+from social.kernel import errors, redis
 
 IDENTITY_SECONDS: Final = 60
 LOCAL_SECONDS: Final = 1.0
@@ -77,7 +77,7 @@ class Admission:
     """What the gate found: the caller, if known, and how far their counters are used up.
 
     `counts` are those of the server, `families` those of the action. Both are empty when limits are off or Redis is
-    down.
+    down. `refusal` is what the token source said of a token that was valid once.
     """
 
     identity: Identity | None
@@ -85,6 +85,7 @@ class Admission:
     address: str
     counts: list[Count]
     families: list[Count]
+    refusal: errors.Unauthorized | None = None
 
     def headers(self) -> dict[str, str]:
         """`X-RateLimit-*` of the tightest counter; empty when nothing was counted."""
@@ -103,12 +104,13 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 
     A request that `acts` is never let in by what this process remembers: a revoked token changes nothing any more.
     `token` as sent, None if none was; `address` is the rate key of the client (IPv6: the /64); `rules` are counted as
-    far as they concern the caller. Never raises for Redis; the database's errors and those of the token source pass.
+    far as they concern the caller. Never raises for Redis; the database's errors pass.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []
     identity: Identity | None = None
     answer: list[Any] | None = None
+    refusal: errors.Unauthorized | None = None
     entry_key = [redis.key("cache", "token", checksum)] if checksum else []
     if token and checksum:
         identity = None if acts else _remembered(checksum)
@@ -123,7 +125,10 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
             elif answer is not None or identity is None:
                 # The second counts from before the query: what is committed after it must be seen one second later.
                 since = time.monotonic()
-                identity = identities.find_in_database(token)
+                try:
+                    identity = identities.find_in_database(token)
+                except errors.Unauthorized as error:
+                    identity, refusal = None, error
                 if identity is not None:
                     _remember(checksum, identity, since)
                     known = identities.encode(identity)
@@ -132,7 +137,9 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                     answer = _ask([], address, _NOBODY, b"", counted)
     elif counted:
         answer = _ask([], address, _NOBODY, b"", counted)
-    return _admission(identity, bool(token), address, counted, answer)
+    admission = _admission(identity, bool(token), address, counted, answer)
+    admission.refusal = refusal
+    return admission
 
 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:

@@ -38,7 +38,7 @@ class TokenSource(Protocol):
     def find_identity(self, token: str) -> Identity | None:
         """Who a token belongs to, from the database; None for an unknown or revoked one.
 
-        May raise `errors.Unauthorized` with its own text ("The access token was revoked"). One query at most.
+        May raise `errors.Unauthorized` with its own text ("The access token was revoked"). One query for a valid token.
         """
         ...
 

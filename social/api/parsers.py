@@ -33,6 +33,13 @@ class TooLarge(APIException):
     default_detail = _("Payload too large")
 
 
+class MalformedJson(APIException):
+    """A body that says it is JSON and is not (400)."""
+
+    status_code = 400
+    default_detail = _("Bad Request")
+
+
 class LengthRequired(APIException):
     """A form sent in chunks, whose end cannot be recognised (411)."""
 
@@ -68,14 +75,14 @@ class JsonParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The decoded body. Raises BadRequest (400) if it is not JSON, TooLarge (413) beyond the action's limit."""
+        """The decoded body. Raises MalformedJson (400) if it is not JSON, TooLarge (413) beyond the action's limit."""
         body = _read(stream, parser_context)
         if not body.strip():
             return {}
         try:
             value = orjson.loads(body)
         except orjson.JSONDecodeError:
-            raise errors.BadRequest from None
+            raise MalformedJson from None
         value = parameters.clean(value)
         return value if isinstance(value, dict) else {"_json": value}
 

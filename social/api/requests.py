@@ -101,9 +101,7 @@ class ApiRequest(Request):
 
     def may_carry_token(self) -> bool:
         """Whether the body is worth reading before anybody is known: small, and of a type that has parameters."""
-        return self._length() <= DEFAULT_MAX_BODY and (
-            self.media_type in (*_FORM_TYPES, "") or self.media_type.endswith("json")
-        )
+        return self._length() <= DEFAULT_MAX_BODY and (self.media_type in (*_FORM_TYPES, "", "application/json"))
 
     def _length(self) -> int:
         meta = self._request.META
@@ -155,8 +153,6 @@ class ApiRequest(Request):
 
     def _parse_body(self, stream: Any) -> dict[str, Any]:
         media_type = self.media_type
-        if media_type.endswith("json") and media_type.startswith("application/"):
-            media_type = "application/json"
         for parser in self.parsers or ():
             if parser.media_type == (media_type or _FORM_TYPES[0]):
                 return cast(dict[str, Any], parser.parse(stream, self.content_type, self.parser_context))

@@ -5,8 +5,9 @@
         endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"}),
     ]
 
-A trailing slash or `.json` is accepted on every path, without a redirect (clients.md, trap 15). `<id>` and `<..._id>`
-are ids, any other `<name>` is one segment of text. The front door has one `ApiRouter("accounts.urls", ...)` for all.
+A trailing slash is accepted on every path, without a redirect (clients.md, trap 15); a suffix such as `.json` is not
+(contract, behaviours section 3). `<id>` and `<..._id>` are ids, any other `<name>` is one segment of text. There is one
+`ApiRouter("accounts.urls", ...)` for all.
 """
 
 from __future__ import annotations
@@ -127,14 +128,11 @@ class ApiRouter(URLResolver):
         segments = path.split("/")
         if segments[-1] == "" and len(segments) > 1:
             segments.pop()
-        last = segments[-1]
-        for ending in (last.removesuffix(".json"), last) if last.endswith(".json") else (last,):
-            segments[-1] = ending
-            values: list[str] = []
-            node = _find(self._tree, segments, 0, values)
-            if node is not None and node.match is not None:
-                view, names, route = node.match
-                return _matched(view, dict(zip(names, values, strict=True)), route)
+        values: list[str] = []
+        node = _find(self._tree, segments, 0, values)
+        if node is not None and node.match is not None:
+            view, names, route = node.match
+            return _matched(view, dict(zip(names, values, strict=True)), route)
         for pattern in self._pages:
             try:
                 found = pattern.resolve(path)
@@ -201,4 +199,4 @@ def _regex(path: str) -> str:
     for segment in path.split("/"):
         parameter = _PARAMETER.match(segment)
         parts.append(f"(?P<{parameter[1]}>[^/]+?)" if parameter else re.escape(segment))
-    return "^" + "/".join(parts) + r"(?:\.json)?/?\Z"
+    return "^" + "/".join(parts) + r"/?\Z"

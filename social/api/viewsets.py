@@ -87,13 +87,12 @@ class ApiViewSet(ViewSet):
                 raise ImproperlyConfigured(f"{cls.__name__}.{action} is not among its endpoints")
         if "get" in methods:
             methods.setdefault("head", methods["get"])
-        allowed = ", ".join(sorted(method.upper() for method in (*methods, "options")))
 
         def view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
             method = (request.method or "").lower()
             action = methods.get(method)
             if action is None:
-                return _without_action(request, allowed)
+                return NowhereViewSet.answer(request)
             viewset = cls(**initkwargs)
             viewset.action_map = methods
             viewset.action = action
@@ -138,7 +137,7 @@ class ApiViewSet(ViewSet):
         """The contract's order of checks, as far as it is the same for all actions."""
         self.perform_authentication(request)
         admission = gate.admission_of(request)
-        self.endpoint.access.check(self.caller, token_sent=admission is not None and admission.token_sent)
+        self.endpoint.access.check(self.caller, refusal=admission.refusal if admission is not None else None)
         for permission in self._machinery("permission_classes"):
             if not permission.has_permission(request, self):
                 raise errors.Forbidden(getattr(permission, "message", None))
@@ -296,12 +295,3 @@ class NowhereViewSet(ApiViewSet):
         """Count, and no more."""
         self.perform_authentication(request)
         raise errors.NotFound(_("Not Found"))
-
-
-def _without_action(request: HttpRequest, allowed: str) -> HttpResponseBase:
-    if request.method == "OPTIONS":
-        # Preflights are answered by the CORS middleware; this is somebody asking what there is.
-        response = HttpResponse(b"", status=204)
-        response.headers["Allow"] = allowed
-        return response
-    return NowhereViewSet.answer(request)

@@ -80,9 +80,9 @@ class Unavailable(KernelError):
 # How fields are called in sentences, where the code that finds the error gives no label of its own.
 _LABELS = {
     "username": gettext_noop("Username"),
-    "email": gettext_noop("Email"),
+    "email": gettext_noop("E-mail address"),
     "password": gettext_noop("Password"),
-    "agreement": gettext_noop("Agreement"),
+    "agreement": gettext_noop("Service agreement"),
     "reason": gettext_noop("Reason"),
     "display_name": gettext_noop("Display name"),
     "note": gettext_noop("Note"),

@@ -5,6 +5,7 @@ Source: contract, behaviours section 1; the SQL function `timestamp_id` is made 
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,6 +15,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX = 2**63 - 1
+# One more than the longest id has, so that a longer one is seen to be too long.
+_DIGITS = re.compile(r"[0-9]{1,20}")
 
 
 class SnowflakeField(models.BigAutoField):
@@ -55,12 +58,16 @@ def moment_of(snowflake: int) -> datetime:
 
 
 def parse_id(raw: Any) -> int | None:
-    """A client's id as a number, or None when it cannot be one (contract, parameters section 0: such an id is a 404)."""
+    """A client's id as a number, or None when it cannot be one (contract, parameters section 0: such an id is a 404).
+
+    Digits at the beginning count, whatever follows them.
+    """
     if isinstance(raw, bool):
         return None
     if isinstance(raw, int):
         return raw if 0 <= raw <= _MAX else None
-    if isinstance(raw, str) and raw.isascii() and raw.isdigit() and len(raw) <= 19:
-        number = int(raw)
-        return number if number <= _MAX else None
-    return None
+    digits = _DIGITS.match(raw) if isinstance(raw, str) else None
+    if digits is None or digits.end() > 19:
+        return None
+    number = int(digits[0])
+    return number if number <= _MAX else None

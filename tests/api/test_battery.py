@@ -116,7 +116,7 @@ def test_a_list_without_links_is_caught(door: Tokens, monkeypatch: pytest.Monkey
 
 @pytest.mark.django_db
 def test_a_door_that_stands_open_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Access, "check", lambda self, identity, token_sent: None)
+    monkeypatch.setattr(Access, "check", lambda self, identity, refusal=None: None)
     row = Row("GET api/v1/tags/<id>", some_tags)
     for promise in (
         doors.a_stranger_is_refused,

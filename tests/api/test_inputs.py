@@ -81,10 +81,11 @@ def test_bounds_are_told() -> None:
 
 def test_ids_are_strings_or_numbers_and_anything_else_is_not_found() -> None:
     assert read(parent_id="123").parent_id == 123
+    assert read(parent_id="123abc").parent_id == 123, "digits at the beginning count"
     assert read(parent_id=123).parent_id == 123
     assert read(parent_id=None).parent_id is None
     assert read(parent_id="").parent_id is None
-    wrong_ones: list[Any] = ["abc", "1.5", "-1", str(2**63), [], {}, True, "١٢"]
+    wrong_ones: list[Any] = ["abc", ".5", "-1", str(2**63), [], {}, True, "١٢"]
     for wrong in wrong_ones:
         with pytest.raises(errors.NotFound):
             read(parent_id=wrong)

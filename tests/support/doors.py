@@ -159,10 +159,16 @@ def a_stranger_is_welcome(row: Row, door: Any, scene: Scene | None = None) -> No
 
 
 def a_wrong_token_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
-    """A token nobody gave out: 401, on public endpoints too."""
+    """A token nobody gave out: 401; on moderators' endpoints 403."""
     response = send(row, scene, token="nobody-gave-this-out")
-    assert response.status_code == 401, seen(row, response)
+    assert response.status_code == (403 if row.access.door is Kind.STAFF else 401), seen(row, response)
     check("Error", response.json())
+
+
+def a_wrong_token_counts_as_none(row: Row, door: Any, scene: Scene | None = None) -> None:
+    """A token nobody gave out, where none is needed: the answer is the one without."""
+    response, without = send(row, scene, token="nobody-gave-this-out"), send(row, scene, token=None)
+    assert response.status_code == without.status_code, seen(row, response)
 
 
 def a_narrow_token_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
@@ -202,7 +208,9 @@ def of_callers(access: Access, path: str) -> list[tuple[str, Callable[..., None]
         found.append(("a stranger is welcome", a_stranger_is_welcome))
     else:
         found.append(("a stranger is refused", a_stranger_is_refused))
-    if access.door is not Kind.ANYONE:
+    if access.door is Kind.OPTIONAL_USER:
+        found.append(("a wrong token counts as none", a_wrong_token_counts_as_none))
+    elif access.door is not Kind.ANYONE:
         found.append(("a wrong token is refused", a_wrong_token_is_refused))
     if access.openers:
         found.append(("a token without the scope is refused", a_narrow_token_is_refused))

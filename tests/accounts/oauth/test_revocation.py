@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import base64
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from accounts.models import AccessToken, Application, Grant, User
+from accounts.models import AccessToken, Application, Grant, RevokedToken, User
 from accounts.services.applications import delete_application, register_application
 from accounts.services.sessions import change_password, sign_out_everywhere
-from accounts.services.tokens import channel_of, issue_code, issue_token
-from social.kernel import streams
+from accounts.services.tokens import channel_of, forget_revoked_tokens, issue_code, issue_token, revoke_tokens
+from social.kernel import clock, streams
 from tests.accounts.oauth.conftest import CALLBACK
 from tests.factories.accounts import make_user
 
@@ -54,10 +55,37 @@ def test_a_revoked_token_is_refused_at_once_and_its_streams_close(
     assert killed == [(channel_of(token.pk), b'{"event":"kill"}')]
 
 
-def test_an_unknown_token_is_fine_and_a_missing_one_is_not(application: Application) -> None:
-    assert revoke(application, "unknown").json() == {}
-    response = revoke(application, "")
-    assert (response.status_code, response.json()["error"]) == (400, "invalid_request")
+@pytest.mark.parametrize("token", ["unknown", "", "revoked"])
+def test_a_token_that_is_not_there_is_revoked_by_anybody(application: Application, person: User, token: str) -> None:
+    if token == "revoked":
+        token = issue_token(application=application, user=person, scopes=["read"]).token
+        assert revoke(application, token).status_code == 200
+    for secret in (application.client_secret, "wrong", None):
+        response = revoke(application, token, client_secret=secret)
+        assert (response.status_code, response.json()) == (200, {})
+
+
+def test_a_revoked_token_is_told_so_even_where_none_is_needed(
+    client: Client, application: Application, person: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    headers = {"Authorization": f"Bearer {issue_token(application=application, user=person, scopes=['read']).token}"}
+    assert client.get("/api/v1/timelines/public", headers=headers).status_code == 200
+    with django_capture_on_commit_callbacks(execute=True):
+        revoke_tokens(AccessToken.objects.filter(user=person))
+    for path in ("/api/v1/timelines/public", "/api/v1/timelines/home", "/api/v1/apps/verify_credentials"):
+        response = client.get(path, headers=headers)
+        assert (response.status_code, response.json()) == (401, {"error": "The access token was revoked"}), path
+    assert client.get("/api/v2/instance", headers=headers).status_code == 200
+
+
+def test_that_a_token_was_revoked_is_forgotten_after_a_day(application: Application, person: User) -> None:
+    for scope, age in (("read", 23), ("write", 25)):
+        token = issue_token(application=application, user=person, scopes=[scope])
+        revoke_tokens(AccessToken.objects.filter(pk=token.pk))
+        moment = clock.now() - timedelta(hours=age)
+        RevokedToken.objects.filter(token_checksum=token.token_checksum).update(revoked_at=moment)
+    assert forget_revoked_tokens() == 1
+    assert RevokedToken.objects.count() == 1
 
 
 def test_a_token_of_another_application_is_left_alone(application: Application, person: User) -> None:
@@ -74,8 +102,9 @@ def test_a_token_of_another_application_is_left_alone(application: Application, 
 
 def test_wrong_credentials_revoke_nothing(application: Application, person: User) -> None:
     token = issue_token(application=application, user=person, scopes=["read"])
-    assert revoke(application, token.token, client_secret="wrong").status_code == 401
-    assert revoke(application, token.token, client_secret=None).status_code == 401
+    for secret in ("wrong", None):
+        response = revoke(application, token.token, client_secret=secret)
+        assert (response.status_code, response.json()["error"]) == (403, "unauthorized_client")
     assert works(token)
     Application.objects.filter(pk=application.pk).update(client_type=Application.CLIENT_PUBLIC)
     assert revoke(application, token.token, client_secret=None).status_code == 200
