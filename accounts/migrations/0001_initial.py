@@ -342,6 +342,32 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.CreateModel(
+            name="AccountDomainBlock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("domain", models.TextField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="domain_blocks",
+                        to="accounts.account",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "domain"), name="accounts_domainblock_pair"),
+                    models.CheckConstraint(
+                        condition=models.Q(("domain", django.db.models.functions.text.Lower("domain"))),
+                        name="accounts_domainblock_lower_case",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Block",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),

@@ -1,7 +1,7 @@
 """Lists the tables of people: accounts, users, tokens, follows and what decides who may sign up."""
 
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
-from accounts.models.block import Block, Mute
+from accounts.models.block import AccountDomainBlock, Block, Mute
 from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
@@ -12,10 +12,12 @@ from accounts.models.private import AccountNote, Endorsement
 from accounts.models.site_setting import SiteSetting
 from accounts.models.tag import Tag
 from accounts.models.user import Role, User
+from accounts.models.visibility import Visibility
 
 __all__ = [
     "AccessToken",
     "Account",
+    "AccountDomainBlock",
     "AccountNote",
     "AccountStat",
     "ActorType",
@@ -41,4 +43,5 @@ __all__ = [
     "SiteSetting",
     "Tag",
     "User",
+    "Visibility",
 ]

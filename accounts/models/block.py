@@ -1,9 +1,10 @@
-"""Knows who has blocked or muted whom."""
+"""Knows who has blocked or muted whom, and whose servers."""
 
 from __future__ import annotations
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Lower
 
 from accounts.models.account import Account
 from social.kernel import clock
@@ -49,3 +50,20 @@ class Mute(models.Model):
 
     def __str__(self) -> str:
         return f"{self.account_id} - {self.target_id}"
+
+
+class AccountDomainBlock(models.Model):
+    """`account` wants nothing to do with the people of another server, by its lower-case Punycode name."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="domain_blocks", db_index=False)
+    domain = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "domain"], name="accounts_domainblock_pair"),
+            models.CheckConstraint(condition=Q(domain=Lower("domain")), name="accounts_domainblock_lower_case"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} x {self.domain}"

@@ -1,11 +1,21 @@
-"""Knows how a viewer stands to other accounts, as a value: loaded once, asked by everybody."""
+"""Knows who hides whom: blocks, mutes and blocked servers, for a value in hand and, beside it, in SQL.
+
+`accounts.queries.relations` loads the value. No other module names the three tables: it asks the value, or takes one of
+the pieces below into its statement. A property test holds the two together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Now
+
+from accounts.models import Account, AccountDomainBlock, Block, Mute
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +54,10 @@ class Relations:
     blocking: frozenset[int] = frozenset()
     blocked_by: frozenset[int] = frozenset()
     muting: Mapping[int, MuteOptions] = field(default_factory=lambda: _UNMUTED)
-    # Filled when personal domain blocks, endorsements and notes exist.
+    # Accounts of servers that the viewer blocks, and accounts that block the viewer's server.
     domain_blocking: frozenset[int] = frozenset()
+    domain_blocked_by: frozenset[int] = frozenset()
+    # Filled when endorsements and notes exist.
     endorsing: frozenset[int] = frozenset()
     notes: Mapping[int, str] = field(default_factory=dict)
 
@@ -53,9 +65,76 @@ class Relations:
         """Whether one of the two has blocked the other."""
         return account_id in self.blocking or account_id in self.blocked_by
 
+    def is_shut_out_by(self, account_id: int) -> bool:
+        """Whether the account lets the viewer read nothing: it has blocked the viewer, or the viewer's server."""
+        return account_id in self.blocked_by or account_id in self.domain_blocked_by
+
     def hides(self, account_id: int) -> bool:
         """Whether the viewer should not be shown posts of the account in lists: blocked, blocking, muted or domain."""
         return self.blocked_either_way(account_id) or account_id in self.muting or account_id in self.domain_blocking
 
 
 NOBODY = Relations()
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """All that a viewer hides from and is hidden from, whoever it is; a mute with an end counts until then."""
+
+    blocking: frozenset[int] = frozenset()
+    blocked_by: frozenset[int] = frozenset()
+    muting: Mapping[int, datetime | None] = field(default_factory=dict)
+    domains: frozenset[str] = frozenset()
+
+    def hides_any(self, account_ids: Collection[int], moment: datetime) -> bool:
+        """Whether the viewer blocks, or at this moment mutes, one of the accounts."""
+        if not self.blocking.isdisjoint(account_ids):
+            return True
+        muted = (self.muting[account_id] for account_id in account_ids if account_id in self.muting)
+        return any(until is None or until > moment for until in muted)
+
+
+# The same in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for anybody: no account has such an id).
+# A mute counts until it ends by the clock of the statement, not by that of its transaction, which may be long.
+
+BLOCKED_BY_VIEWER: Final = "SELECT target_id FROM accounts_block WHERE account_id = %(viewer)s"
+"""Ids of the accounts that the viewer blocks."""
+
+BLOCKERS_OF_VIEWER: Final = "SELECT account_id FROM accounts_block WHERE target_id = %(viewer)s"
+"""Ids of the accounts that block the viewer."""
+
+MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
+ WHERE account_id = %(viewer)s AND (expires_at IS NULL OR expires_at > statement_timestamp())"""
+"""Ids of the accounts that the viewer mutes now."""
+
+DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
+"""Names of the servers that the viewer blocks."""
+
+VIEWER_IS_SHUT_OUT: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE account_id = {author} AND target_id = %(viewer)s)
+  OR EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = {author}
+              AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)))"""
+"""`Relations.is_shut_out_by` of the account whose id is the expression `{author}`."""
+
+
+def blocked(viewer_id: int, other: OuterRef) -> Q:
+    """Whether the viewer blocks the account, as a condition on a queryset: `other` is the way to its id."""
+    return Q(Exists(Block.objects.filter(account_id=viewer_id, target_id=other)))
+
+
+def shut_out(viewer_id: int, author: OuterRef) -> Q:
+    """`Relations.is_shut_out_by` as a condition on a queryset: `author` is the way to the id of the other account."""
+    home = Account.objects.filter(id=viewer_id).values("domain")
+    return Q(Exists(Block.objects.filter(account_id=author, target_id=viewer_id))) | Q(
+        Exists(AccountDomainBlock.objects.filter(account_id=author, domain=Subquery(home)))
+    )
+
+
+def hidden_from(viewer_id: int, person: str) -> Q:
+    """`Relations.hides` as a condition on a queryset: `person` is the way to the other account (`"account"`)."""
+    other = OuterRef(f"{person}_id")
+    active = Q(expires_at=None) | Q(expires_at__gt=Now())
+    return blocked(viewer_id, other) | Q(
+        Exists(Block.objects.filter(account_id=other, target_id=viewer_id))
+        | Exists(Mute.objects.filter(active, account_id=viewer_id, target_id=other))
+        | Exists(AccountDomainBlock.objects.filter(account_id=viewer_id, domain=OuterRef(f"{person}__domain")))
+    )

@@ -7,6 +7,7 @@ from typing import Final
 from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from accounts.models import Account, FollowRequest, User
+from accounts.policies.relations import blocked, shut_out
 from accounts.queries.accounts import list_accounts, split_address
 from social.kernel.errors import NotFound
 from social.kernel.plans import Plan, Slot
@@ -76,8 +77,8 @@ def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> Q
         condition = exact
     else:
         condition = by_name | Q(display_name__istartswith=text) | Q(display_name__icontains=f" {text}")
-    found = list_accounts().filter(condition, suspended_at=None).exclude(blocks__target_id=viewer_id)
-    found = found.exclude(Q(blocked_by__account_id=viewer_id) & ~exact)
+    found = list_accounts().filter(condition, suspended_at=None).exclude(shut_out(viewer_id, OuterRef("id")))
+    found = found.filter(exact | ~blocked(viewer_id, OuterRef("id")))
     if following:
         found = found.filter(followers__account_id=viewer_id)
     rank = Case(When(exact, then=Value(0)), default=Value(1), output_field=IntegerField())

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.functional import cached_property
 
 from accounts.models import Account, ActorType, Role, User
+from accounts.policies.visibility import default_visibility
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.serializers.emoji import emoji_entities, file_url
 from social.api.serializers import EntitySerializer
@@ -141,7 +142,7 @@ class CredentialAccountSerializer(AccountSerializer):
         user: User = self.context["user"]
         entity = super().to_representation(instance)
         entity["source"] = {
-            "privacy": user.default_privacy or ("private" if instance.locked else "public"),
+            "privacy": default_visibility(user.default_privacy, locked=instance.locked),
             "sensitive": user.default_sensitive,
             "language": user.default_language,
             "note": instance.note,

@@ -15,6 +15,7 @@ from accounts.events import ProfileUpdated
 from accounts.models import Account, ActorType, FollowRequest, User
 from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.policies.domains import public_domain
+from accounts.policies.visibility import DEFAULTS
 from accounts.queries.accounts import by_address, split_address
 from accounts.services.following import accept_request, lock_name, pair_name
 from social.kernel import links
@@ -33,7 +34,6 @@ FIELD_LENGTH = 255
 DESCRIPTION_LIMIT = 150
 # As many as are read of an actor of another server (contract, federation section 16).
 ATTRIBUTION_DOMAINS_LIMIT = 256
-PRIVACIES = ("public", "unlisted", "private")
 QUOTE_POLICIES = ("public", "followers", "nobody")
 
 
@@ -82,7 +82,7 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
         text = getattr(change, name)
         if text is not None and len(text) > DESCRIPTION_LIMIT:
             errors.append(_too_long(name, DESCRIPTION_LIMIT))
-    for name, allowed in (("privacy", PRIVACIES), ("quote_policy", QUOTE_POLICIES)):
+    for name, allowed in (("privacy", DEFAULTS), ("quote_policy", QUOTE_POLICIES)):
         value = getattr(change, name)
         if value is not None and value not in allowed:
             errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))

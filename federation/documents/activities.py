@@ -10,7 +10,8 @@ from federation.documents.addressing import addresses
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, with_context
 from federation.documents.loading import Post, activity_uri, followers_url_of, load_post, uri_of
 from federation.documents.notes import note, note_terms
-from statuses.models import Status, Visibility
+from statuses.models import Status
+from statuses.policies.visibility import is_for_followers_only
 
 
 def create(post: Post, *, context: bool = True) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def announce(boost: Status, *, context: bool = True) -> dict[str, Any]:
     }
     if not context:
         return activity
-    if original.visibility == Visibility.PRIVATE:
+    if is_for_followers_only(original.visibility):
         inner = note(load_post(original))
         return with_context(activity | {"object": inner}, note_terms(inner))
     return _with_plain_context(activity)

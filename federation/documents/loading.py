@@ -9,6 +9,7 @@ from accounts.models import Account, CustomEmoji
 from accounts.queries.emojis import EmojiLookup
 from social.kernel import links
 from statuses.models import MediaAttachment, Mention, Status, StatusStat, StatusTag
+from statuses.policies.visibility import FOR_ANYBODY
 
 SELF_REPLIES = 5
 """How many of the author's own replies stand in the document itself (contract, federation section 5)."""
@@ -54,7 +55,7 @@ def load_post(status: Status) -> Post:
         parent_uri = uri_of(parent) if parent is not None else parent_uri
     stat = StatusStat.objects.filter(status_id=status.id).first()
     own_replies = Status.objects.filter(
-        in_reply_to_id=status.id, account_id=status.account_id, deleted_at=None, visibility__in=("public", "unlisted")
+        in_reply_to_id=status.id, account_id=status.account_id, deleted_at=None, visibility__in=FOR_ANYBODY
     ).order_by("id")[:SELF_REPLIES]
     return Post(
         status=status,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from django.db import IntegrityError, transaction
 
 from accounts.models import Follow
@@ -15,11 +13,10 @@ from federation.remote.posts import fetch_ancestors, find_or_fetch_post, keep_no
 from federation.remote.references import find_post
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
-from statuses.models import Status, Visibility
+from statuses.models import Status
+from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import list_statuses
 from statuses.services.interactions import reblog_status
-
-_REBLOGS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 def handle(incoming: Incoming) -> None:
@@ -45,7 +42,7 @@ def handle(incoming: Incoming) -> None:
             reblog_status(
                 account=incoming.actor,
                 status=status,
-                visibility=visibility if visibility in _REBLOGS else Visibility.PRIVATE,
+                visibility=boost_visibility(status.visibility, visibility),
                 uri=uri,
                 created_at=moment_of(document.get("published")),
             )

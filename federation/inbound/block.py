@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from accounts.models import Block
+from accounts.queries.relations import find_block
 from accounts.services.blocking import block_account
 from federation.documents.reading import Rejected
 from federation.inbound.incoming import Incoming, local_account
@@ -16,6 +16,7 @@ def handle(incoming: Incoming) -> None:
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
-        if Block.objects.filter(uri=uri).exclude(account=incoming.actor, target=target).exists():
+        known = find_block(uri)
+        if known is not None and (known.account_id, known.target_id) != (incoming.actor.id, target.id):
             raise Rejected("the id of the block is another one's")
         block_account(account=incoming.actor, target=target, uri=uri)

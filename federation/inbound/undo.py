@@ -7,7 +7,8 @@ from typing import Final
 
 from django.db import transaction
 
-from accounts.models import Block, Follow, FollowRequest
+from accounts.models import Account, Follow, FollowRequest
+from accounts.queries.relations import find_block
 from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
 from federation.documents.reading import Rejected, kinds_of, uri_of
@@ -90,9 +91,11 @@ def _undo_announce(incoming: Incoming) -> bool:
 
 def _undo_block(incoming: Incoming) -> bool:
     """The end of a block; False when there is none."""
-    block_row = Block.objects.select_related("target").filter(uri=incoming.object_uri, account=incoming.actor).first()
-    target = block_row.target if block_row is not None else None
-    target = target or find_account(uri_of(incoming.object.get("object")) or "")
+    block = find_block(incoming.object_uri)
+    if block is not None and block.account_id == incoming.actor.id:
+        target: Account | None = block.target
+    else:
+        target = find_account(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         return False
     unblock_account(account=incoming.actor, target=target)

@@ -11,9 +11,8 @@ from typing import Any, Final
 from django.db import connection
 
 from accounts.models import Account
-from statuses.models import Status, Visibility
-
-_TO_FOLLOWERS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
+from statuses.models import Status
+from statuses.policies.visibility import FOR_FOLLOWERS
 
 # The shared inbox of a server, where it has one, stands for everybody there.
 _INBOXES: Final = """
@@ -53,7 +52,7 @@ def reached_inboxes(status: Status) -> set[str]:
 def _post_inboxes(status: Status, *more: str) -> set[str]:
     people = [_MENTIONED, *more]
     concerned: list[int] = []
-    if status.visibility in _TO_FOLLOWERS:
+    if status.visibility in FOR_FOLLOWERS:
         people.append(_FOLLOWERS)
     if status.is_public:
         boosted = status.reblog_of

@@ -21,7 +21,8 @@ from federation.remote.references import find_accounts, find_post, is_own
 from social.kernel import clock
 from social.kernel.errors import KernelError
 from social.kernel.locks import lock
-from statuses.models import Status, Visibility
+from statuses.models import Status
+from statuses.policies.visibility import FOR_ADDRESSED, with_silent_readers
 from statuses.queries.statuses import list_statuses
 from statuses.services.receiving import RemoteFile, publish_remote_status
 from statuses.services.storing import NewStatus
@@ -136,16 +137,16 @@ def keep_note(
 
 
 def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, *, announced: bool) -> NewStatus:
-    visibility = visibility_of(note.to, note.cc, author.followers_url)
+    visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     addressed = set(note.addressed)
     people = find_accounts(addressed)
-    if recipient is not None and visibility == Visibility.DIRECT:
+    if recipient is not None and visibility in FOR_ADDRESSED:
         people.setdefault(recipient.uri, recipient)
     mentioned = set(note.mentioned)
     people = {uri: account for uri, account in people.items() if account.id != author.id}
     silent = {account.id for uri, account in people.items() if uri not in mentioned}
-    if visibility == Visibility.DIRECT and any(account.local and account.id in silent for account in people.values()):
-        visibility = Visibility.LIMITED
+    if any(account.local and account.id in silent for account in people.values()):
+        visibility = with_silent_readers(visibility)
     parent = _readable_parent(note, author)
     return NewStatus(
         author=author,

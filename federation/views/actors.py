@@ -19,7 +19,7 @@ from federation.views.reading import find_account, signer_of
 from social.kernel import links
 from social.kernel.ids import parse_id
 from statuses.models import Status
-from statuses.policies.visibility import ANYBODY
+from statuses.policies.visibility import FOR_ANYBODY, FOR_FOLLOWERS
 from statuses.queries.statuses import list_statuses
 
 PEOPLE = 12
@@ -109,7 +109,7 @@ def outbox(request: HttpRequest, username: str) -> HttpResponse:
             )
         )
     signer = signer_of(request)
-    visibilities = ANYBODY if signer is None else (*ANYBODY, "private")
+    visibilities = FOR_ANYBODY if signer is None else FOR_FOLLOWERS
     posts = list_statuses(signer.id if signer is not None else None).filter(
         account=account, visibility__in=visibilities
     )

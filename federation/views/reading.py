@@ -19,6 +19,7 @@ from federation.views.messages import message_of
 from social.kernel.errors import Forbidden, NotFound, Unavailable
 from social.kernel.ids import parse_id
 from statuses.models import Status
+from statuses.policies.visibility import FOR_ANYBODY
 from statuses.queries.statuses import list_statuses
 
 
@@ -88,7 +89,7 @@ def find_deleted(username: str, status_id: str) -> Status | None:
     if number is None:
         return None
     gone = Q(id=number, local=True, account__username__iexact=username, deleted_at__isnull=False)
-    return Status.objects.select_related("account").filter(gone, visibility__in=("public", "unlisted")).first()
+    return Status.objects.select_related("account").filter(gone, visibility__in=FOR_ANYBODY).first()
 
 
 def _first(viewer_id: int | None, wanted: Q) -> Status | None:

@@ -14,7 +14,8 @@ from accounts.events import (
     AccountUnfollowed,
     FollowRequested,
 )
-from accounts.models import Block, Follow, FollowRequest, Mute
+from accounts.models import Follow, FollowRequest
+from accounts.queries.relations import load_block_pairs, load_relations
 from notifications.models import Notification, NotificationType
 from notifications.services.notifying import Note, notify, remove_between, take_back
 from social.kernel.plans import IDS, Plan
@@ -143,15 +144,14 @@ def forget_status(events: Sequence[StatusDeleted]) -> None:
 def forget_blocked(events: Sequence[AccountBlocked]) -> None:
     """Blocking removes what both were told of each other (SEED-130); an undone block leaves things alone."""
     pairs = {(event.account_id, event.target_id) for event in events}
-    for block in Block.objects.filter(id__in=[event.block_id for event in events]):
-        if (block.account_id, block.target_id) in pairs:
-            remove_between(account_id=block.account_id, from_account_id=block.target_id)
-            remove_between(account_id=block.target_id, from_account_id=block.account_id)
+    for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
+        remove_between(account_id=account_id, from_account_id=target_id)
+        remove_between(account_id=target_id, from_account_id=account_id)
 
 
 def forget_muted(events: Sequence[AccountMuted]) -> None:
     """Muting with notifications removes the old ones."""
     for event in events:
-        mute = Mute.objects.filter(account_id=event.account_id, target_id=event.target_id).first()
+        mute = load_relations(event.account_id, [event.target_id]).muting.get(event.target_id)
         if mute is not None and mute.hide_notifications:
             remove_between(account_id=event.account_id, from_account_id=event.target_id)

@@ -23,16 +23,13 @@ from social.kernel import links
 from social.kernel.ids import parse_id
 from social.kernel.media import storage
 from social.kernel.text.plain import plain
-from statuses.models import MediaAttachment, Status, Visibility
-from statuses.policies.visibility import ANYBODY
+from statuses.models import MediaAttachment, Status
+from statuses.policies.visibility import FOR_ANYBODY
 from statuses.services.deleting import delete_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-VISIBILITIES = {
-    Visibility.PUBLIC: gettext_lazy("Public"),
-    Visibility.UNLISTED: gettext_lazy("Unlisted"),
-}
+VISIBILITIES = dict(zip(FOR_ANYBODY, (gettext_lazy("Public"), gettext_lazy("Unlisted")), strict=True))
 _ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
 
 
@@ -169,7 +166,7 @@ class StatusAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Status]:
         """What anybody could read as well."""
         rows: QuerySet[Status] = super().get_queryset(request)
-        rows = rows.filter(visibility__in=ANYBODY, deleted_at=None, reblog_of=None)
+        rows = rows.filter(visibility__in=FOR_ANYBODY, deleted_at=None, reblog_of=None)
         return rows.select_related("account", "application", "stat").prefetch_related("media")
 
     def get_search_results(

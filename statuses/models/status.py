@@ -7,22 +7,12 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, Application
+from accounts.models import Account, Application, Visibility
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 
 # Remote posts are clamped to this; local ones are limited by `statuses.policies.limits`.
 CONTENT_LIMIT = 200_000
-
-
-class Visibility(models.TextChoices):
-    """Who may read a post (contract, behaviours section 7). `limited` is shown to clients as private."""
-
-    PUBLIC = "public"
-    UNLISTED = "unlisted"
-    PRIVATE = "private"
-    LIMITED = "limited"
-    DIRECT = "direct"
 
 
 class Status(models.Model):

@@ -6,8 +6,7 @@ from typing import Protocol
 
 from accounts.models import Account
 from accounts.policies.relations import Relations
-from statuses.models import Visibility
-from statuses.policies.visibility import ANYBODY
+from statuses.policies.visibility import FOR_ANYBODY, is_for_followers_only
 
 
 class Post(Protocol):
@@ -46,11 +45,6 @@ def may_favourite(status: Post, relations: Relations) -> bool:
 
 def may_reblog(account: Account, status: Post, relations: Relations) -> bool:
     """Whether a reader may boost the post: a private one only its author, others whoever does not block the author."""
-    if status.visibility == Visibility.PRIVATE:
+    if is_for_followers_only(status.visibility):
         return status.account_id == account.id
-    return status.visibility in ANYBODY and status.account_id not in relations.blocking
-
-
-def reblog_visibility(status: Post, chosen: str) -> str:
-    """The visibility of a boost: a private post stays private."""
-    return status.visibility if status.visibility == Visibility.PRIVATE else chosen
+    return status.visibility in FOR_ANYBODY and status.account_id not in relations.blocking

@@ -12,19 +12,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Account
+from accounts.policies.visibility import default_visibility
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.text.length import counted_length
-from statuses.models import MediaAttachment, MediaType, Processing, Visibility
+from statuses.models import MediaAttachment, MediaType, Processing
+from statuses.policies.visibility import CHOICES, FOR_FOLLOWERS, at_most_unlisted
 
 TEXT_LIMIT: Final = 500
 # A cluster may hold any number of joiners and a link counts 23: what is stored needs a bound of its own, low enough that
 # the HTML made of it stays within the column's.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
-CHOICES: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE, Visibility.DIRECT)
-"""The visibilities a client may ask for."""
-
-REBLOG_CHOICES: Final = CHOICES[:3]
+REBLOG_CHOICES: Final = FOR_FOLLOWERS
 _ALONE: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 
@@ -45,10 +44,8 @@ def choose_visibility(
     """
     if wanted is not None and wanted not in choices:
         raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", _("is not included in the list"), _("Visibility"))])
-    chosen = wanted or user_default or (Visibility.PRIVATE if author.locked else Visibility.PUBLIC)
-    if chosen == Visibility.PUBLIC and author.limited:
-        chosen = Visibility.UNLISTED
-    return str(chosen)
+    chosen = wanted or default_visibility(user_default, locked=author.locked)
+    return str(at_most_unlisted(chosen) if author.limited else chosen)
 
 
 def check_media_count(media_ids: Sequence[object]) -> None:

@@ -1,21 +1,70 @@
 """Knows who may read a post. The one home of that rule, with two faces side by side: for a row in hand, and in SQL.
 
-Source: contract, behaviours sections 7 and 14. A property test holds the two together.
+The words of visibility stand here and nowhere else: other modules ask the predicates below, or take a piece of SQL.
+Source: contract, behaviours sections 7 and 14. A property test holds the faces together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import Final, Protocol
 
 from django.db.models import Exists, OuterRef, Q
 
-from accounts.models import Block, Follow
-from accounts.policies.relations import Relations
-from statuses.models import Mention, Visibility
+from accounts.models import Follow, Visibility
+from accounts.policies.relations import VIEWER_IS_SHUT_OUT, Relations, shut_out
+from statuses.models import Mention
 
-ANYBODY = (Visibility.PUBLIC, Visibility.UNLISTED)
-"""The visibilities that need no relation to the author ("distributable")."""
+CHOICES: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE, Visibility.DIRECT)
+"""The visibilities a client may ask for."""
+
+FOR_ANYBODY: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
+"""Those that need no relation to the author ("distributable")."""
+
+FOR_FOLLOWERS: Final = (*FOR_ANYBODY, Visibility.PRIVATE)
+"""Those that every follower reads; also those that a boost may have, and that a post may be pinned with."""
+
+FOR_ADDRESSED: Final = (Visibility.DIRECT, Visibility.LIMITED)
+"""Those that only the addressed read; such posts are not counted on a profile."""
+
+
+def is_listed(visibility: str) -> bool:
+    """Whether a post of this visibility may stand in public places."""
+    return visibility == Visibility.PUBLIC
+
+
+def is_for_followers_only(visibility: str) -> bool:
+    """Whether followers read it and strangers do not."""
+    return visibility == Visibility.PRIVATE
+
+
+def shown_visibility(visibility: str) -> str:
+    """The word clients are told: they know four, and a post for some people only looks private to them."""
+    return Visibility.PRIVATE.value if visibility == Visibility.LIMITED else visibility
+
+
+def at_most_unlisted(visibility: str) -> str:
+    """The same without public places: what a limited author's posts get."""
+    return Visibility.UNLISTED if visibility == Visibility.PUBLIC else visibility
+
+
+def boost_visibility(original: str, chosen: str) -> str:
+    """The visibility of a boost: of a private post private, else the one chosen, if a boost may have it."""
+    return Visibility.PRIVATE if original == Visibility.PRIVATE or chosen not in FOR_FOLLOWERS else chosen
+
+
+def received_visibility(*, in_to: bool, in_cc: bool, followers: bool) -> Visibility:
+    """What an addressing means that names everybody first (`in_to`) or second (`in_cc`), or the author's followers."""
+    if in_to:
+        return Visibility.PUBLIC
+    if in_cc:
+        return Visibility.UNLISTED
+    return Visibility.PRIVATE if followers else Visibility.DIRECT
+
+
+def with_silent_readers(visibility: str) -> str:
+    """What a direct post becomes that reaches somebody here whom it does not mention."""
+    return Visibility.LIMITED if visibility == Visibility.DIRECT else visibility
 
 
 class Readable(Protocol):
@@ -85,9 +134,9 @@ def _can_see_itself(
         if author_id == viewer_id:
             return True
         # Also when mentioned: who blocks is seen nowhere any more by those it blocks (SEED-129).
-        if author_id in relations.blocked_by:
+        if relations.is_shut_out_by(author_id):
             return False
-    if status.visibility in ANYBODY:
+    if status.visibility in FOR_ANYBODY:
         return True
     if viewer_id is None:
         return False
@@ -108,16 +157,51 @@ def visible_to(viewer_id: int | None, *, prefix: str = "") -> Q:
 
 def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
     exists = Q(**{f"{prefix}deleted_at": None, f"{prefix}account__suspended_at": None})
-    open_to_all = Q(**{f"{prefix}visibility__in": ANYBODY})
+    open_to_all = Q(**{f"{prefix}visibility__in": FOR_ANYBODY})
     if viewer_id is None:
         return exists & open_to_all
     author = OuterRef(f"{prefix}account_id")
     own = Q(**{f"{prefix}account_id": viewer_id})
-    blocked = Exists(Block.objects.filter(account_id=author, target_id=viewer_id))
     followed = Exists(Follow.objects.filter(account_id=viewer_id, target_id=author))
     mentioned = Exists(Mention.objects.filter(account_id=viewer_id, status_id=OuterRef(f"{prefix}id")))
     for_followers = Q(**{f"{prefix}visibility": Visibility.PRIVATE}) & Q(followed)
-    return exists & (own | (~Q(blocked) & (open_to_all | for_followers | Q(mentioned))))
+    return exists & (own | (~shut_out(viewer_id, author) & (open_to_all | for_followers | Q(mentioned))))
+
+
+_WORDS_FOR_ANYBODY: Final = ", ".join(f"'{visibility}'" for visibility in FOR_ANYBODY)
+
+PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL"
+"""Posts `s` that may stand in public places. Literals, not parameters: they choose the partial index."""
+
+FOR_ADDRESSED_ONLY: Final = "s.visibility IN ({})".format(", ".join(f"'{visibility}'" for visibility in FOR_ADDRESSED))
+"""Posts `s` that only the addressed read."""
+
+FOLLOWED: Final = "EXISTS (SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author})"
+"""Whether the viewer follows the account whose id is the expression `{author}`."""
+
+
+def readable_sql(post: str, *, follows_author: str, may_be_addressed: str = "TRUE") -> str:
+    """What `can_see` asks of the visibility of a post (alias), of an author who neither is the viewer, nor shuts the
+    viewer out, nor is suspended. The other two parameters are conditions.
+    """
+    return f"""(
+      {post}.visibility IN ({_WORDS_FOR_ANYBODY})
+      OR ({post}.visibility = '{Visibility.PRIVATE}' AND {follows_author})
+      OR ({may_be_addressed} AND EXISTS (
+        SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s))
+    )"""  # noqa: S608 (constants)
+
+
+def readable_by_viewer(author: str = "s.account_id") -> str:
+    """`can_see` of the post `s` itself; of a boost what it boosts has to be asked about besides.
+
+    `author` is the author's id as an expression; as a parameter it is asked about once and not for every post.
+    """
+    return f"""s.deleted_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = {author} AND a.suspended_at IS NOT NULL)
+  AND ({author} = %(viewer)s OR (
+    NOT {VIEWER_IS_SHUT_OUT.format(author=author)}
+    AND {readable_sql("s", follows_author=FOLLOWED.format(author=author))}))"""  # noqa: S608 (constants)
 
 
 def may_be_listed(status: Listable, relations: Relations) -> bool:

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from accounts.models import Block, Mute
-from accounts.policies.relations import NOBODY, Relations
-from social.kernel import clock
+from accounts.policies.relations import NOBODY, Relations, hidden_from
 from social.kernel.cursors import Cursor
 from social.kernel.text.names import normalise_hashtag
 from statuses.models import Favourite, Status
-from statuses.policies.visibility import ANYBODY
+from statuses.policies.visibility import FOR_ADDRESSED_ONLY, FOR_ANYBODY, readable_by_viewer
 from statuses.queries.page import Page, select
 from statuses.queries.rows import Row
 
@@ -34,22 +32,15 @@ class AccountStatusesFilter:
 
 
 # A first choice, so that few rows are read in vain: who may read what is decided by `can_see`, on the rows.
-_CANDIDATES: Final = """
-SELECT s.id FROM statuses_status s
- WHERE s.account_id = %(author)s AND s.deleted_at IS NULL
-   AND (s.visibility IN ('public', 'unlisted') OR %(author)s = %(viewer)s
-        OR (s.visibility = 'private' AND EXISTS (SELECT 1 FROM accounts_follow f
-                                                  WHERE f.account_id = %(viewer)s AND f.target_id = %(author)s))
-        OR EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = s.id AND m.account_id = %(viewer)s))
-   AND NOT EXISTS (SELECT 1 FROM accounts_block k WHERE k.account_id = %(author)s AND k.target_id = %(viewer)s)
-   AND NOT EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = %(author)s AND a.suspended_at IS NOT NULL)
-"""
+_CANDIDATES: Final = f"""
+SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND {readable_by_viewer("%(author)s")}
+"""  # noqa: S608 (constants)
 _NARROWER: Final = {
     "only_media": " AND EXISTS (SELECT 1 FROM statuses_mediaattachment f WHERE f.status_id = s.id)",
     "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL)"
     " OR s.in_reply_to_account_id = s.account_id)",
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
-    "exclude_direct": " AND s.visibility NOT IN ('direct', 'limited')",
+    "exclude_direct": f" AND NOT {FOR_ADDRESSED_ONLY}",
 }
 _TAGGED: Final = (
     " AND EXISTS (SELECT 1 FROM statuses_statustag h JOIN accounts_tag t ON t.id = h.tag_id"
@@ -66,16 +57,14 @@ def load_account_statuses(
     viewer has none. A full page unless there are no more, or hundreds in a row are hidden. Three queries as a rule,
     not filled.
     """
-    page = Page(viewer_id=viewer_id, rows=[])
+    page = select([], viewer_id)
     if wanted.pinned:
         # Nothing can be pinned yet.
         return page
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
     for _round in range(_ROUNDS):
         ids = _candidates(sql, parameters, cursor)
-        found = select(ids, viewer_id, _shows_boost)
-        page.relations = found.relations if found.rows else page.relations
-        page.rows += found.rows
+        page.extend(select(ids, viewer_id, _shows_boost))
         if len(ids) < cursor.limit or len(page.rows) >= cursor.limit:
             break
         cursor = cursor.behind(ids[-1])
@@ -112,19 +101,12 @@ def list_favourites_of(status_id: int, viewer_id: int | None) -> QuerySet[Favour
 
 def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
     """Who has boosted a post for everybody to see, as far as the viewer may be shown them: boosts, unordered."""
-    return Status.objects.filter(_shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=ANYBODY)
+    return Status.objects.filter(
+        _shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=FOR_ANYBODY
+    )
 
 
 def _shown_to(viewer_id: int | None) -> Q:
-    """Accounts that a list of people shows: not suspended, and no block or mute between them and the viewer."""
+    """Accounts that a list of people shows: not suspended, and nothing hides them and the viewer from each other."""
     shown = Q(account__suspended_at=None)
-    if viewer_id is None:
-        return shown
-    person = OuterRef("account_id")
-    active = Q(expires_at=None) | Q(expires_at__gt=clock.now())
-    hidden = (
-        Exists(Block.objects.filter(account_id=viewer_id, target_id=person))
-        | Exists(Block.objects.filter(account_id=person, target_id=viewer_id))
-        | Exists(Mute.objects.filter(active, account_id=viewer_id, target_id=person))
-    )
-    return shown & ~Q(hidden)
+    return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account")

@@ -51,6 +51,12 @@ class Page:
     accounts: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
 
+    def extend(self, other: Page) -> None:
+        """Add the posts of another page of the same viewer behind these. Before `fill` only."""
+        self.rows += other.rows
+        self.relations = other.relations if other.rows else self.relations
+        self.marks = marks_in(self.rows)
+
     @property
     def ids(self) -> list[int]:
         """The posts of the page, boosts by their own id."""

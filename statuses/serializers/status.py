@@ -14,15 +14,11 @@ from accounts.models.account import unicode_domain
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.emoji import emoji_entities
 from social.kernel import clock, links
-from statuses.models import Visibility
+from statuses.policies.visibility import FOR_FOLLOWERS, shown_visibility
 from statuses.queries.page import Page
 from statuses.queries.rows import Row
 from statuses.queries.sources import MentionRow, Source
 from statuses.serializers.media import media_entity
-
-# Clients know four visibilities; a post addressed to some people only looks private to them.
-_SHOWN_VISIBILITY: Final = {Visibility.LIMITED.value: Visibility.PRIVATE.value}
-_PINNABLE: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 def body(source: Source, emojis: EmojiLookup) -> dict[str, Any]:
@@ -31,7 +27,7 @@ def body(source: Source, emojis: EmojiLookup) -> dict[str, Any]:
         "id": str(source.id),
         "created_at": clock.iso(source.created_at),
         "spoiler_text": source.spoiler_text,
-        "visibility": _SHOWN_VISIBILITY.get(source.visibility, source.visibility),
+        "visibility": shown_visibility(source.visibility),
         "language": source.language,
         "uri": source.uri or links.status_uri(source.username, source.id),
         "url": links.status_url(source.username, source.id) if source.local else source.url or source.uri,
@@ -87,7 +83,7 @@ def overlay(row: Row, page: Page) -> bytes:
             if row.application_name is None
             else {"name": row.application_name, "website": row.application_website or None}
         )
-    if own and row.visibility in _PINNABLE:
+    if own and row.visibility in FOR_FOLLOWERS:
         entity["pinned"] = False
     return _members(entity)
 
@@ -98,7 +94,7 @@ def reblog_body(row: Row, page: Page) -> bytes:
     entity: dict[str, Any] = {
         "id": str(row.id),
         "created_at": clock.iso_ms(row.created_ms),
-        "visibility": _SHOWN_VISIBILITY.get(row.visibility, row.visibility),
+        "visibility": shown_visibility(row.visibility),
         "uri": uri,
         "url": links.status_url(row.username, row.id) if row.local else uri,
     }

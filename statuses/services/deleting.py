@@ -12,10 +12,9 @@ from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.media import storage
 from statuses.events import StatusDeleted
-from statuses.models import MediaAttachment, Status, Visibility
+from statuses.models import MediaAttachment, Status
+from statuses.policies.visibility import FOR_ADDRESSED
 from statuses.services.counters import bump
-
-_UNCOUNTED = (Visibility.DIRECT, Visibility.LIMITED)
 
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
@@ -64,7 +63,7 @@ def _let_go_of_media(status: Status, *, delete_media: bool) -> list[str]:
 
 def _uncount(status: Status, booster_ids: Iterable[int]) -> None:
     authors = Counter(booster_ids)
-    if status.visibility not in _UNCOUNTED:
+    if status.visibility not in FOR_ADDRESSED:
         authors[status.account_id] += 1
     account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
     if status.reblog_of_id is not None:

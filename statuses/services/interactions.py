@@ -22,9 +22,9 @@ from social.kernel.ids import parse_id
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
 from statuses.models import Status
-from statuses.policies.interactions import Post, may_favourite, may_reblog, reblog_visibility
+from statuses.policies.interactions import Post, may_favourite, may_reblog
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
-from statuses.policies.visibility import can_see
+from statuses.policies.visibility import boost_visibility, can_see
 from statuses.queries.rows import Row, load_rows
 from statuses.services.counters import bump
 from statuses.services.deleting import delete_status
@@ -118,7 +118,7 @@ def reblog_status(
             Status(
                 account=account,
                 reblog_of_id=target.id,
-                visibility=reblog_visibility(target, chosen),
+                visibility=boost_visibility(target.visibility, chosen),
                 local=account.local,
                 uri=uri,
                 created_at=moment,

@@ -17,8 +17,9 @@ from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.ids import snowflake_at
 from statuses.events import StatusPublished
-from statuses.models import MediaAttachment, Mention, Status, StatusTag, Visibility
+from statuses.models import MediaAttachment, Mention, Status, StatusTag
 from statuses.policies.publishing import check_media, missing_media, missing_parent
+from statuses.policies.visibility import FOR_ADDRESSED
 from statuses.queries.threads import Place
 from statuses.services.counters import bump
 from statuses.services.holding import hold_status
@@ -40,10 +41,10 @@ class NewStatus:
 
     author: Account
     content: str
+    visibility: str
     text: str = ""
     spoiler_text: str = ""
     sensitive: bool = False
-    visibility: str = Visibility.PUBLIC
     language: str | None = None
     parent: Place | Status | None = None
     in_reply_to_uri: str | None = None
@@ -62,7 +63,7 @@ class NewStatus:
     @property
     def is_counted(self) -> bool:
         """Whether it shows in its author's number of posts: what is addressed to some people only does not."""
-        return self.visibility not in (Visibility.DIRECT, Visibility.LIMITED)
+        return self.visibility not in FOR_ADDRESSED
 
 
 def store_status(new: NewStatus) -> Status:

@@ -49,6 +49,7 @@ def make_remote_status(
     author: Account, content: str = "<p>hello</p>", *, created_at: datetime | None = None, **values: Any
 ) -> Status:
     """A post of an account elsewhere, as if received."""
+    values.setdefault("visibility", "public")
     moment = created_at or clock.now()
     number = Status.objects.count()
     values.setdefault("uri", f"{author.uri}/statuses/{number}-{moment.timestamp():.6f}")

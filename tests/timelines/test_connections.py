@@ -195,7 +195,7 @@ async def test_what_is_no_message_harms_nobody(switchboard: Switchboard, identit
 
 
 def test_messages_come_back_as_they_went() -> None:
-    facts = Facts(7, frozenset({8, 9}), "de", has_media=True, local=False)
+    facts = Facts(7, frozenset({8, 9}), "de", has_media=True, domain="remote.example")
     message = Message("update", b'{"text":"a\\nb"}', facts, (1, 2))
     assert Message.decode(message.encode()) == message
     assert Message.decode(Message("filters_changed").encode()) == Message("filters_changed")

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.models import Account, Block, Follow, Mute
+from accounts.models import Account, AccountDomainBlock, Block, Follow, Mute
 from accounts.queries.relations import load_relations
 from social.kernel import clock
 from social.kernel.cursors import Cursor
 from statuses.models import Mention, Status, Visibility
 from statuses.queries.rows import load_rows
-from tests.factories.accounts import make_account
+from tests.factories.accounts import make_account, make_remote
 from timelines.policies.home import Verdict, home_verdict, involved_ids
 from timelines.queries.fan_out import load_readers
 from timelines.queries.home import list_home_items
@@ -150,6 +150,13 @@ def test_who_blocks_the_reader_is_not_seen_boosted_either(world: World) -> None:
     assert world.says(own) is Verdict.BLOCKED_BY
 
 
+def test_a_boost_of_somebody_of_a_blocked_server_is_hidden(world: World) -> None:
+    status = boost(world.author, write(make_remote("far", "far.example")))
+    assert world.says(status) is Verdict.DELIVER
+    AccountDomainBlock.objects.create(account=world.reader, domain="far.example")
+    assert world.says(status) is Verdict.HIDDEN
+
+
 def test_boosts_arrive_unless_they_are_hidden_for_this_author(world: World) -> None:
     status = boost(world.author, write(world.stranger))
     assert world.says(status) is Verdict.DELIVER
@@ -168,10 +175,11 @@ WORLDS = st.integers(0, 2**32 - 1)
 
 
 def a_random_world(seed: int) -> list[Account]:
+    """Five people here and two of other servers, what they want of each other, and what they write."""
     chance = random.Random(seed)
     people = list(Account.objects.filter(username__startswith="someone").order_by("id"))
     pairs = [(a, b) for a in people for b in people if a != b]
-    for one, other in chance.sample(pairs, 12):
+    for one, other in chance.sample(pairs, 20):
         Follow.objects.create(
             account=one,
             target=other,
@@ -183,6 +191,8 @@ def a_random_world(seed: int) -> list[Account]:
     for one, other in chance.sample(pairs, 3):
         ends = chance.choice([None, clock.now() + timedelta(hours=1), clock.now() - timedelta(hours=1)])
         Mute.objects.create(account=one, target=other, expires_at=ends)
+    for person in chance.sample([person for person in people if person.local], 2):
+        AccountDomainBlock.objects.create(account=person, domain=chance.choice(["one.example", "two.example"]))
     if chance.random() < 0.2:
         Account.objects.filter(id=chance.choice(people).id).update(suspended_at=clock.now())
     posts: list[Status] = []
@@ -216,15 +226,18 @@ def test_the_rule_in_hand_the_rule_in_sql_and_the_fan_out_agree(seed: int) -> No
     Follow.objects.all().delete()
     Block.objects.all().delete()
     Mute.objects.all().delete()
+    AccountDomainBlock.objects.all().delete()
     Status.objects.all().delete()
     Account.objects.update(suspended_at=None)
-    for number in range(Account.objects.filter(username__startswith="someone").count(), 5):
-        make_account(f"someone{number}")
+    for number in range(Account.objects.filter(username__startswith="someone").count(), 7):
+        make_account(f"someone{number}") if number < 5 else make_remote(
+            f"someone{number}", "one.example" if number == 5 else "two.example"
+        )
     people = a_random_world(seed)
     rows = load_rows(Status.objects.values_list("id", flat=True))
     everybody = {account.id for account in people}
     readers = load_readers(everybody, people=everybody, followable=everybody)
-    for viewer in people:
+    for viewer in (person for person in people if person.local):
         relations = load_relations(viewer.id, everybody)
         judged = {row.id for row in rows if home_verdict(row, relations).delivered}
         assert by_sql(viewer) == judged

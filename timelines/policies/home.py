@@ -12,9 +12,15 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Final, Protocol
 
-from accounts.policies.relations import FollowOptions, Relations
-from statuses.models import Visibility
-from statuses.policies.visibility import ANYBODY, Readable, can_see
+from accounts.policies.relations import (
+    BLOCKED_BY_VIEWER,
+    BLOCKERS_OF_VIEWER,
+    DOMAINS_BLOCKED_BY_VIEWER,
+    MUTED_BY_VIEWER,
+    FollowOptions,
+    Relations,
+)
+from statuses.policies.visibility import Readable, can_see, readable_sql
 
 
 class HomePost(Readable, Protocol):
@@ -140,39 +146,21 @@ def _reblog_verdict(original: HomePost, follow: FollowOptions, relations: Relati
     return Verdict.HIDDEN if original.account_id in relations.domain_blocking else Verdict.DELIVER
 
 
-_ANYBODY: Final = ", ".join(f"'{visibility}'" for visibility in ANYBODY)
-_PRIVATE: Final = Visibility.PRIVATE
-
-HOME_SETS: Final = """
+HOME_SETS: Final = f"""
   followed AS MATERIALIZED (
     SELECT target_id AS id, show_reblogs, languages FROM accounts_follow WHERE account_id = %(viewer)s
   ),
-  hidden AS MATERIALIZED (
-    SELECT target_id AS id FROM accounts_block WHERE account_id = %(viewer)s
-    UNION SELECT target_id FROM accounts_mute
-           WHERE account_id = %(viewer)s AND (expires_at IS NULL OR expires_at > now())
-  ),
-  blockers AS MATERIALIZED (
-    SELECT account_id AS id FROM accounts_block WHERE target_id = %(viewer)s
-  ),
+  hidden (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION {MUTED_BY_VIEWER}),
+  blockers (id) AS MATERIALIZED ({BLOCKERS_OF_VIEWER}),
+  blocked_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
   sources AS (
     SELECT f.id, f.show_reblogs, f.languages FROM followed f JOIN accounts_account a ON a.id = f.id
      WHERE a.suspended_at IS NULL AND f.id NOT IN (SELECT id FROM hidden) AND f.id NOT IN (SELECT id FROM blockers)
     UNION ALL
     SELECT id, TRUE, NULL FROM accounts_account WHERE id = %(viewer)s AND suspended_at IS NULL
   )
-"""
+"""  # noqa: S608 (constants)
 """The viewer's sets, as the beginning of a WITH: whose posts come into question, and who must have no part in them."""
-
-
-def _readable(post: str, follows_author: str, addressed: str) -> str:
-    """Visibility of a post (alias) of another author, who does not block the viewer and is not suspended."""
-    return f"""(
-      {post}.visibility IN ({_ANYBODY})
-      OR ({post}.visibility = '{_PRIVATE}' AND {follows_author})
-      OR ({addressed} AND EXISTS (
-        SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s))
-    )"""  # noqa: S608
 
 
 HOME_CONDITION: Final = f"""
@@ -181,10 +169,10 @@ HOME_CONDITION: Final = f"""
     o.deleted_at IS NULL AND boosted.suspended_at IS NULL
     AND (o.account_id = %(viewer)s OR (
       o.account_id NOT IN (SELECT id FROM blockers)
-      AND {_readable("o", "o.account_id IN (SELECT id FROM followed)", "TRUE")}))))
+      AND {readable_sql("o", follows_author="o.account_id IN (SELECT id FROM followed)")}))))
   AND (s.account_id = %(viewer)s OR (
     -- Of a boost nobody is addressed, so it is read as its visibility says.
-    {_readable("s", "TRUE", "s.reblog_of_id IS NULL")}
+    {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
     AND (s.in_reply_to_id IS NOT NULL OR (s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
     AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
          OR s.language = ANY(source.languages))
@@ -192,7 +180,8 @@ HOME_CONDITION: Final = f"""
       (o.account_id IS NULL OR o.account_id NOT IN (SELECT id FROM hidden))
       AND NOT EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id IN (s.id, o.id)
                         AND m.account_id IN (SELECT id FROM hidden))))
-    AND CASE WHEN s.reblog_of_id IS NOT NULL THEN source.show_reblogs
+    AND CASE WHEN s.reblog_of_id IS NOT NULL
+             THEN source.show_reblogs AND (boosted.domain IS NULL OR boosted.domain NOT IN (SELECT domain FROM blocked_domains))
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR s.in_reply_to_account_id IN (SELECT id FROM followed) END))
 """  # noqa: S608

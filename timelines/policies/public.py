@@ -5,14 +5,14 @@ Source: contract, behaviours section 11 ("Public timeline", "Tag timeline").
 
 from __future__ import annotations
 
-from statuses.models import Visibility
+from statuses.policies.visibility import is_listed
 from statuses.queries.rows import Row
 
 
 def in_tag_timelines(row: Row) -> bool:
     """Whether a post may stand in timelines of its hashtags: public, no boost, its author not limited or suspended."""
     return (
-        row.visibility == Visibility.PUBLIC
+        is_listed(row.visibility)
         and row.reblog_of_id is None
         and not (row.is_deleted or row.is_author_suspended or row.is_author_limited)
     )

@@ -5,11 +5,11 @@ Source: contract, behaviours section 16.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from accounts.policies.relations import Hidden
 from timelines.stores import channels
 from timelines.stores.messages import Facts
 
@@ -62,12 +62,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """What a filter must know about a viewer. A mute with an end counts until then."""
+    """What a filter must know about a viewer."""
 
     account_id: int
-    blocking: frozenset[int] = frozenset()
-    blocked_by: frozenset[int] = frozenset()
-    muting: Mapping[int, datetime | None] = field(default_factory=dict)
+    hidden: Hidden = field(default_factory=Hidden)
     chosen_languages: frozenset[str] = frozenset()
 
 
@@ -135,20 +133,15 @@ def _require(scopes: frozenset[str], openers: frozenset[str]) -> None:
 def is_spared(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
     """Whether a viewer does not get a public post that others on the stream get.
 
-    Its author or somebody it mentions is blocked or muted, its author blocks the viewer, it is in none of the viewer's
-    chosen languages, or it is not what the stream is for. One's own posts are never spared.
+    Its author or somebody it mentions is blocked or muted, its author blocks the viewer or is of a blocked server, it is
+    in none of the viewer's chosen languages, or it is not what the stream is for. One's own posts are never spared.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True
     if facts.author_id == viewer.account_id:
         return False
-    if facts.author_id in viewer.blocked_by:
+    if facts.author_id in viewer.hidden.blocked_by or facts.domain in viewer.hidden.domains:
         return True
     if viewer.chosen_languages and facts.language and facts.language not in viewer.chosen_languages:
         return True
-    people = facts.mentioned | {facts.author_id}
-    if not people.isdisjoint(viewer.blocking):
-        return True
-    return any(
-        person in viewer.muting and ((until := viewer.muting[person]) is None or until > moment) for person in people
-    )
+    return viewer.hidden.hides_any(facts.mentioned | {facts.author_id}, moment)

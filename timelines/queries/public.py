@@ -11,28 +11,35 @@ from typing import Any, Final
 
 from django.db import connection
 
+from accounts.policies.relations import (
+    BLOCKED_BY_VIEWER,
+    BLOCKERS_OF_VIEWER,
+    DOMAINS_BLOCKED_BY_VIEWER,
+    MUTED_BY_VIEWER,
+)
 from social.kernel.cursors import Cursor
+from statuses.policies.visibility import PUBLIC_POST
 
-# Whom the viewer blocks or mutes, and who blocks the viewer.
-_UNWANTED: Final = """
-WITH unwanted AS MATERIALIZED (
-  SELECT target_id AS id FROM accounts_block WHERE account_id = %(viewer)s
-  UNION ALL SELECT account_id FROM accounts_block WHERE target_id = %(viewer)s
-  UNION ALL SELECT target_id FROM accounts_mute
-             WHERE account_id = %(viewer)s AND (expires_at IS NULL OR expires_at > now())
-), chosen AS MATERIALIZED (
+_UNWANTED: Final = f"""
+WITH unwanted (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION ALL {BLOCKERS_OF_VIEWER} UNION ALL {MUTED_BY_VIEWER}),
+unwanted_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
+chosen AS MATERIALIZED (
   SELECT jsonb_array_elements_text(preferences->'chosen_languages') AS language FROM accounts_user
    WHERE account_id = %(viewer)s AND jsonb_typeof(preferences->'chosen_languages') = 'array'
 )
-"""
+"""  # noqa: S608 (constants)
 
-# The literals must stand here, not in parameters: they choose the partial index. The author is asked for in a
-# subquery of one value, not joined: a join invites plans that sort every post there is to find the newest twenty.
-_PUBLIC_POST: Final = """
-  s.visibility = 'public' AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
+# The author is asked for in a subquery of one value, not joined: a join invites plans that sort every post there is to
+# find the newest twenty.
+_SHOWN_AUTHOR: Final = """
   AND (SELECT a.suspended_at IS NULL AND a.limited_at IS NULL FROM accounts_account a WHERE a.id = s.account_id)
 """
-_WANTED_AUTHOR: Final = " AND s.account_id NOT IN (SELECT id FROM unwanted)"
+_WANTED_AUTHOR: Final = """
+  AND s.account_id NOT IN (SELECT id FROM unwanted)
+  AND (SELECT a.suspended_at IS NULL AND a.limited_at IS NULL
+              AND (a.domain IS NULL OR a.domain NOT IN (SELECT domain FROM unwanted_domains))
+         FROM accounts_account a WHERE a.id = s.account_id)
+"""
 _CHOSEN_LANGUAGE: Final = """
   AND (s.language IS NULL OR NOT EXISTS (SELECT 1 FROM chosen) OR s.language IN (SELECT language FROM chosen))
 """
@@ -111,11 +118,10 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
 
 
 def _condition(viewer_id: int | None, wanted: PublicFilter) -> str:
-    condition = _PUBLIC_POST
+    condition = PUBLIC_POST
     if wanted.local is not None:
         condition += " AND s.local" if wanted.local else " AND NOT s.local"
-    if viewer_id is not None:
-        condition += _WANTED_AUTHOR
+    condition += _SHOWN_AUTHOR if viewer_id is None else _WANTED_AUTHOR
     return condition + _WITH_MEDIA if wanted.only_media else condition
 
 

@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from typing import Final
 
 from allauth.account.models import EmailAddress
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import AccessToken
+from accounts.queries.relations import load_hidden
 from social.kernel import clock
 from timelines.policies.streams import Viewer
 
-_VIEWER = """
-SELECT 'blocking', target_id, NULL::timestamptz, NULL FROM accounts_block WHERE account_id = %(viewer)s
-UNION ALL
-SELECT 'blocked_by', account_id, NULL, NULL FROM accounts_block WHERE target_id = %(viewer)s
-UNION ALL
-SELECT 'muting', target_id, expires_at, NULL FROM accounts_mute
- WHERE account_id = %(viewer)s AND (expires_at IS NULL OR expires_at > now())
-UNION ALL
-SELECT 'chosen', NULL, NULL, jsonb_array_elements_text(preferences->'chosen_languages') FROM accounts_user
- WHERE account_id = %(viewer)s AND jsonb_typeof(preferences->'chosen_languages') = 'array'
+_CHOSEN: Final = """
+SELECT jsonb_array_elements_text(preferences->'chosen_languages') FROM accounts_user
+ WHERE account_id = %s AND jsonb_typeof(preferences->'chosen_languages') = 'array'
 """
 
 
 def load_viewer(account_id: int) -> Viewer:
-    """The viewer's sets, whole, in one query."""
-    sets: dict[str, set[int]] = {"blocking": set(), "blocked_by": set()}
-    muting: dict[int, datetime | None] = {}
-    languages: set[str] = set()
+    """The viewer's sets, whole, in two queries."""
     with connection.cursor() as cursor:
-        cursor.execute(_VIEWER, {"viewer": account_id})
-        for kind, other, expires_at, language in cursor.fetchall():
-            if kind == "muting":
-                muting[other] = expires_at
-            elif kind == "chosen":
-                languages.add(language)
-            else:
-                sets[kind].add(other)
-    return Viewer(account_id, frozenset(sets["blocking"]), frozenset(sets["blocked_by"]), muting, frozenset(languages))
+        cursor.execute(_CHOSEN, [account_id])
+        languages = frozenset(language for (language,) in cursor.fetchall())
+    return Viewer(account_id, load_hidden(account_id), languages)
 
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:

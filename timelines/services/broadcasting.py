@@ -101,7 +101,7 @@ def _public_channels(row: Row, tags: Iterable[str]) -> list[str]:
 
 
 def _facts(row: Row, facts: Mapping[int, tuple[bool, list[str]]]) -> Facts:
-    return Facts(row.account_id, frozenset(row.addressed_ids), row.language, facts[row.id][0], row.local)
+    return Facts(row.account_id, frozenset(row.addressed_ids), row.language, facts[row.id][0], row.domain)
 
 
 def broadcast_deletions(readers: Mapping[int, Collection[int]], public: Mapping[int, bool]) -> None:

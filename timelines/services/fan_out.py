@@ -10,15 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from statuses.events import StatusDeleted, StatusPublished
-from statuses.models import Status, Visibility
+from statuses.models import Status
+from statuses.policies.visibility import FOR_FOLLOWERS, is_listed
 from statuses.queries.rows import Row, load_rows
 from timelines.policies.home import home_verdict, involved_ids
 from timelines.queries.fan_out import Readers, list_local_followers, load_readers
 from timelines.services.broadcasting import broadcast_deletions, broadcast_posts
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem
-
-_FOR_FOLLOWERS = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 def fan_out_posts(events: Sequence[StatusPublished]) -> None:
@@ -52,7 +51,7 @@ def find_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
 
 def _readers_of(row: Row, readers: Readers) -> list[int]:
     candidates: Iterable[int] = readers.of(row.account_id)
-    if row.visibility not in _FOR_FOLLOWERS:
+    if row.visibility not in FOR_FOLLOWERS:
         candidates = [account for account in (*row.addressed_ids, row.account_id) if account in candidates]
     return [
         account for account in candidates if home_verdict(row, readers.relations(account, row.account_id)).delivered
@@ -91,10 +90,6 @@ def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     for author, gone in by_author.items():
         feed.remove(followers[author], [item for item in gone if item.id not in undone])
         feed.drop_showing(followers[author], [item for item in gone if item.id in undone])
-    public = {
-        row.id: row.local
-        for row in load_rows(items)
-        if row.visibility == Visibility.PUBLIC and row.reblog_of_id is None
-    }
+    public = {row.id: row.local for row in load_rows(items) if is_listed(row.visibility) and row.reblog_of_id is None}
     readers = {status_id: followers[account_id] for status_id, (account_id, _original) in items.items()}
     broadcast_deletions(readers, public)

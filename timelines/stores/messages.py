@@ -44,7 +44,13 @@ class Facts:
     mentioned: frozenset[int] = frozenset()
     language: str | None = None
     has_media: bool = False
-    local: bool = True
+    # The author's server; None for this one.
+    domain: str | None = None
+
+    @property
+    def local(self) -> bool:
+        """Whether it was written here."""
+        return self.domain is None
 
 
 @dataclass(slots=True)
@@ -70,7 +76,7 @@ class Message:
                 [str(number) for number in sorted(facts.mentioned)],
                 facts.language,
                 facts.has_media,
-                facts.local,
+                facts.domain,
             ]
         head = orjson.dumps(header)
         return head if self.payload is None else head + b"\n" + self.payload
@@ -85,8 +91,8 @@ class Message:
         try:
             facts = None
             if "facts" in header:
-                author, mentioned, language, has_media, local = header["facts"]
-                facts = Facts(int(author), frozenset(map(int, mentioned)), language, has_media, local)
+                author, mentioned, language, has_media, domain = header["facts"]
+                facts = Facts(int(author), frozenset(map(int, mentioned)), language, has_media, domain)
             recipients = tuple(map(int, header.get("to", ())))
             return cls(header["event"], payload if separator else None, facts, recipients)
         except (TypeError, ValueError) as error:

@@ -1,0 +1,15 @@
+"""Knows the visibilities of a post. What they mean for readers is in `statuses.policies.visibility`."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Visibility(models.TextChoices):
+    """Who may read a post (contract, behaviours section 7). `limited` is shown to clients as private."""
+
+    PUBLIC = "public"
+    UNLISTED = "unlisted"
+    PRIVATE = "private"
+    LIMITED = "limited"
+    DIRECT = "direct"

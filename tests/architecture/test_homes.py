@@ -1,0 +1,109 @@
+"""Rules that have one home: who hides whom, what the words of visibility mean. Other modules ask, they do not say it again."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from accounts.models import Visibility
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+APPS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+
+HIDING = re.compile(r"\baccounts_(block|mute|accountdomainblock)\b|(?<![a-z])(blocks|blocked_by|mutes|muted_by)__")
+HIDING_MODELS = {"Block", "Mute", "AccountDomainBlock"}
+HIDING_HOMES = {
+    "accounts/models/__init__.py",
+    "accounts/models/block.py",
+    "accounts/policies/relations.py",
+    "accounts/queries/relations.py",
+    "accounts/services/blocking.py",
+}
+
+WORDS = set(Visibility.values)
+# Words of other things too; as a whole Python string they may stand anywhere, quoted inside SQL they may not.
+AMBIGUOUS = {"public", "limited", "direct"}
+WORDS_IN_SQL = re.compile("'({})'".format("|".join(sorted(WORDS))))
+WORD_HOMES = {
+    "accounts/models/visibility.py",
+    "accounts/policies/visibility.py",
+    "statuses/models/status.py",
+    "statuses/policies/visibility.py",
+}
+
+
+def _nodes(path: Path) -> Iterator[ast.AST]:
+    """The nodes of a module without its documentation strings."""
+    tree = ast.parse(path.read_text())
+    documentation = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if id(node) not in documentation:
+            yield node
+
+
+def _hides(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("accounts.models"):
+        return any(alias.name in HIDING_MODELS for alias in node.names)
+    if isinstance(node, ast.keyword):
+        return bool(HIDING.search(node.arg or ""))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(HIDING.search(node.value))
+
+
+def _says_a_word(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Visibility":
+        return True
+    if isinstance(node, ast.Compare) or (isinstance(node, ast.keyword) and (node.arg or "").startswith("visibility")):
+        words = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+        return "visibility" in ast.unparse(node) and not words.isdisjoint(WORDS)
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return False
+    return node.value in WORDS - AMBIGUOUS or bool(WORDS_IN_SQL.search(node.value))
+
+
+RULES = {"who hides whom": (_hides, HIDING_HOMES), "the words of visibility": (_says_a_word, WORD_HOMES)}
+
+
+def _elsewhere(rule: str, root: Path) -> list[str]:
+    """Where the rule is written outside its home."""
+    breaks, homes = RULES[rule]
+    return [
+        f"{name}:{getattr(node, 'lineno', 0)}"
+        for app in APPS
+        for path in sorted((root / app).rglob("*.py"))
+        if (name := path.relative_to(root).as_posix()) not in homes and "/migrations/" not in name
+        for node in _nodes(path)
+        if breaks(node)
+    ]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_written_in_its_home_only(rule: str) -> None:
+    assert _elsewhere(rule, ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "source"),
+    [
+        ("who hides whom", "from accounts.models import Account, Mute\n"),
+        ("who hides whom", 'SQL = "SELECT 1 FROM accounts_block WHERE account_id = 1"\n'),
+        ("who hides whom", 'SQL = f"SELECT 1 FROM accounts_accountdomainblock {1}"\n'),
+        ("who hides whom", 'def f(q):\n    return q.exclude(**{"account__blocks__target_id": 1})\n'),
+        ("who hides whom", "def f(q):\n    return q.exclude(blocked_by__account_id=1)\n"),
+        ("the words of visibility", 'def f(q):\n    return q.filter(visibility__in=("public",))\n'),
+        ("the words of visibility", 'def f(post):\n    return post.visibility == "public"\n'),
+        ("the words of visibility", "def f(post, Visibility):\n    return post.visibility == Visibility.PUBLIC\n"),
+        ("the words of visibility", 'def f(post):\n    return post.visibility == "private"\n'),
+        ("the words of visibility", "SQL = \"s.visibility IN ('public', 'unlisted')\"\n"),
+    ],
+)
+def test_a_rule_written_again_is_found(tmp_path: Path, rule: str, source: str) -> None:
+    planted = tmp_path / "timelines" / "queries" / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(source)
+    assert {found.partition(":")[0] for found in _elsewhere(rule, tmp_path)} == {"timelines/queries/planted.py"}

@@ -1,0 +1,124 @@
+"""Whatever route shows a post, it shows what the viewer has done with it (contract, entities "Status")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.urls import get_resolver
+
+from accounts.models import Account
+from social.api.routing import endpoints
+from statuses.models import Favourite, Status
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import follow, make_favourite, make_media, make_reblog, make_status
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+# Every route is asked; those that answer with posts are these, so that a new one is noticed and none stops being checked.
+CARRIERS = {
+    "GET api/v1/statuses",
+    "GET api/v1/statuses/<id>",
+    "GET api/v1/statuses/<id>/context",
+    "POST api/v1/statuses",
+    "DELETE api/v1/statuses/<id>",
+    "POST api/v1/statuses/<id>/favourite",
+    "POST api/v1/statuses/<id>/unfavourite",
+    "POST api/v1/statuses/<id>/reblog",
+    "POST api/v1/statuses/<id>/unreblog",
+    "GET api/v1/accounts/<id>/statuses",
+    "GET api/v1/timelines/home",
+    "GET api/v1/timelines/public",
+    "GET api/v1/timelines/tag/<hashtag>",
+    "GET api/v1/notifications",
+    "GET api/v1/notifications/<id>",
+}
+
+
+def _routes() -> list[tuple[str, str]]:
+    return sorted(
+        (method.upper(), pattern.path)
+        for pattern in endpoints(get_resolver("social.urls").url_patterns)
+        for method in pattern.actions
+    )
+
+
+def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
+    """Every entity "Status" anywhere in an answer."""
+    if isinstance(body, dict):
+        if {"reblogs_count", "spoiler_text"} <= body.keys():
+            yield body
+        for value in body.values():
+            yield from _posts_in(value)
+    elif isinstance(body, list):
+        for item in body:
+            yield from _posts_in(item)
+
+
+def _expected(entity: dict[str, Any], viewer: Account) -> dict[str, Any]:
+    """The viewer's members, found one by one."""
+    status = Status.objects.get(id=entity["id"])
+    proper = status.reblog_of or status
+    own = status.account_id == viewer.id and status.reblog_of_id is None
+    shown = {
+        "favourited": Favourite.objects.filter(account=viewer, status=proper).exists(),
+        "reblogged": Status.objects.filter(account=viewer, reblog_of=proper, deleted_at=None).exists(),
+        # Nothing can be bookmarked, muted, filtered or pinned yet: no table says so.
+        "bookmarked": False,
+        "muted": False,
+        "filtered": [],
+    }
+    return shown | ({"pinned": False} if own and status.visibility in ("public", "unlisted", "private") else {})
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    viewer, author = make_user("viewer"), make_user("author").account
+    reader = viewer.account
+    follow(reader, author)
+    mine = make_status(reader, "mine #cats")
+    post = make_status(author, "@viewer hello #cats")
+    answer = make_status(author, "more #cats", reply_to=post)
+    if marked:
+        for status in (post, answer):
+            make_favourite(reader, status)
+            make_reblog(reader, status)
+    work()
+    note_id = _notification_of(reader, post)
+    media_id = make_media(reader).id
+    token = make_token(viewer, "read write follow push")
+    ids = {"api/v1/accounts/<id>": author.id, "api/v1/media/<id>": media_id, "api/v1/notifications/<id>": note_id}
+    seen: dict[str, set[int]] = {}
+    for method, path in _routes():
+        root = path[: path.find("<id>") + 4]
+        # One's own post is deleted: nobody may delete another one.
+        target = mine.id if method == "DELETE" else ids.get(root, post.id)
+        address = re.sub(r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats"))
+        data = {"id[]": [post.id, answer.id]} if path == "api/v1/statuses" and method == "GET" else {}
+        body = {"status": "another #cats", "in_reply_to_id": str(post.id)} if path == "api/v1/statuses" else {}
+        with transaction.atomic():
+            api = Api(token)
+            answered = api.get(f"/{address}", data) if method == "GET" else api.request(method, f"/{address}", body)
+            if answered.status_code == 200 and answered["Content-Type"].startswith("application/json"):
+                for entity in _posts_in(answered.json()):
+                    wanted = _expected(entity, reader)
+                    assert wanted == {name: entity.get(name) for name in wanted}, f"{method} {path}"
+                    seen.setdefault(f"{method} {path}", set()).add(int(entity["id"]))
+            transaction.set_rollback(True)
+    assert set(seen) == CARRIERS
+    # A list must have shown the posts with the marks, not only others.
+    lists = {route for route in CARRIERS if route.startswith("GET") and "<id>/context" not in route}
+    assert {route for route in lists if post.id not in seen[route]} == set()
+
+
+def _notification_of(account: Account, status: Status) -> int:
+    from notifications.models import Notification
+
+    return Notification.objects.filter(account=account, status=status).values_list("id", flat=True).first() or 0
