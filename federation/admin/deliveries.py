@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -78,7 +79,7 @@ class DeliveryAdmin(FederationAdmin):
         with transaction.atomic():
             hosts = set(queryset.values_list("host", flat=True))
             count = retry(queryset.values_list("id", flat=True))
-            Host.objects.filter(name__in=hosts).delete()
+            Host.objects.filter(name__in=hosts).update(failures=0, retry_at=Now())
         for delivery in queryset:
             self.log_change(request, delivery, "retry")
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)

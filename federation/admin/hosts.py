@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -34,3 +36,7 @@ class HostAdmin(FederationAdmin):
     fieldsets = (
         lines(None, NAME, STATE, FAILURES, FAILING_SINCE, RETRY, shown("last_error", gettext_lazy("Last error"))),
     )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Host]:
+        """Servers that are well are known here too, and nobody's trouble."""
+        return super().get_queryset(request).filter(failures__gt=0)

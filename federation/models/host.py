@@ -9,10 +9,10 @@ from social.kernel import clock
 
 
 class Host(models.Model):
-    """A server that deliveries failed at, by its name and port. Servers that answer need no row.
+    """A server that a delivery has reached, or failed at, by its name and port.
 
-    While `retry_at` lies ahead nothing is sent there; afterwards one request is the probe (contract, federation
-    section 12).
+    `failures` in a row since `failing_since`; none for a server that is well. While `retry_at` lies ahead nothing is sent
+    there; afterwards one request is the probe (contract, federation section 12).
     """
 
     name = models.TextField(primary_key=True)

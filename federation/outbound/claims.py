@@ -1,12 +1,13 @@
 """Knows which deliveries are due, and how a process takes them in hand and ticks them off.
 
-Claims are those of `social.kernel.claims`. The oldest unfinished delivery of a lane (inbox and key) comes first, and a host
-that fails gets one request at a time; so a slow or dead host never holds what a healthy one needs.
+Claims are those of `social.kernel.claims`. The oldest unfinished delivery of a lane (inbox and key) comes first. A host that
+fails gets one request at a time, so that a slow or dead one never holds what a healthy one needs; so does one that nothing
+has arrived at yet, for Mastodon drops one of two first requests of an actor that come at once (contract, section 12).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,7 @@ from django.db import transaction
 
 from federation.models import Host, OutboundActivity
 from federation.outbound.queueing import forget_delivered
-from federation.outbound.retrying import ATTEMPTS, Verdict, host_pause, next_attempt
+from federation.outbound.retrying import Verdict, host_pause, is_last, next_attempt
 from social.kernel import clock
 from social.kernel.claims import Claims, Failure, FairShare, new_token
 
@@ -28,6 +29,7 @@ _SHARE: Final = FairShare(
     columns=("id", "activity_id", "inbox_url", "host", "attempts"),
     lane=("key", "inbox_url"),
     pauses="federation_host",
+    one_at_a_time="(p.name IS NULL OR p.failures > 0)",
 )
 _claims: Final = Claims("federation_delivery")
 
@@ -90,22 +92,26 @@ def record(token: int, results: Sequence[Result]) -> None:
 
 def _failure(result: Result) -> Failure:
     attempts = result.delivery.attempts + 1
-    dead = result.verdict == Verdict.REFUSED or attempts >= ATTEMPTS
+    dead = result.verdict is not None and is_last(result.verdict, attempts)
     delay = next_attempt(attempts).total_seconds()
     return Failure(result.delivery.id, attempts, delay, result.error, dead=dead)
 
 
-def _judge_hosts(results: Iterable[Result]) -> None:
-    """The last verdict of each host counts: one failure in a row more, or well again."""
+def _judge_hosts(results: Sequence[Result]) -> None:
+    """The last verdict of each host counts: one failure in a row more, or well again. One that was reached is known."""
     last = {result.delivery.host: result for result in results if result.verdict is not None}
     failed = {name: result for name, result in last.items() if result.verdict == Verdict.FAILED}
-    well = sorted(last.keys() - failed.keys())
-    if well:
-        Host.objects.filter(name__in=well).delete()
     now = clock.now()
+    well = sorted(last.keys() - failed.keys())
+    Host.objects.filter(name__in=well, failures__gt=0).update(failures=0, retry_at=now, last_error="")
+    reached = {result.delivery.host for result in results if result.verdict == Verdict.ARRIVED}
+    unknown = reached - set(Host.objects.filter(name__in=reached).values_list("name", flat=True))
+    Host.objects.bulk_create([Host(name=name) for name in sorted(unknown)], ignore_conflicts=True)
     for name in sorted(failed):
         host, _created = Host.objects.select_for_update().get_or_create(name=name, defaults={"failing_since": now})
+        if not host.failures:
+            host.failing_since = now
         host.failures += 1
         host.retry_at = now + host_pause(host.failures, host.failing_since, now)
         host.last_error = failed[name].error.replace("\0", "")[:_ERROR_LENGTH]
-        host.save(update_fields=["failures", "retry_at", "last_error"])
+        host.save(update_fields=["failures", "failing_since", "retry_at", "last_error"])

@@ -7,6 +7,8 @@ that each activity is put on its way exactly once. Source: contract, federation 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
 from accounts.events import (
     AccountBlocked,
@@ -23,11 +25,13 @@ from federation.documents.actors import actor
 from federation.documents.loading import load_post, uri_of
 from federation.events import FollowAnswerDue
 from federation.outbound.audience import followers_inboxes, inbox_of, post_inboxes, reached_inboxes
-from federation.outbound.queueing import enqueue
+from federation.outbound.queueing import drop_waiting, enqueue, last_due
 from social.kernel import clock
 from social.kernel.plans import IDS, Plan
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
 from statuses.models import Favourite, Status
+
+SPACING: Final = timedelta(seconds=2)
 
 
 def _accounts(ids: Iterable[int]) -> dict[int, Account]:
@@ -44,6 +48,20 @@ def _statuses(ids: Iterable[int]) -> dict[int, Status]:
 
 def _pair_key(one: int, other: int) -> str:
     return f"pair:{one}:{other}"
+
+
+def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
+    """When to send the next of several Follows and Undos of one pair: SPACING after what still waits, and not before
+    `delay` from now; None for at once.
+
+    They arrive in order, but other servers work them off in any order: of a quick succession the last one wins only if
+    there is time for the one before.
+    """
+    before = last_due(key, inboxes)
+    moments = [] if before is None else [before + SPACING]
+    if delay is not None:
+        moments.append(clock.now() + delay)
+    return max(moments, default=None)
 
 
 def tell_published(events: Sequence[StatusPublished]) -> None:
@@ -111,11 +129,13 @@ def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
     )
     for request in requests.order_by("id"):
         uri = request.uri or f"{request.account.uri}#follows/{request.id}"
+        key, inboxes = _pair_key(request.account_id, request.target_id), inbox_of(request.target)
         enqueue(
             account=request.account,
             document=activities.follow(request.account, request.target.uri, uri),
-            inboxes=inbox_of(request.target),
-            key=_pair_key(request.account_id, request.target_id),
+            inboxes=inboxes,
+            key=key,
+            due_at=_spaced(key, inboxes),
         )
 
 
@@ -130,21 +150,31 @@ def tell_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def tell_answer(events: Sequence[FollowAnswerDue]) -> None:
-    """Accept or Reject of a Follow that changed nothing here."""
+    """Accept or Reject of a Follow that changed nothing here; no Accept of one that was undone or replaced meanwhile."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
     for event in events:
         account, follower = accounts.get(event.account_id), accounts.get(event.follower_id)
         if account is not None and follower is not None and account.local:
-            number = Follow.objects.filter(account=follower, target=account).values_list("id", flat=True).first()
-            _answer(account, follower, event.uri, accepted=event.accepted, number=number or 0)
+            follow = Follow.objects.filter(account=follower, target=account).first()
+            if event.accepted and (follow is None or follow.uri != event.uri):
+                continue
+            number = follow.id if follow is not None else 0
+            _answer(account, follower, event.uri, accepted=event.accepted, number=number)
 
 
 def tell_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
-    """Undo of our Follow, or Reject of theirs; nothing when the other side ended it, for it knows."""
+    """Undo of our Follow, or Reject of theirs.
+
+    When the other side ended its own follow it knows, and an Accept that still waits for it is dropped.
+    """
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
         follower, target = accounts.get(event.account_id), accounts.get(event.target_id)
         if follower is None or target is None or event.uri is None or follower.local == target.local:
+            continue
+        key = _pair_key(follower.id, target.id)
+        if event.ended_by_id == follower.id and not follower.local:
+            drop_waiting(key, inbox_of(follower))
             continue
         if event.ended_by_id is None or not accounts[event.ended_by_id].local:
             continue
@@ -153,7 +183,8 @@ def tell_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
                 account=follower,
                 document=activities.undo_follow(follower, target.uri, event.uri),
                 inboxes=inbox_of(target),
-                key=_pair_key(follower.id, target.id),
+                key=key,
+                due_at=_spaced(key, inbox_of(target), SPACING),
             )
         else:
             _answer(target, follower, event.uri, accepted=False, number=event.follow_id)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
 from django.conf import settings
+from django.db.models import Max
 from django.db.models.functions import Now
 
 from accounts.models import Account
@@ -22,13 +23,19 @@ KEPT_GIVEN_UP: Final = timedelta(days=7)
 
 
 def enqueue(
-    *, account: Account, document: dict[str, Any], inboxes: Iterable[str], key: str, supersedes: bool = False
+    *,
+    account: Account,
+    document: dict[str, Any],
+    inboxes: Iterable[str],
+    key: str,
+    supersedes: bool = False,
+    due_at: datetime | None = None,
 ) -> OutboundActivity | None:
     """Have `document` delivered to these inboxes, signed by `account`; None when there is nobody to tell.
 
     `key` names what it is about (`status:12`): activities of one key reach an inbox in the order of these calls. With
-    `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. Announces
-    DeliveriesDue, inside the caller's transaction.
+    `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. It is sent
+    at `due_at`, None for now. Announces DeliveriesDue, inside the caller's transaction.
     """
     places = {inbox: origin_of(inbox) for inbox in inboxes}
     own = origin_of(settings.BASE_URL)
@@ -45,13 +52,20 @@ def enqueue(
     )
     Delivery.objects.bulk_create(
         (
-            Delivery(activity=activity, inbox_url=inbox, host=host, key=key, due_at=activity.created_at)
+            Delivery(activity=activity, inbox_url=inbox, host=host, key=key, due_at=due_at or activity.created_at)
             for inbox, host in sorted(wanted.items())
         ),
         batch_size=1000,
     )
-    publish(DeliveriesDue())
+    publish(DeliveriesDue(), due_at=due_at)
     return activity
+
+
+def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
+    """When the last of what waits for these inboxes about this key will be sent; None when nothing waits."""
+    waiting = Delivery.objects.filter(key=key, inbox_url__in=list(inboxes), dead_at=None)
+    moment: datetime | None = waiting.aggregate(last=Max("due_at"))["last"]
+    return moment
 
 
 def drop_waiting(key: str, inboxes: Iterable[str]) -> int:

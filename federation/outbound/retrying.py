@@ -12,6 +12,7 @@ from typing import Final
 
 ATTEMPTS: Final = 16
 _TEMPORARY: Final = frozenset({401, 408, 429})
+_ATTEMPTS_IN_DOUBT: Final = 4
 _CIRCUIT: Final = 10
 _UNAVAILABLE_AFTER: Final = timedelta(days=7)
 _LONGEST_PAUSE: Final = 24 * 3600
@@ -25,19 +26,29 @@ class Verdict(StrEnum):
     """For good; the host is well."""
     POSTPONED = "postponed"
     """The host is well, and says "not now"."""
+    IN_DOUBT = "in doubt"
+    """The host is well. Mastodon answers 422 to one of two first requests of an actor that come at once, and keeps nothing
+    of it; sent again, it is taken. A few times are enough to know that it was not that."""
     FAILED = "failed"
     """The host is not well."""
 
 
 def verdict_on(status: int) -> Verdict:
-    """What an HTTP status means: 4xx is final except 401, 408 and 429, and so is 501."""
+    """What an HTTP status means: 4xx is final except 401, 408, 422 and 429, and so is 501."""
     if 200 <= status < 300:
         return Verdict.ARRIVED
     if status in _TEMPORARY:
         return Verdict.POSTPONED
+    if status == 422:
+        return Verdict.IN_DOUBT
     if 400 <= status < 500 or status == 501:
         return Verdict.REFUSED
     return Verdict.FAILED
+
+
+def is_last(verdict: Verdict, attempts: int) -> bool:
+    """Whether nothing is tried again after so many attempts, of which the last one ended so."""
+    return verdict == Verdict.REFUSED or attempts >= (_ATTEMPTS_IN_DOUBT if verdict == Verdict.IN_DOUBT else ATTEMPTS)
 
 
 def next_attempt(attempts: int) -> timedelta:

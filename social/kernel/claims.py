@@ -33,6 +33,8 @@ WITH RECURSIVE hop AS (
 ), free AS (
     SELECT hop.host, {failing} AS failing FROM hop {pauses}
     WHERE hop.host IS NOT NULL AND hop.host <> ALL(%(busy)s) AND {rested}
+      AND NOT ({failing} AND EXISTS (SELECT FROM {table} o WHERE o.host = hop.host AND o.dead_at IS NULL
+                                     AND o.claimed_until > statement_timestamp()))
 ), picked AS MATERIALIZED (
     SELECT free.host, due.ids, due.oldest FROM free CROSS JOIN LATERAL (
         SELECT array_agg(id) AS ids, min(due_at) AS oldest FROM (
@@ -103,13 +105,15 @@ class FairShare:
     """Which rows of a table with a `host` are claimed together: some hosts, and some rows of each.
 
     With `lane` (columns) only the oldest row of each lane. `pauses` is a table of hosts by `name` that fail: until its
-    `retry_at` a host is left alone, then it is asked for one row at a time. `columns` are what is returned of a row.
+    `retry_at` a host is left alone. `one_at_a_time` is the condition, on the row `p` of that table or its absence, under
+    which a host has one row claimed at a time, by whatever process. `columns` are what is returned of a row.
     """
 
     table: str
     columns: Sequence[str]
     lane: Sequence[str] = ()
     pauses: str | None = None
+    one_at_a_time: str = "FALSE"
 
     def statement(self) -> str:
         """The claim, for the parameters busy, hosts, per_host, token and lease."""
@@ -119,7 +123,7 @@ class FairShare:
             table=self.table,
             columns=", ".join(f"d.{column}" for column in self.columns),
             first_of_lane=f"NOT EXISTS ({earlier})" if self.lane else "TRUE",
-            failing="p.name IS NOT NULL" if self.pauses else "FALSE",
+            failing=self.one_at_a_time,
             pauses=f"LEFT JOIN {self.pauses} p ON p.name = hop.host" if self.pauses else "",
             rested="(p.retry_at IS NULL OR p.retry_at <= statement_timestamp())" if self.pauses else "TRUE",
         )

@@ -1,0 +1,124 @@
+"""Who follows, unfollows and follows again in quick succession follows, on both sides, in whatever order it arrives."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, Follow, FollowRequest
+from accounts.services.following import FollowWish, follow_account, unfollow_account
+from federation.models import Delivery
+from federation.outbound.delivering import deliver_due
+from federation.remote.actors import fetch_actor
+from social.kernel import clock
+from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.test_inbound import deal
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+Row = type[Follow] | type[FollowRequest]
+
+
+@pytest.mark.parametrize(
+    ("order", "last"),
+    [
+        ("F1 U1 F2", 2),
+        ("F1 F2 U1", 2),
+        ("U1 F1 F2", 2),
+        ("U1 F2 F1", 2),
+        ("F1 U1 F2 U2 F3", 3),
+        ("F1 F2 U1 F3 U2", 3),
+        ("F1 U1", None),
+        ("U1 F1", None),
+        ("F1 F2 U2", None),
+        ("F1 F2 U1 U2", None),
+        ("F1 U1 U2 F2", None),
+    ],
+)
+@pytest.mark.parametrize("row", [Follow, FollowRequest])
+def test_of_the_follows_of_another_server_the_last_wins_in_any_order(
+    zoe: Someone, alice: Account, row: Row, order: str, last: int | None
+) -> None:
+    """Most servers send from several processes at once."""
+    Account.objects.filter(id=alice.id).update(locked=row is FollowRequest)
+    follows = {number: zoe.activity("Follow", alice.uri) for number in (1, 2, 3)}
+    for name in order.split():
+        activity = follows[int(name[1])]
+        deal(zoe, activity if name[0] == "F" else zoe.activity("Undo", activity))
+    found = list(row._default_manager.values_list("uri", flat=True))
+    assert found == ([follows[last]["id"]] if last is not None else [])
+
+
+def test_an_undo_whose_follow_has_another_name_ends_the_follow(zoe: Someone, alice: Account) -> None:
+    """Some servers name the undone Follow anew each time; who does not want to follow must not."""
+    deal(zoe, zoe.activity("Follow", alice.uri))
+    assert deal(zoe, zoe.activity("Undo", zoe.activity("Follow", alice.uri))) == "done"
+    assert not Follow.objects.exists()
+
+
+@pytest.fixture
+def target(zoe: Someone, alice: Account) -> Account:
+    return fetch_actor(zoe.uri)
+
+
+def delivered(elsewhere: Elsewhere) -> list[dict[str, Any]]:
+    """What arrives, when everything that waits is due."""
+    while Delivery.objects.exists():
+        Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
+        deliver_due()
+    return elsewhere.delivered()
+
+
+@pytest.mark.parametrize("worked", [True, False])
+def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
+    elsewhere: Elsewhere, alice: Account, target: Account, worked: bool
+) -> None:
+    """Other servers work off what arrives in any order: there is time between the two."""
+    follow_account(account=alice, target=target, wish=FollowWish())
+    if worked:
+        work()
+    unfollow_account(account=alice, target=target)
+    if worked:
+        work()
+    follow_account(account=alice, target=target, wish=FollowWish())
+    work()
+    due = list(Delivery.objects.order_by("id").values_list("due_at", flat=True))
+    assert len(due) == 2
+    assert due[1] - due[0] >= timedelta(seconds=2)
+    sent = delivered(elsewhere)
+    assert [item["type"] for item in sent] == (["Follow"] if worked else []) + ["Undo", "Follow"]
+    assert sent[-1]["id"] == FollowRequest.objects.get().uri != sent[-2]["object"]["id"]
+
+
+def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
+    zoe: Someone, elsewhere: Elsewhere, alice: Account, target: Account
+) -> None:
+    """Security row 16: the second may still wait for its target."""
+    follow_account(account=alice, target=target, wish=FollowWish())
+    work()
+    (first,) = elsewhere.delivered()
+    unfollow_account(account=alice, target=target)
+    follow_account(account=alice, target=target, wish=FollowWish())
+    work()
+    second = delivered(elsewhere)[-1]
+    for kind in ("Accept", "Reject"):
+        for named in (first, first["id"]):
+            assert deal(zoe, zoe.activity(kind, named)).startswith("rejected")
+    assert (FollowRequest.objects.count(), Follow.objects.count()) == (1, 0)
+    assert deal(zoe, zoe.activity("Accept", second)) == "done"
+    assert Follow.objects.get().uri == second["id"]
+    assert deal(zoe, zoe.activity("Reject", first)).startswith("rejected")
+    assert Follow.objects.exists()
+    assert deal(zoe, zoe.activity("Reject", second["id"])) == "done"
+    assert not Follow.objects.exists()
+
+
+def test_an_answer_that_names_the_follow_its_own_way_is_known_by_the_pair(
+    zoe: Someone, elsewhere: Elsewhere, alice: Account, target: Account
+) -> None:
+    follow_account(account=alice, target=target, wish=FollowWish())
+    embedded = {"type": "Follow", "actor": alice.uri, "object": zoe.uri}
+    assert deal(zoe, zoe.activity("Accept", embedded)) == "done"
+    assert Follow.objects.get().target == target
