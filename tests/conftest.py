@@ -10,6 +10,28 @@ from django.apps import apps
 from django.db import connection
 
 from social.kernel import fragments, redis
+from tests.support import answers
+from tests.support.callers import Callers
+
+
+@pytest.fixture
+def door(db: None) -> Callers:
+    """For the battery."""
+    return Callers()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_watched() -> Iterator[None]:
+    with answers.watched():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _answers_are_declared() -> Iterator[None]:
+    """Every answer that a test gets from the API is what the endpoint declares."""
+    answers.problems()
+    yield
+    assert answers.problems() == []
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Account
 from accounts.models.collection import DESCRIPTION_LIMIT, NAME_LIMIT
+from accounts.models.tag import TAG_LIMIT
 from accounts.policies.relations import Relations
 from social.kernel.errors import FieldError
 from social.kernel.text.languages import known_language
-from social.kernel.text.names import display_hashtag, is_hashtag
+from social.kernel.text.names import display_hashtag, is_hashtag, normalise_hashtag
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
             found.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
     if language and known_language(language) is None:
         found.append(FieldError("language", "ERR_INVALID", _("is invalid")))
-    if draft.tag is not None and not is_hashtag(draft.tag):
+    if draft.tag is not None and not (is_hashtag(draft.tag) and len(normalise_hashtag(draft.tag)) <= TAG_LIMIT):
         found.append(FieldError("tag_name", "ERR_INVALID", _("is invalid")))
     return found
 

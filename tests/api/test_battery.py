@@ -8,14 +8,16 @@ from itertools import count
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from accounts.models import Tag
 from social.api.access import Access, optional_user
+from social.api.inputs import parameters
 from social.api.serializers import QueriesForbidden
 from tests.api.conftest import Tokens
 from tests.api.sample import TagSerializer, TagsViewSet
+from tests.support import answers, doors, entities
 from tests.support import battery as promises
-from tests.support import doors, entities
 from tests.support.battery import Row, Scene, battery, every_door, find_endpoint, without_row
 from tests.support.schema import ID, S, exactly
 
@@ -45,15 +47,15 @@ def a_new_tag(door: Any, size: int) -> Scene:
     return Scene(params={"name": f"n{next(_numbers)}"})
 
 
-LIST = Row("GET api/v1/tags", only_tags, entity="SampleTag", many=True, pages="min_id")
+LIST = Row("GET api/v1/tags", only_tags)
 ROWS = [
     LIST,
-    Row("GET api/v1/tags/index", only_tags, entity="SampleTag", many=True, pages="since_id"),
-    Row("GET api/v1/tags/offsets", only_tags, entity="SampleTag", many=True, pages="offset"),
-    Row("GET api/v1/tags/<id>", some_tags, entity="SampleTag", flat=True),
+    Row("GET api/v1/tags/index", only_tags),
+    Row("GET api/v1/tags/offsets", only_tags),
+    Row("GET api/v1/tags/<id>", some_tags, flat=True),
     Row("DELETE api/v1/tags/<id>", some_tags),
 ]
-test_promises_of_the_sample = battery(ROWS)
+test_promises_of_the_sample = battery(ROWS, "tests.api.sample_urls")
 test_doors_of_the_sample = every_door("tests.api.sample_urls")
 
 
@@ -65,7 +67,7 @@ def broken(promise: Callable[[Row, Any], None], row: Row, door: Tokens) -> str:
 
 @pytest.mark.django_db
 def test_an_endpoint_that_asks_more_for_more_rows_is_caught(door: Tokens) -> None:
-    row = Row("GET api/v1/tags/unflat", only_tags, many=True)
+    row = Row("GET api/v1/tags/unflat", only_tags)
     assert "3 queries for 2 rows, 21 for 20" in broken(promises.is_flat, row, door)
 
 
@@ -73,7 +75,7 @@ def test_an_endpoint_that_asks_more_for_more_rows_is_caught(door: Tokens) -> Non
 def test_a_serializer_that_asks_is_caught(door: Tokens, settings: Any) -> None:
     settings.SERIALIZER_QUERIES_FORBIDDEN = True
     with pytest.raises(QueriesForbidden):
-        promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags, many=True), door)
+        promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags), door)
 
 
 @pytest.mark.django_db
@@ -112,6 +114,30 @@ def test_a_list_without_links_is_caught(door: Tokens, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Page, "headers", property(lambda self: {}))
     broken(promises.shows_each_item_once, LIST, door)
+
+
+@pytest.mark.django_db
+def test_a_value_that_makes_the_server_fail_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.support.doors.Client", lambda: Client(raise_request_exception=False))
+    row = Row("POST api/v1/tags", a_new_tag)
+    assert "answered 500" in broken(promises.wrong_types_are_no_error_of_the_server, row, door)
+
+
+@pytest.mark.django_db
+def test_an_answer_or_a_parameter_that_is_not_declared_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TagsViewSet, "__module__", "accounts.viewsets.tags")
+    monkeypatch.setattr(TagSerializer, "to_representation", lambda self, tag: {"id": 5})
+    Tag.objects.create(name="one", display_name="one")
+    assert Client().get("/api/v1/tags").status_code == 200
+    assert ["5 is not of type 'string'" in problem for problem in answers.problems()] == [True]
+
+    def asking(self: TagsViewSet, request: Any) -> Any:
+        parameters(request).get("only_media")
+        return []
+
+    monkeypatch.setattr(TagsViewSet, "asking", asking)
+    Client().get("/api/v1/tags/asking")
+    assert ["parameters it does not declare: ['only_media']" in found for found in answers.problems()] == [True]
 
 
 @pytest.mark.django_db
@@ -182,9 +208,7 @@ def test_ids_that_are_strings_pass() -> None:
 def test_every_schema_is_a_schema() -> None:
     from jsonschema import Draft202012Validator
 
-    from tests.support.instance_entities import INSTANCE_ENTITIES
-
-    for name, schema in (entities.ENTITIES | INSTANCE_ENTITIES).items():
+    for name, schema in entities.ENTITIES.items():
         Draft202012Validator.check_schema(schema)
         with pytest.raises(AssertionError):
             entities.check(name, "no entity")

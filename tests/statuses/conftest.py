@@ -19,7 +19,7 @@ from statuses.events import (
     StatusUnfavourited,
 )
 from tests.factories import accounts
-from tests.factories.accounts import make_application, make_token, make_user
+from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 
 accounts._rsa()
@@ -75,31 +75,3 @@ def carol(db: None) -> Account:
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
     """A client of the account."""
     return Api(make_token(User.objects.get(account=account), scopes))
-
-
-class Tokens:
-    """The callers of the battery: one main person, one unrelated, one application."""
-
-    def __init__(self) -> None:
-        self.user = make_user("main")
-        self.other = make_user("other")
-        self.account, self.stranger = self.user.account, self.other.account
-
-    def user_token(self, *scopes: str) -> str:
-        """A token of the main user; every scope when none is given."""
-        return make_token(self.user, " ".join(scopes) or "read write follow push")
-
-    def other_user_token(self, *scopes: str) -> str:
-        """A token of somebody unrelated."""
-        return make_token(self.other, " ".join(scopes) or "read write follow push")
-
-    def app_token(self, *scopes: str) -> str:
-        """An application's own token."""
-        names = " ".join(scopes) or "read write"
-        return make_token(None, names, make_application(names))
-
-
-@pytest.fixture
-def door(db: None) -> Tokens:
-    """For the battery."""
-    return Tokens()

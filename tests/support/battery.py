@@ -5,12 +5,13 @@
         return Scene(ids={"id": status.id}, foreign={"id": private_of_another.id})
 
     ROWS = [
-        Row("GET api/v1/bookmarks", bookmarks, entity="Status", many=True, pages="min_id"),
-        Row("POST api/v1/statuses/<id>/bookmark", one_status, entity="Status"),
+        Row("GET api/v1/bookmarks", bookmarks),
+        Row("POST api/v1/statuses/<id>/bookmark", one_status),
     ]
     test_promises = battery(ROWS)
 
-`battery` makes one test per row and promise that applies. It wants a fixture `door` (see `Door`) where the test stands.
+`battery` makes one test per row and promise that applies, from what the viewset declares. It wants a fixture `door` (see
+`Door`) where the test stands. In `<app>/.../test_battery.py` it is found by the test that no endpoint is without a row.
 `every_door(urlconf)` makes the promises about callers for all endpoints of a URL configuration, without rows.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +28,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
+from social.api.access import Door as Kind
+from social.api.declarations import Endpoint
+from social.api.pagination import ByOffset
 from social.api.routing import endpoints
+from tests.support.answers import check_answer
 from tests.support.doors import (
     NOBODYS_ID,
     Door,
@@ -40,7 +46,7 @@ from tests.support.doors import (
     seen,
     token_for,
 )
-from tests.support.entities import check, check_all, check_ids
+from tests.support.entities import check
 
 __all__ = ["Door", "Row", "Scene", "ask", "battery", "every_door", "find_endpoint", "promises", "without_row"]
 
@@ -58,33 +64,53 @@ def without_row(rows: Iterable[Row]) -> list[str]:
     return [name for name in routed if name not in spoken_of]
 
 
-def battery(rows: Sequence[Row]) -> Callable[..., None]:
-    """A test function: one case per row and promise."""
+def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., None]:
+    """A test function: one case per row and promise. `urlconf`: where the endpoints are routed."""
+    patterns = endpoints(import_module(urlconf).urlpatterns)
+    declared = {
+        f"{method.upper()} {pattern.path}": pattern.declared(method)
+        for pattern in patterns
+        for method in pattern.actions
+    }
+    unknown = [row.endpoint for row in rows if row.endpoint not in declared]
+    assert not unknown, f"not routed: {unknown}"
+    # An action that stands behind two methods (PUT and PATCH) is the same code and the same declaration.
+    first = {id(declaration): endpoint for endpoint, declaration in reversed(declared.items())}
     cases = [
-        pytest.param(row, promise, id=f"{row.endpoint}: {name}") for row in rows for name, promise in promises(row)
+        pytest.param(row, promise, id=f"{row.endpoint}: {name}")
+        for row in rows
+        for name, promise in promises(row, declared[row.endpoint])
+        if promise not in _OF_THE_ACTION or first[id(declared[row.endpoint])] == row.endpoint
     ]
 
     @pytest.mark.django_db
     @pytest.mark.parametrize(("row", "promise"), cases)
     def test_promise(row: Row, promise: Callable[[Row, Any], None], door: Any, settings: Any) -> None:
         settings.SERIALIZER_QUERIES_FORBIDDEN = True
+        for name, value in row.settings.items():
+            setattr(settings, name, value)
         promise(row, door)
 
     checked: Callable[..., None] = test_promise
     return checked
 
 
-def promises(row: Row) -> list[tuple[str, Callable[[Row, Any], None]]]:
-    """The promises that apply to a row; needs no URL configuration, so that it can run while tests are collected."""
+def promises(row: Row, declared: Endpoint) -> list[tuple[str, Callable[[Row, Any], None]]]:
+    """The promises that apply to a row."""
     found: list[tuple[str, Callable[[Row, Any], None]]] = [("keeps its door", keeps_its_door)]
     if row.parameters():
         found.append(("an unknown id is not found", an_unknown_id_is_not_found))
         found.append(("what is no id is not found", what_is_no_id_is_not_found))
         found.append(("what is not one's own is not found", what_is_foreign_is_not_found))
     found.append(("answers with its entity", answers_with_its_entity))
-    if row.flat is not False and (row.many or row.flat):
+    if declared.parameters:
+        found.append(("values of wrong types are no error of the server", wrong_types_are_no_error_of_the_server))
+        found.append(("values that are too long are no error of the server", long_values_are_no_error_of_the_server))
+    if row.method not in ("get", "head"):
+        found.append(("may be repeated", may_be_repeated))
+    if row.flat is not False and (declared.many or declared.paging is not None or row.flat):
         found.append(("asks the database as often for 20 rows as for 2", is_flat))
-    if row.pages:
+    if declared.paging is not None:
         found.append(("shows each item once over all pages", shows_each_item_once))
     return found
 
@@ -94,7 +120,7 @@ def an_unknown_id_is_not_found(row: Row, door: Any) -> None:
     scene = row.scene(door, _SIZES[0])
     for name in row.parameters():
         ids = {**scene.ids, name: NOBODYS_ID}
-        response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door))
+        response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door, scene))
         assert response.status_code == row.missing_is, f"{name}: {seen(row, response)}"
 
 
@@ -104,7 +130,7 @@ def what_is_no_id_is_not_found(row: Row, door: Any) -> None:
     for name in row.parameters():
         for wrong in ("abc", "-1", "1.5", "99999999999999999999", "%00"):
             ids = {**scene.ids, name: wrong}
-            response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door))
+            response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door, scene))
             assert response.status_code == 404, f"{name}={wrong}: {seen(row, response)}"
             check("Error", response.json())
 
@@ -114,27 +140,85 @@ def what_is_foreign_is_not_found(row: Row, door: Any) -> None:
     scene = row.scene(door, _SIZES[0])
     if scene.foreign is None:
         pytest.skip("the scene has nothing foreign: the endpoint's owner says why")
-    foreign = ask(row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, door))
+    foreign = ask(
+        row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, door, scene)
+    )
     nobodys = dict.fromkeys(scene.foreign, NOBODYS_ID)
-    unknown = ask(row.method, fill(row.path, {**scene.ids, **nobodys}), scene.params, token=token_for(row, door))
+    unknown = ask(row.method, fill(row.path, {**scene.ids, **nobodys}), scene.params, token=token_for(row, door, scene))
     assert foreign.status_code == row.missing_is, seen(row, foreign)
     assert foreign.content == unknown.content
 
 
 def answers_with_its_entity(row: Row, door: Any) -> None:
-    """2xx, JSON in UTF-8, the declared entity, every id a string."""
+    """2xx, JSON in UTF-8, the declared entity, every id a string; a `Link` header only where pages are declared."""
     scene = row.scene(door, _SIZES[0])
-    response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, door))
-    assert 200 <= response.status_code < 300, seen(row, response)
+    response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, door, scene))
+    assert 200 <= response.status_code < 400, seen(row, response)
+    declared = row.declared
+    assert declared.links or "Link" not in response.headers, response.headers
+    if declared.entity is None:
+        assert not response.content, seen(row, response)
+        return
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"
     body = response.json()
-    if row.entity is None:
-        check_ids(body)
-    elif row.many:
-        assert body, "the scene should leave something to look at"
-        check_all(row.entity, body)
-    else:
-        check(row.entity, body)
+    check_answer(declared, body, of_user=row.access.door is Kind.USER)
+    assert body or not declared.many, "the scene should leave something to look at"
+
+
+_WRONG: tuple[Any, ...] = ([["x"]], {"a": {"b": 1}}, 10**25, "a\0b\ud800")
+_ODD: tuple[Any, ...] = (-1, True, None, "x", "", [], {})
+
+
+def wrong_types_are_no_error_of_the_server(row: Row, door: Any) -> None:
+    """Each parameter as a list, an object, a huge number, a text that cannot be stored: 2xx, or 4xx with an error."""
+    _bear(row, door, _WRONG, _ODD)
+
+
+def long_values_are_no_error_of_the_server(row: Row, door: Any) -> None:
+    """Each parameter far longer than anything is meant to be."""
+    _bear(row, door, ("x" * 100_000, ["9" * 30] * 1000))
+
+
+def _bear(row: Row, door: Any, each: Sequence[Any], together: Sequence[Any] = ()) -> None:
+    """Ask with every parameter replaced by each of some values, and with all of them replaced at once."""
+    scene = row.scene(door, _SIZES[0])
+    path, token = fill(row.path, scene.ids), token_for(row, door, scene)
+    in_query = row.method in ("get", "head", "delete")
+    names = sorted(row.declared.parameters)
+    cases = [([name], value) for name in names for value in each] + [(names, value) for value in together]
+    for replaced, value in cases:
+        params = {key: kept for key, kept in scene.params.items() if key.partition("[")[0] not in replaced}
+        for name in replaced:
+            params |= _spelled(name, value) if in_query else {name: value}
+        response = ask(row.method, path, params, token=token)
+        assert response.status_code < 500, f"{replaced}={str(value)[:50]!r}: {seen(row, response)}"
+        if response.status_code >= 400 and response.content:
+            check("Error", response.json())
+
+
+_OF_THE_ACTION: tuple[Any, ...] = (wrong_types_are_no_error_of_the_server, long_values_are_no_error_of_the_server)
+
+
+def _spelled(name: str, value: Any) -> dict[str, Any]:
+    """A value as a query has it."""
+    if isinstance(value, dict):
+        return {f"{name}[a][b]": 1}
+    if isinstance(value, list):
+        return {f"{name}[]": value[:100]}
+    if isinstance(value, str):
+        return {name: value[:8000].encode("utf-8", "surrogatepass")}
+    return {name: "" if value is None else value}
+
+
+def may_be_repeated(row: Row, door: Any) -> None:
+    """A second, equal request (a client that got no answer) is 2xx, or refused with 4xx; never an error of the server."""
+    scene = row.scene(door, _SIZES[0])
+    path, token = fill(row.path, scene.ids), token_for(row, door, scene)
+    first, second = (ask(row.method, path, scene.params, token=token) for _time in range(2))
+    assert 200 <= first.status_code < 300, seen(row, first)
+    assert second.status_code < 500, seen(row, second)
+    if row.method in ("put", "patch"):
+        assert second.status_code == first.status_code, seen(row, second)
 
 
 def is_flat(row: Row, door: Any) -> None:
@@ -142,8 +226,8 @@ def is_flat(row: Row, door: Any) -> None:
     counts = {}
     for size in _SIZES:
         scene = row.scene(door, size)
-        path, token = fill(row.path, scene.ids), token_for(row, door)
-        params = {**scene.params, **({"limit": 40} if row.many and row.method == "get" else {})}
+        path, token = fill(row.path, scene.ids), token_for(row, door, scene)
+        params = {**scene.params, **({"limit": 40} if row.declared.paging is not None else {})}
         ask(row.method, path, params, token=token)  # what is read once per process is not the endpoint's doing
         with CaptureQueriesContext(
             connection,
@@ -159,14 +243,18 @@ def is_flat(row: Row, door: Any) -> None:
 def shows_each_item_once(row: Row, door: Any) -> None:
     """Walking `next` meets every item once, newest first; walking `prev` back meets them again."""
     scene = row.scene(door, _SIZES[1])
-    token, path = token_for(row, door), fill(row.path, scene.ids)
-    whole = ask(row.method, path, {**scene.params, "limit": 40}, token=token).json()
+    token, path = token_for(row, door, scene), fill(row.path, scene.ids)
+    paging = row.declared.paging
+    assert paging is not None
+    whole = row.items(ask(row.method, path, {**scene.params, "limit": 40}, token=token).json())
     expected = [row.identify(item) for item in whole]
     assert len(set(expected)) == len(expected) >= _SIZES[1], f"{len(expected)} items of a scene of {_SIZES[1]}"
-    if row.pages == "offset":
+    if isinstance(paging, ByOffset):
         shown = []
         for offset in range(0, len(expected) + 7, 7):
-            page = ask(row.method, path, {**scene.params, "limit": 7, "offset": offset}, token=token).json()
+            response = ask(row.method, path, {**scene.params, "limit": 7, "offset": offset}, token=token)
+            page = row.items(response.json())
+            assert ("next" in _links(response)) == (paging.links and len(page) == 7), seen(row, response)
             shown += [row.identify(item) for item in page]
         assert shown == expected
         return
@@ -175,8 +263,8 @@ def shows_each_item_once(row: Row, door: Any) -> None:
     assert all(len(page) <= 7 for page in forward)
     link = _links(last).get("prev")
     assert link is not None, "a page that is not empty has a prev link"
-    assert f"{row.pages}=" in link, link
-    if row.pages == "min_id":
+    assert f"{paging.prev}=" in link, link
+    if paging.prev == "min_id":
         backward = _walk_from(row, link, "prev", token)
         known = [row.identify(item) for page in backward for item in page]
         assert sorted(map(str, known)) == sorted(map(str, expected[: len(expected) - len(forward[-1])]))
@@ -186,7 +274,7 @@ def _walk(row: Row, path: str, params: Mapping[str, Any], rel: str, token: str |
     pages: list[list[Any]] = []
     response = last = ask(row.method, path, params, token=token)
     while True:
-        body = response.json()
+        body = row.items(response.json())
         if not body:
             assert "Link" not in response.headers, "an empty page has no Link header"
             return pages, last

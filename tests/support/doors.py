@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import pytest
 from django.test import Client
@@ -17,6 +17,7 @@ from django.urls import get_resolver
 
 from social.api.access import Access
 from social.api.access import Door as Kind
+from social.api.declarations import Endpoint
 from social.api.routing import EndpointPattern, endpoints
 from social.api.scopes import SCOPES
 from tests.support.entities import check
@@ -48,11 +49,13 @@ class Scene:
 
     `ids`: values of the path's parameters. `params`: of the request (JSON for methods with a body, else query).
     `foreign`: path parameters of things that exist, and that the main user may not reach: answered 404.
+    `token`: the token to call with, where the scene hangs on one.
     """
 
     ids: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     foreign: Mapping[str, Any] | None = None
+    token: str | None = None
 
 
 Setting = Callable[[Any, int], Scene]
@@ -60,20 +63,20 @@ Setting = Callable[[Any, int], Scene]
 
 @dataclass(frozen=True)
 class Row:
-    """An endpoint (`METHOD path`, as declared), its scene, and what its body is.
+    """An endpoint (`METHOD path`, as routed) and its scene; what it promises is declared by its viewset.
 
-    `pages`: how a list is paged. `identify`: what tells two items of it apart. `flat`: None counts queries where `many`
-    says so or the path has no other sense of size. `missing_is`: the status for an unknown id where it is not 404.
+    `items`: the list in its body, `identify`: what tells two items of it apart. `flat`: whether queries are counted; by
+    default where the answer is a list. `missing_is`: the status for an unknown id where it is not 404. `settings`: of
+    Django, for its scene.
     """
 
     endpoint: str
     scene: Setting
-    entity: str | None = None
-    many: bool = False
-    pages: Literal["min_id", "since_id", "offset"] | None = None
+    items: Callable[[Any], list[Any]] = list
     identify: Callable[[Any], Any] = lambda item: item["id"]
     flat: bool | None = None
     missing_is: int = 404
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def method(self) -> str:
@@ -86,9 +89,14 @@ class Row:
         return self.endpoint.partition(" ")[2]
 
     @property
+    def declared(self) -> Endpoint:
+        """What the viewset declares, by the URL configuration in use."""
+        return find_endpoint(self.endpoint).declared(self.method)
+
+    @property
     def access(self) -> Access:
-        """What the endpoint declares."""
-        return find_endpoint(self.endpoint).access(self.method)
+        """Who may call it."""
+        return self.declared.access
 
     def parameters(self) -> list[str]:
         """The names of the path's ids."""
@@ -222,8 +230,10 @@ def of_callers(access: Access, path: str) -> list[tuple[str, Callable[..., None]
     return found
 
 
-def token_for(row: Row, door: Any) -> str | None:
+def token_for(row: Row, door: Any, scene: Scene | None = None) -> str | None:
     """A token that opens the row's door with the first scope declared."""
+    if scene is not None and scene.token is not None:
+        return scene.token
     access = row.access
     scopes = access.scopes[:1]
     if access.door is Kind.ANYONE:

@@ -14,6 +14,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from tests.support.instance_entities import INSTANCE_ENTITIES
 from tests.support.schema import (
     COUNT,
     DAY,
@@ -360,18 +361,59 @@ ENTITIES: dict[str, Schema] = {
             "translations": {"type": "object", "additionalProperties": exactly({"text": S, "hint": S})},
         }
     ),
+    "Empty": exactly({}),
+    "Device": exactly({"device_id": S, "name": S, "identity_key": S, "fingerprint_key": S}),
+    "QueryResult": exactly({"account_id": ID, "devices": many(entity("Device"))}),
+    "ClaimResult": exactly({"account_id": ID, "device_id": S, "key_id": S, "key": S, "signature": S}),
+    "OneTimeKeyCount": exactly({"one_time_keys": COUNT}),
+    "EncryptedMessage": exactly(
+        {
+            "id": ID,
+            "account_id": ID,
+            "device_id": S,
+            "type": I,
+            "body": S,
+            "digest": S,
+            "message_franking": S,
+            "created_at": D,
+        }
+    ),
+    "Collection": exactly(
+        {
+            "id": ID,
+            "uri": URL,
+            "name": S,
+            "description": nullable(S),
+            "language": nullable(S),
+            "account_id": ID,
+            "local": B,
+            "sensitive": B,
+            "discoverable": B,
+            "url": nullable(URL),
+            "item_count": COUNT,
+            "created_at": D,
+            "updated_at": D,
+            "tag": nullable(entity("ShallowTag")),
+            "items": many(entity("CollectionItem")),
+        }
+    ),
+    "CollectionItem": exactly(
+        {"id": ID, "state": one_of("pending", "accepted", "rejected", "revoked"), "created_at": D}, {"account_id": ID}
+    ),
+    "WrappedCollection": exactly({"collection": entity("Collection")}),
+    "WrappedCollectionItem": exactly({"collection_item": entity("CollectionItem")}),
+    "Collections": exactly({"collections": many(entity("Collection"))}),
+    "CollectionWithAccounts": exactly({"collection": entity("Collection"), "accounts": many(entity("Account"))}),
     "Error": {"type": "object", "properties": {"error": {"type": ["string", "object"]}}, "required": ["error"]},
 }
 
 
+ENTITIES |= INSTANCE_ENTITIES
+
+
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    definitions = ENTITIES
-    if name not in ENTITIES:
-        from tests.support.instance_entities import INSTANCE_ENTITIES
-
-        definitions = ENTITIES | INSTANCE_ENTITIES
-    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": ENTITIES})
 
 
 def check(name: str, body: Any) -> None:

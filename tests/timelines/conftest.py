@@ -66,27 +66,6 @@ def author() -> Person:
     return person()
 
 
-class TimelinesDoor:
-    """Tokens for the battery."""
-
-    def __init__(self) -> None:
-        self.main, self.other = make_user(), make_user()
-
-    def user_token(self, *scopes: str) -> str:
-        return make_token(self.main, " ".join(scopes) or ALL_SCOPES)
-
-    def other_user_token(self, *scopes: str) -> str:
-        return make_token(self.other, " ".join(scopes) or ALL_SCOPES)
-
-    def app_token(self, *scopes: str) -> str:
-        return make_token(None, " ".join(scopes) or ALL_SCOPES)
-
-
-@pytest.fixture
-def door() -> TimelinesDoor:
-    return TimelinesDoor()
-
-
 def follow(one: Person, other: Person) -> None:
     """`one` follows `other`, and everybody here has heard of it."""
     follow_account(account=one.account, target=other.account, wish=FollowWish())

@@ -7,71 +7,70 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
-from statuses.urls import urlpatterns
 from tests.factories.accounts import make_account
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_status
-from tests.statuses.conftest import Tokens
 from tests.support.battery import Row, Scene, battery
+from tests.support.callers import Callers
 from tests.support.doors import NOBODYS_ID
 
 pytestmark = pytest.mark.usefixtures("media_root")
 
 
-def _foreign(door: Tokens) -> dict[str, Any]:
+def _foreign(door: Callers) -> dict[str, Any]:
     return {"id": make_status(door.stranger, "secret", visibility="private").id}
 
 
-def nothing(door: Tokens, size: int) -> Scene:
+def nothing(door: Callers, size: int) -> Scene:
     return Scene(params={"status": "hello"})
 
 
-def many_by_id(door: Tokens, size: int) -> Scene:
+def many_by_id(door: Callers, size: int) -> Scene:
     ids = [make_status(make_account(), f"#tag{number}").id for number in range(size)]
     return Scene(params={"id[]": [str(number) for number in ids]})
 
 
-def one_post(door: Tokens, size: int) -> Scene:
+def one_post(door: Callers, size: int) -> Scene:
     return Scene(ids={"id": make_status(door.stranger).id}, foreign=_foreign(door))
 
 
-def own_post(door: Tokens, size: int) -> Scene:
+def own_post(door: Callers, size: int) -> Scene:
     return Scene(ids={"id": make_status(door.account).id}, foreign={"id": make_status(door.stranger).id})
 
 
-def favourited_post(door: Tokens, size: int) -> Scene:
+def favourited_post(door: Callers, size: int) -> Scene:
     status = make_status(door.stranger)
     make_favourite(door.account, status)
     return Scene(ids={"id": status.id}, foreign=_foreign(door))
 
 
-def reblogged_post(door: Tokens, size: int) -> Scene:
+def reblogged_post(door: Callers, size: int) -> Scene:
     status = make_status(door.stranger)
     make_reblog(door.account, status)
     return Scene(ids={"id": status.id}, foreign=_foreign(door))
 
 
-def thread(door: Tokens, size: int) -> Scene:
+def thread(door: Callers, size: int) -> Scene:
     root = make_status(door.stranger)
     for _number in range(size):
         make_status(make_account(), reply_to=root)
     return Scene(ids={"id": root.id}, foreign=_foreign(door))
 
 
-def liked_by_many(door: Tokens, size: int) -> Scene:
+def liked_by_many(door: Callers, size: int) -> Scene:
     status = make_status(door.account)
     for _number in range(size):
         make_favourite(make_account(), status)
     return Scene(ids={"id": status.id}, foreign=_foreign(door))
 
 
-def boosted_by_many(door: Tokens, size: int) -> Scene:
+def boosted_by_many(door: Callers, size: int) -> Scene:
     status = make_status(door.account)
     for _number in range(size):
         make_reblog(make_account(), status)
     return Scene(ids={"id": status.id}, foreign=_foreign(door))
 
 
-def posts_of_one(door: Tokens, size: int) -> Scene:
+def posts_of_one(door: Callers, size: int) -> Scene:
     author = make_account()
     for number in range(size):
         make_status(author, f"@{door.account.username} #tag{number}")
@@ -80,7 +79,7 @@ def posts_of_one(door: Tokens, size: int) -> Scene:
     return Scene(ids={"id": author.id})
 
 
-def own_file(door: Tokens, size: int) -> Scene:
+def own_file(door: Callers, size: int) -> Scene:
     return Scene(
         ids={"id": make_media(door.account).id},
         params={"description": "a cat"},
@@ -88,7 +87,7 @@ def own_file(door: Tokens, size: int) -> Scene:
     )
 
 
-def new_file(door: Tokens, size: int) -> Scene:
+def new_file(door: Callers, size: int) -> Scene:
     import base64
 
     from tests.factories.statuses import picture
@@ -98,31 +97,26 @@ def new_file(door: Tokens, size: int) -> Scene:
 
 STATUS = "api/v1/statuses/<id>"
 ROWS = [
-    Row("POST api/v1/statuses", nothing, entity="StatusOfUser"),
-    Row("GET api/v1/statuses", many_by_id, entity="StatusOfUser", many=True),
-    Row(f"GET {STATUS}", one_post, entity="StatusOfUser"),
-    Row(f"DELETE {STATUS}", own_post, entity="DeletedStatus"),
-    Row(f"GET {STATUS}/context", thread, entity="Context", flat=True),
-    Row(f"GET {STATUS}/favourited_by", liked_by_many, entity="Account", many=True, pages="since_id"),
-    Row(f"GET {STATUS}/reblogged_by", boosted_by_many, entity="Account", many=True, pages="since_id"),
-    Row(f"POST {STATUS}/favourite", one_post, entity="StatusOfUser"),
-    Row(f"POST {STATUS}/unfavourite", favourited_post, entity="StatusOfUser"),
-    Row(f"POST {STATUS}/reblog", one_post, entity="StatusOfUser"),
-    Row(f"POST {STATUS}/unreblog", reblogged_post, entity="StatusOfUser"),
-    Row("GET api/v1/accounts/<id>/statuses", posts_of_one, entity="StatusOfUser", many=True, pages="min_id"),
-    Row("POST api/v1/media", new_file, entity="MediaAttachment"),
-    Row("POST api/v2/media", new_file, entity="MediaAttachment"),
-    Row("GET api/v1/media/<id>", own_file, entity="MediaAttachment"),
-    Row("PUT api/v1/media/<id>", own_file, entity="MediaAttachment"),
-    Row("PATCH api/v1/media/<id>", own_file, entity="MediaAttachment"),
+    Row("POST api/v1/statuses", nothing),
+    Row("GET api/v1/statuses", many_by_id),
+    Row(f"GET {STATUS}", one_post),
+    Row(f"DELETE {STATUS}", own_post),
+    Row(f"GET {STATUS}/context", thread, flat=True),
+    Row(f"GET {STATUS}/favourited_by", liked_by_many),
+    Row(f"GET {STATUS}/reblogged_by", boosted_by_many),
+    Row(f"POST {STATUS}/favourite", one_post),
+    Row(f"POST {STATUS}/unfavourite", favourited_post),
+    Row(f"POST {STATUS}/reblog", one_post),
+    Row(f"POST {STATUS}/unreblog", reblogged_post),
+    Row("GET api/v1/accounts/<id>/statuses", posts_of_one),
+    Row("POST api/v1/media", new_file),
+    Row("POST api/v2/media", new_file),
+    Row("GET api/v1/media/<id>", own_file),
+    Row("PUT api/v1/media/<id>", own_file),
+    Row("PATCH api/v1/media/<id>", own_file),
     Row("DELETE api/v1/media/<id>", own_file),
 ]
 test_promises = battery(ROWS)
-
-
-def test_every_endpoint_of_the_floor_has_its_row() -> None:
-    declared = {f"{method.upper()} {pattern.path}" for pattern in urlpatterns for method in pattern.actions}
-    assert declared == {row.endpoint for row in ROWS}
 
 
 def test_nobodys_id_is_nobodys(db: None) -> None:

@@ -1,0 +1,267 @@
+"""What every endpoint promises, for accounts, OAuth, collections and end-to-end encryption."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import (
+    AccessToken,
+    Collection,
+    CollectionItem,
+    CustomEmoji,
+    Device,
+    EncryptedMessage,
+)
+from tests.accounts.api.test_crypto import Program, message
+from tests.factories import statuses as relations
+from tests.factories.accounts import make_account, make_application, make_token, make_user
+from tests.support.battery import Row, Scene, battery
+from tests.support.callers import Callers
+
+GARDENS: dict[str, Any] = {"name": "Gardens", "sensitive": False, "discoverable": True}
+
+
+def nothing(callers: Callers, size: int) -> Scene:
+    return Scene()
+
+
+def new_application(callers: Callers, size: int) -> Scene:
+    return Scene(params={"client_name": "Test", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob", "scopes": "read write"})
+
+
+def credentials(callers: Callers, size: int) -> Scene:
+    application = make_application("read write")
+    return Scene(
+        params={
+            "grant_type": "client_credentials",
+            "client_id": application.client_id,
+            "client_secret": application.client_secret,
+            "scope": "read",
+        }
+    )
+
+
+def token_to_revoke(callers: Callers, size: int) -> Scene:
+    application = make_application("read write")
+    token = make_token(callers.user, "read", application)
+    return Scene(
+        params={"client_id": application.client_id, "client_secret": application.client_secret, "token": token}
+    )
+
+
+def sign_up(callers: Callers, size: int) -> Scene:
+    return Scene(
+        params={
+            "username": "newcomer",
+            "email": "newcomer@example.com",
+            "password": "correct horse",
+            "agreement": True,
+            "locale": "en",
+        }
+    )
+
+
+def several(callers: Callers, size: int) -> Scene:
+    return Scene(params={"id[]": [str(make_account().id) for _number in range(size)]})
+
+
+def somebody(callers: Callers, size: int) -> Scene:
+    return Scene(ids={"id": callers.stranger.id}, foreign={"id": make_user(confirmed=False).account_id})
+
+
+def by_name(callers: Callers, size: int) -> Scene:
+    return Scene(params={"acct": callers.stranger.username})
+
+
+def searched(callers: Callers, size: int) -> Scene:
+    for number in range(size):
+        make_account(f"gardener{size}_{number}")
+    return Scene(params={"q": f"gardener{size}_"})
+
+
+def profile(callers: Callers, size: int) -> Scene:
+    return Scene(params={"display_name": "Main", "note": "hello", "source": {"privacy": "unlisted"}})
+
+
+def followed(callers: Callers, size: int) -> Scene:
+    relations.follow(callers.account, callers.stranger)
+    return somebody(callers, size)
+
+
+def blocked(callers: Callers, size: int) -> Scene:
+    relations.block(callers.account, callers.stranger)
+    return somebody(callers, size)
+
+
+def muted(callers: Callers, size: int) -> Scene:
+    relations.mute(callers.account, callers.stranger)
+    return somebody(callers, size)
+
+
+def emojis(callers: Callers, size: int) -> Scene:
+    CustomEmoji.objects.all().delete()
+    for number in range(size):
+        CustomEmoji.objects.create(shortcode=f"smile{number}", image="a.png", static_image="a.png")
+    return Scene()
+
+
+def collection(owner: Any, **more: Any) -> Collection:
+    return Collection.objects.create(account=owner, **GARDENS | more)
+
+
+def filled(owner: Any, size: int, **more: Any) -> Collection:
+    made = collection(owner, **more)
+    for _number in range(size):
+        CollectionItem.objects.create(collection=made, account=make_account(discoverable=True))
+    return made
+
+
+def new_collection(callers: Callers, size: int) -> Scene:
+    return Scene(params=GARDENS)
+
+
+def one_collection(callers: Callers, size: int) -> Scene:
+    return Scene(ids={"id": filled(callers.stranger, size).id})
+
+
+def own_collection(callers: Callers, size: int) -> Scene:
+    return Scene(ids={"id": filled(callers.account, size).id}, params={"name": "Parks"})
+
+
+def item_to_add(callers: Callers, size: int) -> Scene:
+    made = collection(callers.account)
+    return Scene(ids={"collection_id": made.id}, params={"account_id": str(make_account(discoverable=True).id)})
+
+
+def own_item(callers: Callers, size: int) -> Scene:
+    made = filled(callers.account, 1)
+    return Scene(ids={"collection_id": made.id, "id": CollectionItem.objects.get(collection=made).id})
+
+
+def item_of_me(callers: Callers, size: int) -> Scene:
+    made = collection(callers.stranger)
+    item = CollectionItem.objects.create(collection=made, account=callers.account)
+    return Scene(ids={"collection_id": made.id, "id": item.id})
+
+
+def collections_of_one(callers: Callers, size: int) -> Scene:
+    for _number in range(size):
+        filled(callers.account, 2)
+    return Scene(ids={"id": callers.account.id})
+
+
+def collections_with_me(callers: Callers, size: int) -> Scene:
+    for _number in range(size):
+        CollectionItem.objects.create(collection=collection(callers.stranger), account=callers.account)
+    return Scene(ids={"id": callers.account.id})
+
+
+def program_of(callers: Callers) -> Program:
+    """The client program of the main user with a device; its token has all scopes, so that it may be narrowed."""
+    program = Program(callers.user)
+    token = AccessToken.objects.get(token=program.api.token)
+    program.upload("one")
+    assert Device.objects.filter(access_token=token).exists()
+    return program
+
+
+def upload(callers: Callers, size: int) -> Scene:
+    program = Program(callers.user)
+    return Scene(
+        params={"device": program.device(), "one_time_keys": program.keys("one", "two")}, token=program.api.token
+    )
+
+
+def own_device(callers: Callers, size: int) -> Scene:
+    return Scene(token=program_of(callers).api.token)
+
+
+def devices_of_many(callers: Callers, size: int) -> Scene:
+    people = [Program(make_user()) for _number in range(size)]
+    for program in people:
+        assert program.upload().status_code == 200
+    return Scene(params={"id": [str(program.user.account_id) for program in people]})
+
+
+def keys_of_another(callers: Callers, size: int) -> Scene:
+    other = Program(callers.other)
+    assert other.upload("one", "two", "three").status_code == 200
+    return Scene(params={"device": [other.address()]})
+
+
+def message_to_another(callers: Callers, size: int) -> Scene:
+    other = Program(callers.other)
+    assert other.upload().status_code == 200
+    return Scene(params={"device": [message(other)]}, token=program_of(callers).api.token)
+
+
+def waiting_messages(callers: Callers, size: int) -> Scene:
+    program = program_of(callers)
+    device = Device.objects.get(account=callers.account)
+    EncryptedMessage.objects.filter(device=device).delete()
+    for number in range(size):
+        EncryptedMessage.objects.create(
+            device=device,
+            from_account=callers.stranger,
+            from_device_id="phone",
+            body=str(number),
+            digest="d",
+            message_franking="f",
+        )
+    return Scene(token=program.api.token)
+
+
+def read_messages(callers: Callers, size: int) -> Scene:
+    scene = waiting_messages(callers, size)
+    newest = EncryptedMessage.objects.order_by("-id").first()
+    assert newest is not None
+    return Scene(params={"up_to_id": str(newest.id)}, token=scene.token)
+
+
+ACCOUNT = "api/v1/accounts/<id>"
+COLLECTION = "api/v1/collections/<id>"
+ITEMS = "api/v1/collections/<collection_id>/items"
+ROWS = [
+    Row("POST api/v1/apps", new_application),
+    Row("GET api/v1/apps/verify_credentials", nothing),
+    Row("POST oauth/token", credentials),
+    Row("POST oauth/revoke", token_to_revoke),
+    Row("GET oauth/userinfo", nothing),
+    Row("POST oauth/userinfo", nothing),
+    Row("GET .well-known/oauth-authorization-server", nothing),
+    Row("POST api/v1/accounts", sign_up),
+    Row("GET api/v1/accounts", several),
+    Row("GET api/v1/accounts/verify_credentials", nothing),
+    Row("GET api/v1/verify_credentials", nothing),
+    Row("PATCH api/v1/accounts/update_credentials", profile),
+    Row("PUT api/v1/accounts/update_credentials", profile),
+    Row("GET api/v1/accounts/lookup", by_name),
+    Row("GET api/v1/accounts/search", searched),
+    Row("GET api/v1/accounts/relationships", several),
+    Row(f"GET {ACCOUNT}", somebody),
+    Row(f"POST {ACCOUNT}/follow", somebody),
+    Row(f"POST {ACCOUNT}/unfollow", followed),
+    Row(f"POST {ACCOUNT}/block", somebody),
+    Row(f"POST {ACCOUNT}/unblock", blocked),
+    Row(f"POST {ACCOUNT}/mute", somebody),
+    Row(f"POST {ACCOUNT}/unmute", muted),
+    Row(f"GET {ACCOUNT}/collections", collections_of_one, items=lambda body: body["collections"]),
+    Row(f"GET {ACCOUNT}/in_collections", collections_with_me, items=lambda body: body["collections"]),
+    Row("POST api/v1/collections", new_collection),
+    Row(f"GET {COLLECTION}", one_collection, flat=True),
+    Row(f"PATCH {COLLECTION}", own_collection),
+    Row(f"PUT {COLLECTION}", own_collection),
+    Row(f"DELETE {COLLECTION}", own_collection),
+    Row(f"POST {ITEMS}", item_to_add),
+    Row(f"DELETE {ITEMS}/<id>", own_item),
+    Row(f"POST {ITEMS}/<id>/revoke", item_of_me),
+    Row("POST api/v1/crypto/keys/upload", upload),
+    Row("POST api/v1/crypto/keys/query", devices_of_many),
+    Row("POST api/v1/crypto/keys/claim", keys_of_another, flat=False),
+    Row("GET api/v1/crypto/keys/count", own_device),
+    Row("POST api/v1/crypto/deliveries", message_to_another),
+    Row("GET api/v1/crypto/encrypted_messages", waiting_messages),
+    Row("POST api/v1/crypto/encrypted_messages/clear", read_messages),
+    Row("GET api/v1/custom_emojis", emojis),
+]
+test_promises = battery(ROWS)

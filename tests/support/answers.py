@@ -1,0 +1,111 @@
+"""Knows whether an answer is what its endpoint declares; watches every answer of the API that a test gets in its process.
+
+`watched()` is entered once for the whole run; what it finds is fetched by `problems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+
+from social.api.declarations import Endpoint
+from social.api.inputs import Input
+from social.api.requests import ApiRequest
+from social.api.viewsets import ApiViewSet
+from tests.support.entities import ENTITIES, check, check_all
+
+_ALWAYS_READ = frozenset({"access_token", "bearer_token", "lang"})
+_found: list[str] = []
+
+
+def check_answer(declared: Endpoint, body: Any, *, of_user: bool) -> None:
+    """Fail unless a 2xx holds the declared entity; users get the variant `<entity>OfUser` where there is one."""
+    assert declared.entity is not None
+    variant = f"{declared.entity}OfUser"
+    name = variant if of_user and variant in ENTITIES else declared.entity
+    if declared.many:
+        check_all(name, body)
+    else:
+        check(name, body)
+
+
+def problems() -> list[str]:
+    """What was found since the last call."""
+    found = _found.copy()
+    _found.clear()
+    return found
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Check the answers of all endpoints but the tests' own, and that they read only parameters they declare."""
+    dispatch, parameters, read_mapping = ApiViewSet.dispatch, ApiRequest.parameters, Input.read_mapping
+
+    def checked(self: ApiViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:
+        response: Any = dispatch(self, request, *args, **kwargs)
+        declared = self.endpoints.get(self.action)
+        if declared is not None and not type(self).__module__.startswith("tests."):
+            try:
+                _check(self, declared, response)
+            except AssertionError as problem:
+                _found.append(f"{request.method} {request.path} answered {response.status_code}: {problem}")
+        return response
+
+    def recorded(self: ApiRequest) -> dict[str, Any]:
+        merged: dict[str, Any] = parameters.fget(self)  # type: ignore[attr-defined]
+        if type(merged) is dict:
+            merged = self.__dict__["_parameters"] = _Recorded(merged)
+        return merged
+
+    def noted(cls: type[Input[Any]], values: Any) -> Any:
+        if isinstance(values, _Recorded):
+            values.names |= values.keys() & set(cls.names())
+        return read_mapping.__func__(cls, values)  # type: ignore[attr-defined]
+
+    ApiViewSet.dispatch = checked  # type: ignore[method-assign]
+    ApiRequest.parameters = property(recorded)  # type: ignore[assignment]
+    Input.read_mapping = classmethod(noted)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        ApiViewSet.dispatch = dispatch  # type: ignore[method-assign]
+        ApiRequest.parameters = parameters  # type: ignore[method-assign]
+        Input.read_mapping = read_mapping  # type: ignore[method-assign]
+
+
+class _Recorded(dict[str, Any]):
+    """Parameters that remember which of them were read."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As of a dict."""
+        self.names.add(name)
+        return super().get(name, default)
+
+
+def _check(viewset: ApiViewSet, declared: Endpoint, response: Any) -> None:
+    merged = viewset.request.__dict__.get("_parameters")
+    if isinstance(merged, _Recorded):
+        undeclared = merged.names - declared.parameters - _ALWAYS_READ
+        assert not undeclared, f"reads parameters it does not declare: {sorted(undeclared)}"
+    if response.status_code >= 500 or 300 <= response.status_code < 400:
+        return
+    if response.status_code >= 400:
+        if response.content:
+            check("Error", orjson.loads(response.content))
+    elif declared.entity is None:
+        assert not response.content, f"a body that is not declared: {response.content[:200]!r}"
+    else:
+        caller = viewset.caller
+        of_user = caller is not None and caller.account_id is not None
+        check_answer(declared, orjson.loads(response.content), of_user=of_user)
