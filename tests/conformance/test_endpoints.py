@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def rows() -> list[Row]:
     """The rows of all batteries but that of the sample API."""
     found: list[Row] = []
-    for path in sorted((ROOT / "tests").rglob("test_battery.py")):
+    for path in sorted((ROOT / "tests").rglob("test_battery*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         if not name.startswith("tests.api."):
             found += import_module(name).ROWS

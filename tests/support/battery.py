@@ -11,7 +11,7 @@
     test_promises = battery(ROWS)
 
 `battery` makes one test per row and promise that applies, from what the viewset declares. It wants a fixture `door` (see
-`Door`) where the test stands. In `<app>/.../test_battery.py` it is found by the test that no endpoint is without a row.
+`Door`) where the test stands. In a file `test_battery*.py` it is found by the test that no endpoint is without a row.
 `every_door(urlconf)` makes the promises about callers for all endpoints of a URL configuration, without rows.
 """
 

@@ -362,6 +362,7 @@ ENTITIES: dict[str, Schema] = {
         }
     ),
     "Empty": exactly({}),
+    "FamiliarFollowers": exactly({"id": ID, "accounts": many(entity("Account"))}),
     "Device": exactly({"device_id": S, "name": S, "identity_key": S, "fingerprint_key": S}),
     "QueryResult": exactly({"account_id": ID, "devices": many(entity("Device"))}),
     "ClaimResult": exactly({"account_id": ID, "device_id": S, "key_id": S, "key": S, "signature": S}),
