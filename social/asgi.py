@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
 
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
 django.setup(set_prefix=False)
 
+from social.kernel import descriptors  # noqa: E402
 from social.settings import env  # noqa: E402
 from timelines.consumers.routing import StreamingApplication  # noqa: E402  (models need the apps to be ready)
 
@@ -31,7 +31,7 @@ def serve() -> None:
     """
     import uvicorn
 
-    _open_files()
+    descriptors.allow_many()
     uvicorn.run(
         application,
         host=env.BIND,
@@ -52,14 +52,6 @@ def serve() -> None:
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-
-
-def _open_files() -> None:
-    """Every stream is an open file: take what the system allows instead of the 1024 that are usual."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 1 << 20 if hard == resource.RLIM_INFINITY else hard
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 if __name__ == "__main__":

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import io
-import threading
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from django.conf import settings
 from django.http.request import RawPostDataException
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import APIException
 from rest_framework.request import Empty, Request
 
 from social.api import parameters
@@ -19,23 +14,6 @@ from social.api.parsers import DEFAULT_MAX_BODY, LengthRequired, TooLarge
 
 if TYPE_CHECKING:
     from social.api.identities import Identity
-
-# Seconds a request waits for its turn to have its body read.
-_PATIENCE = 2.0
-
-
-class Busy(APIException):
-    """Too many bodies are being received at this moment (503)."""
-
-    status_code = 503
-    default_detail = _("There was a temporary problem serving your request, please try again")
-
-
-@lru_cache(maxsize=1)
-def _readers() -> threading.BoundedSemaphore:
-    """One place for every second thread of the process."""
-    return threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
-
 
 _FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -143,15 +121,6 @@ class ApiRequest(Request):
             return {}
         if stream is None:
             return {}
-        # A client that stops in the middle of its body holds a thread: such ones may have half of them, no more.
-        if not _readers().acquire(timeout=_PATIENCE):
-            raise Busy
-        try:
-            return self._parse_body(stream)
-        finally:
-            _readers().release()
-
-    def _parse_body(self, stream: Any) -> dict[str, Any]:
         media_type = self.media_type
         for parser in self.parsers or ():
             if parser.media_type == (media_type or _FORM_TYPES[0]):

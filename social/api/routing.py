@@ -27,6 +27,7 @@ from django.urls.resolvers import RegexPattern
 
 from social.api.access import Access
 from social.api.declarations import Endpoint
+from social.api.parsers import DEFAULT_MAX_BODY
 from social.api.viewsets import ApiViewSet, NowhereViewSet
 
 _PARAMETER = re.compile(r"<([a-z_]+)>\Z")
@@ -69,6 +70,24 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
         elif isinstance(pattern, URLResolver):
             found += endpoints(pattern.url_patterns)
     return found
+
+
+def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str, str], int | None]:
+    """A function of method and path: the bytes that an endpoint with a `max_body` of its own takes, None for all others."""
+    found = [
+        (method.upper(), re.compile("/" + _regex(pattern.path).removeprefix("^")), pattern.declared(method).max_body)
+        for pattern in endpoints(patterns)
+        for method in pattern.actions
+        if pattern.declared(method).max_body > DEFAULT_MAX_BODY
+    ]
+
+    def limit(method: str, path: str) -> int | None:
+        for wanted, regex, size in found:
+            if method == wanted and regex.match(path):
+                return size
+        return None
+
+    return limit
 
 
 def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:

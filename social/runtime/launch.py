@@ -145,8 +145,7 @@ def answers(name: str) -> bool:
 def check_ports() -> None:
     """Raises OperatorError when a port cannot be listened on.
 
-    Granian sets SO_REUSEPORT, so that a second server on a port would share its connections in silence: this asks
-    without it. A former server of ours that is just ending gets 2 s.
+    Asked before anything is started. A former server of ours that is just ending gets 2 s.
     """
     if env.PORT == env.STREAMING_PORT:
         raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")

@@ -9,55 +9,21 @@ import contextlib
 import ctypes
 import gc
 import importlib
-import logging
 import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
 
+from social.kernel import descriptors
 from social.queues import queues_of
 from social.runtime.parent import follow_parent
 from social.settings import env
 
-#: Threads of one web worker; the database pool has two connections more (settings.WEB_THREADS).
-BLOCKING_THREADS = 8
 #: Database connections of a worker beyond one for each thread: for the main loop, and for the renewal of leases.
 SPARE_CONNECTIONS = 2
 # glibc's malloc.h
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
-#: Seconds a web or streaming worker may take to finish its requests when it is asked to stop.
-KILL_TIMEOUT = 3
-
-
-class _ManyThreads(logging.Filter):
-    """Granian's advice against more threads than cores is for servers that compute; ours wait for PostgreSQL."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return "Python threads" not in record.getMessage()
-
-
-def _granian(target: str, **options: Any) -> None:
-    """Serve `target` with Granian, loaded before its workers are forked: they share its memory and start at once."""
-    from granian.log import LogLevels
-    from granian.server import Server
-
-    importlib.import_module(target.partition(":")[0])
-    server = Server(
-        target,
-        address=env.BIND,
-        log_level=LogLevels.warning,
-        # Without it Granian ends when one worker is killed; with it, only when a worker dies twice in 5.5 s.
-        respawn_failed_workers=True,
-        workers_kill_timeout=KILL_TIMEOUT,
-        **options,
-    )
-    logging.getLogger("_granian").addFilter(_ManyThreads())
-    # What was loaded lives as long as the process: a collection that walked it would unshare every page.
-    gc.collect()
-    gc.freeze()
-    server.serve()
 
 
 def _give_large_blocks_back() -> None:
@@ -73,22 +39,32 @@ def _give_large_blocks_back() -> None:
 
 
 def web() -> None:
-    """The REST API and the pages, on PORT: WSGI, WEB_WORKERS processes of 8 threads."""
+    """The REST API and the pages, on PORT: WEB_WORKERS processes of WEB_THREADS threads."""
+    from django.conf import settings
     from django.urls import get_resolver
-    from granian.constants import Interfaces
+
+    from social.api.routing import upload_limits
+    from social.runtime.web.limits import Limits
+    from social.runtime.web.processes import Processes, listen
+    from social.runtime.web.server import Server
 
     _give_large_blocks_back()
-    importlib.import_module("social.wsgi")
+    descriptors.allow_many()
+    application = importlib.import_module("social.wsgi").application
     # Reads the addresses of every floor, and so its views: once, and not in the first request of each worker.
     assert get_resolver().reverse_dict is not None
-    _granian(
-        "social.wsgi:application",
-        port=env.PORT,
-        interface=Interfaces.WSGI,
-        workers=env.WEB_WORKERS,
-        blocking_threads=BLOCKING_THREADS,
-        websockets=False,
-    )
+    limits = Limits(threads=settings.WEB_THREADS, upload_threads=settings.UPLOAD_THREADS)
+    upload_limit = upload_limits(get_resolver().url_patterns)
+    listener = listen(env.BIND, env.PORT)
+
+    def serve(beat: Callable[[], None]) -> bool:
+        server = Server(application, limits, upload_limit=upload_limit, folder=env.DATA_DIR, beat=beat)
+        return server.run(listener)
+
+    # What was loaded lives as long as the process: a collection that walked it would unshare every page.
+    gc.collect()
+    gc.freeze()
+    Processes(env.WEB_WORKERS, serve, grace=limits.stop_seconds + 1).run()
 
 
 def streaming() -> None:

@@ -37,6 +37,8 @@ UPSTREAM_VERSION = "4.6.5"
 API_VERSION = 1
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
+# Requests that bring files have threads of their own, so that pictures that are costly to decode delay only each other.
+UPLOAD_THREADS = 2
 # Pictures drawn at a time in one process: as many as there are cores, in all web processes together.
 PAINTERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # How old answers that are the same for everybody may be (the instance documents).
@@ -116,7 +118,7 @@ _database_url = os.environ.get("DATABASE_URL", "")
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or "postgres://social@/social")}
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"].setdefault("OPTIONS", {})
-DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": WEB_THREADS + 2, "timeout": 10}
+DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10}
 # Parsed and planned once per connection, not once per request. A pooler that hands a transaction to any connection must
 # know prepared statements (PgBouncer since 1.21); for one that does not they can be switched off.
 DATABASES["default"]["OPTIONS"] |= {

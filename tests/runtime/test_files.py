@@ -38,3 +38,31 @@ def test_a_file_has_its_type_and_may_do_nothing(root: Path) -> None:
 )
 def test_nothing_else_is_served(root: Path, path: str) -> None:
     assert Api().get(f"/system/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "body", "range_"),
+    [
+        ("bytes=1-2", 206, b"PN", "bytes 1-2/4"),
+        ("bytes=2-", 206, b"NG", "bytes 2-3/4"),
+        ("bytes=-3", 206, b"PNG", "bytes 1-3/4"),
+        ("bytes=0-999", 206, b"\x89PNG", "bytes 0-3/4"),
+        ("bytes=4-", 416, b"", "bytes */4"),
+        ("bytes=3-1", 200, b"\x89PNG", None),
+        ("bytes=-", 200, b"\x89PNG", None),
+        ("pages=1-2", 200, b"\x89PNG", None),
+    ],
+)
+def test_a_part_of_a_file_can_be_asked_for(
+    root: Path, asked: str, status: int, body: bytes, range_: str | None
+) -> None:
+    answer = Api().get("/system/ab/picture.png", headers={"Range": asked})
+    assert (answer.status_code, b"".join(answer.streaming_content)) == (status, body)
+    assert (answer.headers.get("Content-Range"), answer["Content-Length"]) == (range_, str(len(body)))
+
+
+def test_what_a_client_has_is_not_sent_again_nor_continued_with_another_file(root: Path) -> None:
+    tag = Api().get("/system/ab/picture.png")["ETag"]
+    assert Api().get("/system/ab/picture.png", headers={"If-None-Match": tag}).status_code == 304
+    headers = {"Range": "bytes=1-2", "If-Range": '"other"'}
+    assert Api().get("/system/ab/picture.png", headers=headers).status_code == 200

@@ -53,7 +53,7 @@ def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.Compl
 @pytest.mark.parametrize("option", ["--port", "--streaming-port"])
 def test_a_taken_port(data_dir: Path, option: str) -> None:
     with socket.socket() as listener:
-        # As a web server of ours would hold it: Granian's sockets share their port.
+        # As some servers hold it: their sockets share the port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(("127.0.0.1", 0))
         listener.listen()

@@ -1,0 +1,53 @@
+"""Knows how much of the server one client, and all of them together, may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Per web process. Times are seconds, sizes bytes.
+
+    A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
+    `body_longest` in any case. A response must be taken at `read_rate` bytes a second on average over `read_window`.
+    """
+
+    threads: int = 8
+    waiting: int = 256
+    """Whole requests that wait for a thread; further ones are answered 503."""
+    upload_threads: int = 2
+    uploads_waiting: int = 32
+    uploads_per_address: int = 8
+
+    connections: int = 2048
+    """When as many are open the longest idle one is closed for each new one."""
+    connections_per_address: int = 256
+    pipelined: int = 8
+    """Requests a client may send ahead of the answers."""
+
+    head: int = 32 * 1024
+    headers: int = 100
+    head_seconds: float = 10.0
+    idle_seconds: float = 75.0
+    """How long a connection is kept for a next request: longer than the 60 s after which nginx closes it itself."""
+
+    body: int = MEBIBYTE
+    """For every path that does not declare more."""
+    body_in_memory: int = 64 * 1024
+    """What is longer is kept in a file without a name."""
+    body_grace: float = 20.0
+    body_rate: int = 2048
+    body_longest: float = 600.0
+    bodies_per_address: int = 64
+    bodies_total: int = 1024 * MEBIBYTE
+
+    read_rate: int = 1024
+    read_window: float = 30.0
+
+    stuck_seconds: float = 30.0
+    """When requests wait and no thread has finished one for as long, the process counts as hung."""
+    stop_seconds: float = 3.0
+    """What requests under way have to finish when the process is asked to stop."""

@@ -1,0 +1,175 @@
+"""Knows the web processes: forked from one that has loaded everything, watched by their heartbeats, replaced when they end."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import mmap
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+
+logger = logging.getLogger("social.web")
+
+#: Seconds without a heartbeat after which a process counts as hung.
+SILENCE = 10.0
+#: Seconds a process has for its start before silence counts.
+START = 30.0
+#: A process that lived less than this is started again only after a pause of this length.
+SHORT_LIFE = 2.0
+_BEAT = struct.Struct("d")
+
+
+@dataclass
+class _Process:
+    number: int
+    pid: int = 0
+    started: float = 0.0
+    due: float | None = None
+    killed: bool = field(default=False)
+
+
+class Heartbeats:
+    """A moment for each process, in memory that they share with the one that watches."""
+
+    def __init__(self, processes: int) -> None:
+        self._memory = mmap.mmap(-1, _BEAT.size * processes)
+
+    def beat(self, number: int) -> None:
+        """Say that process `number` does its work."""
+        _BEAT.pack_into(self._memory, _BEAT.size * number, time.monotonic())
+
+    def last(self, number: int) -> float:
+        """When it last did, by the monotonic clock; 0.0 for never."""
+        return float(_BEAT.unpack_from(self._memory, _BEAT.size * number)[0])
+
+    def forget(self, number: int) -> None:
+        """A new process takes the number over."""
+        _BEAT.pack_into(self._memory, _BEAT.size * number, 0.0)
+
+
+def listen(address: str, port: int, backlog: int = 2048) -> socket.socket:
+    """The socket that all processes accept from: one that hangs takes no connection, one that is new finds those that wait.
+
+    Raises OSError.
+    """
+    family, kind, protocol, _, name = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(name)
+    listener.listen(backlog)
+    listener.setblocking(False)
+    return listener
+
+
+class Processes:
+    """`count` processes that run `serve(beat)`, until SIGTERM or SIGINT; each has `grace` seconds to end.
+
+    `serve` answers whether it ended in order. A process that ends, or whose heartbeat is silent for `silence` seconds, is
+    replaced.
+    """
+
+    def __init__(
+        self, count: int, serve: Callable[[Callable[[], None]], bool], *, grace: float, silence: float = SILENCE
+    ) -> None:
+        self._serve = serve
+        self._silence = silence
+        self._grace = grace
+        self._beats = Heartbeats(count)
+        self._processes = [_Process(number) for number in range(count)]
+        self._stopping = False
+        self._wakeup, self._waker = os.pipe()
+
+    def run(self, beat: Callable[[], None] = lambda: None) -> None:
+        """Keep them running; `beat` is called every second."""
+        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            signal.signal(signum, self._on_signal)
+        for end in (self._wakeup, self._waker):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        for process in self._processes:
+            self._start(process)
+        while not self._stopping:
+            beat()
+            select.select([self._wakeup], [], [], 1.0)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wakeup, 4096)
+            self._look()
+        self._end()
+
+    def _on_signal(self, signum: int, frame: FrameType | None) -> None:
+        if signum != signal.SIGCHLD:
+            self._stopping = True
+
+    def _start(self, process: _Process) -> None:
+        self._beats.forget(process.number)
+        process.started, process.due, process.killed = time.monotonic(), None, False
+        process.pid = os.fork()
+        if process.pid:
+            return
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+                signal.signal(signum, signal.SIG_DFL)
+            in_order = self._serve(lambda: self._beats.beat(process.number))
+            code = 0 if in_order else 3
+        except BaseException:
+            logger.exception("a web process failed")
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError):
+                    stream.flush()
+            # Threads may still be in the middle of something: nothing of this process is waited for.
+            os._exit(code)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        for process in self._processes:
+            if process.pid:
+                ended, status = os.waitpid(process.pid, os.WNOHANG)
+                if ended:
+                    self._ended(process, os.waitstatus_to_exitcode(status), now)
+                elif self._is_silent(process, now) and not process.killed:
+                    logger.error("web process %d answers nothing and is replaced", process.pid)
+                    process.killed = True
+                    os.kill(process.pid, signal.SIGKILL)
+            elif process.due is not None and process.due <= now:
+                self._start(process)
+
+    def _is_silent(self, process: _Process, now: float) -> bool:
+        last = self._beats.last(process.number)
+        return now - last > self._silence if last else now - process.started > START
+
+    def _ended(self, process: _Process, code: int, now: float) -> None:
+        process.pid = 0
+        if self._stopping:
+            return
+        pause = 0.0 if now - process.started >= SHORT_LIFE else SHORT_LIFE
+        logger.error("a web process ended (%d) and is started again", code)
+        process.due = now + pause
+        if not pause:
+            self._start(process)
+
+    def _end(self) -> None:
+        for process in self._processes:
+            if process.pid:
+                os.kill(process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + self._grace
+        while any(process.pid for process in self._processes) and time.monotonic() < deadline:
+            for process in self._processes:
+                if process.pid and os.waitpid(process.pid, os.WNOHANG)[0]:
+                    process.pid = 0
+            time.sleep(0.01)
+        for process in self._processes:
+            if process.pid:
+                logger.error("web process %d did not end in time and is killed", process.pid)
+                os.kill(process.pid, signal.SIGKILL)
+                os.waitpid(process.pid, 0)
