@@ -130,11 +130,13 @@ def shut_out(viewer_id: int, author: OuterRef) -> Q:
 
 
 def hidden_from(viewer_id: int, person: str) -> Q:
-    """`Relations.hides` as a condition on a queryset: `person` is the way to the other account (`"account"`)."""
-    other = OuterRef(f"{person}_id")
+    """Whether a block either way or a mute keeps a person out of the lists of people that the viewer is shown.
+
+    A condition on a queryset; `person` is the way to the person's account id. People of blocked servers stay.
+    """
+    other = OuterRef(person)
     active = Q(expires_at=None) | Q(expires_at__gt=Now())
     return blocked(viewer_id, other) | Q(
         Exists(Block.objects.filter(account_id=other, target_id=viewer_id))
         | Exists(Mute.objects.filter(active, account_id=viewer_id, target_id=other))
-        | Exists(AccountDomainBlock.objects.filter(account_id=viewer_id, domain=OuterRef(f"{person}__domain")))
     )

@@ -1,4 +1,4 @@
-"""Reads lists of people: who follows whom, who asks to, who is blocked, muted or endorsed; newest first by row.
+"""Reads lists of people: who follows whom, who asks to, who is endorsed; newest first by row.
 
 Each answers rows with `id` and the account's id; entities are loaded by whoever presents a page of them.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
-from accounts.models import Account, Block, Endorsement, Follow, FollowRequest, Mute
-from social.kernel import clock
+from accounts.models import Account, Endorsement, Follow, FollowRequest
+from accounts.policies.relations import hidden_from
+from accounts.queries.relations import load_relations
 
 FAMILIAR_SHOWN = 10
 
@@ -33,18 +34,6 @@ def list_follow_requests(account_id: int) -> QuerySet[FollowRequest]:
     """Who waits for an answer of the account; suspended people are left out."""
     rows = FollowRequest.objects.filter(target_id=account_id, account__suspended_at=None)
     return rows.annotate(person_id=F("account_id"))
-
-
-def list_blocked(account_id: int) -> QuerySet[Block]:
-    """Whom the account blocks; suspended people are left out."""
-    rows = Block.objects.filter(account_id=account_id, target__suspended_at=None)
-    return rows.annotate(person_id=F("target_id"))
-
-
-def list_muted(account_id: int) -> QuerySet[Mute]:
-    """Whom the account mutes now; suspended people are left out."""
-    rows = Mute.objects.filter(account_id=account_id, target__suspended_at=None)
-    return rows.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now())).annotate(person_id=F("target_id"))
 
 
 def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
@@ -75,11 +64,6 @@ def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: in
         return rows.none()
     if viewer_id is None or viewer_id == owner.id:
         return rows
-    if Block.objects.filter(account=owner, target_id=viewer_id).exists():
+    if load_relations(viewer_id, [owner.id]).is_shut_out_by(owner.id):
         return rows.none()
-    blocks = Block.objects.filter(
-        Q(account_id=viewer_id, target_id=OuterRef(person)) | Q(account_id=OuterRef(person), target_id=viewer_id)
-    )
-    mutes = Mute.objects.filter(account_id=viewer_id, target_id=OuterRef(person))
-    mutes = mutes.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
-    return rows.filter(~Exists(blocks), ~Exists(mutes))
+    return rows.exclude(hidden_from(viewer_id, person))

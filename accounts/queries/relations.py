@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
 
-from accounts.models import Block
+from accounts.models import Block, Mute
 from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptions, Relations
 
 # The viewer is asked for once, so that the accounts are looked up only for the few who block a server at all.
@@ -162,6 +164,18 @@ def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
 def find_block(uri: str | None) -> Block | None:
     """The block that another server gave this id, with whom it is of; None when there is none."""
     return None if uri is None else Block.objects.select_related("target").filter(uri=uri).first()
+
+
+def list_blocked(account_id: int) -> QuerySet[Block]:
+    """Whom the account blocks; suspended people are left out."""
+    rows = Block.objects.filter(account_id=account_id, target__suspended_at=None)
+    return rows.annotate(person_id=F("target_id"))
+
+
+def list_muted(account_id: int) -> QuerySet[Mute]:
+    """Whom the account mutes now; suspended people are left out."""
+    rows = Mute.objects.filter(account_id=account_id, target__suspended_at=None)
+    return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now())).annotate(person_id=F("target_id"))
 
 
 def _rows(sql: str, **parameters: Any) -> list[tuple[Any, ...]]:

@@ -13,16 +13,14 @@ from accounts.models import Account
 from accounts.queries.accounts import find_account
 from accounts.queries.cards import load_cards
 from accounts.queries.networks import (
-    list_blocked,
     list_endorsed,
     list_follow_requests,
     list_followers,
     list_following,
-    list_muted,
     load_familiar_followers,
 )
 from accounts.queries.people import find_own_account
-from accounts.queries.relations import load_known_relations
+from accounts.queries.relations import list_blocked, list_muted, load_known_relations
 from accounts.serializers.presenting import present_cards
 from accounts.serializers.relationship import relationship_entity
 from accounts.services.follow_requests import authorize_request, reject_request, remove_follower

@@ -109,4 +109,4 @@ def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
 def _shown_to(viewer_id: int | None) -> Q:
     """Accounts that a list of people shows: not suspended, and nothing hides them and the viewer from each other."""
     shown = Q(account__suspended_at=None)
-    return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account")
+    return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account_id")
