@@ -18,13 +18,14 @@ from accounts.models import User
 from accounts.pages.person import person
 from accounts.pages.scope_words import permissions
 from accounts.pages.standing import show_standing
-from accounts.pages.steps import AUTHORIZE, allow_redirects_to, sign_in_url, to_sign_in
+from accounts.pages.steps import AUTHORIZE, allow_redirects_to, shown_name, sign_in_url, to_sign_in
 from accounts.policies.authorization import AuthorizationRequest, Refusal, granted_scopes, refusal, requested_scopes
 from accounts.policies.redirects import OUT_OF_BAND, with_answer
 from accounts.queries.applications import find_by_client_id, has_token
 from accounts.queries.identities import Standing, find_standing
 from accounts.services.tokens import issue_code
 from social.api.fields import as_boolean
+from social.kernel.text.names import unambiguous_domain
 from social.pages.errors import error_page
 from social.pages.frame import show, with_query
 
@@ -100,7 +101,7 @@ class AuthorizeView(View):
             "oauth/authorize.html",
             {
                 **person(self.user.account),
-                "application": self.application,
+                "application_name": shown_name(self.application),
                 "website": website,
                 "website_shown": _host(website) if website else "",
                 "scopes": permissions(scopes),
@@ -192,8 +193,10 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """Who is called, without what could pass for it (`https://bank.example@thief.example`)."""
-    return urlsplit(uri).netloc.rpartition("@")[2] if uri.lower().startswith(("http://", "https://")) else ""
+    """Who is called, without what could pass for it: names before the host, letters of other scripts (row 62)."""
+    if not uri.lower().startswith(("http://", "https://")):
+        return ""
+    return unambiguous_domain(urlsplit(uri).netloc.rpartition("@")[2])
 
 
 def _app_scheme(uri: str) -> str:

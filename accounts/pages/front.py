@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
@@ -13,7 +12,7 @@ from accounts.pages.person import person
 from accounts.pages.standing import text_of
 from accounts.pages.steps import registrations
 from accounts.queries.identities import find_standing
-from social.pages.frame import show
+from social.pages.frame import show, url_of
 
 
 @require_safe
@@ -24,13 +23,6 @@ def front(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(find_standing(request.user)),
-        "admin_url": _admin_url() if request.user.is_staff else "",
+        "admin_url": url_of("admin:index") if request.user.is_staff else "",
     }
     return show(request, "pages/front.html", context)
-
-
-def _admin_url() -> str:
-    try:
-        return reverse("admin:index")
-    except NoReverseMatch:
-        return ""

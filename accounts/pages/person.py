@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.templatetags.static import static
 
 from accounts.models import Account
+from social.kernel.text.names import unambiguous_domain, visible_text
+from social.pages.frame import url_of
+
+
+@dataclass(frozen=True)
+class Person:
+    """An account on a page. `name` is what they call themselves, `address` who they are."""
+
+    name: str
+    address: str
+    url: str
+    avatar: str
+
+
+def shown_person(account: Account) -> Person:
+    """The names cannot be taken for those of somebody else (security row 62)."""
+    domain = account.domain or settings.LOCAL_DOMAIN
+    # Paths, not addresses: the page may be read by another name of this server, and shows pictures of its own only.
+    own = url_of("profile", username=account.username) if account.local else ""
+    return Person(
+        name=visible_text(account.display_name) or account.username,
+        address=f"@{account.username}@{unambiguous_domain(domain)}",
+        url=own or account.page_url,
+        avatar=f"{settings.MEDIA_URL}{account.avatar}" if account.avatar else static("avatar.png"),
+    )
 
 
 def person(account: Account) -> dict[str, Any]:
-    """What `pages/person.html` shows of an account."""
-    # A path, not an address: the page may be read by another name of this server, and shows pictures of its own only.
-    avatar = f"{settings.MEDIA_URL}{account.avatar}" if account.avatar else static("avatar.png")
-    return {"account": account, "avatar": avatar}
+    """The context of `pages/person.html`."""
+    return {"account": account, "person": shown_person(account)}

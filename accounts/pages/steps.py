@@ -17,6 +17,7 @@ from accounts.models import Application
 from accounts.policies.redirects import form_action_source
 from accounts.queries.applications import find_by_client_id
 from social.api import languages
+from social.kernel.text.names import visible_text
 from social.pages.frame import allow_forms_to, is_local_path, with_query
 from social.pages.views import View, page
 
@@ -37,6 +38,11 @@ def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
     """Let the forms of this page end where an application is called: browsers check `form-action` on redirects too."""
     source = form_action_source(redirect_uri)
     allow_forms_to(response, [source] if source is not None else [])
+
+
+def shown_name(application: Application) -> str:
+    """What an application calls itself, without what cannot be seen (security row 62)."""
+    return visible_text(application.name) or application.client_id
 
 
 def step(view: View) -> View:
@@ -73,7 +79,7 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
         **registrations(),
         "login_url": with_query(reverse("account_login"), next=next_url, lang=lang),
         "signup_url": with_query(reverse("account_signup"), next=next_url, lang=lang),
-        "application_name": application.name if application is not None else "",
+        "application_name": shown_name(application) if application is not None else "",
     }
 
 

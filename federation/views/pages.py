@@ -8,10 +8,10 @@ from urllib.parse import quote
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account
-from accounts.pages.person import person
+from accounts.models import Account, ActorType
+from accounts.pages.person import person, shown_person
 from federation.documents.discovery import WEBFINGER_PATH
 from federation.documents.loading import uri_of
 from federation.views.actors import actor_response
@@ -22,13 +22,17 @@ from federation.views.reading import find_account
 from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
+from social.kernel.text.names import visible_text
 from social.kernel.text.plain import plain
 from social.pages.frame import show
+from social.pages.text import shown_html
 from social.pages.views import page
-from statuses.pages.posts import shown
-from statuses.queries.statuses import list_statuses
+from statuses.pages.posts import load_shown, newest_shown
+from statuses.queries.statuses import find_post, list_statuses
+from statuses.queries.threads import load_context
 
 POSTS = 20
+_KINDS = {ActorType.SERVICE: _("Bot"), ActorType.APPLICATION: _("Bot"), ActorType.GROUP: _("Group")}
 _VARY = "Origin, Accept, Cookie"
 
 
@@ -61,14 +65,23 @@ def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
 @page
 def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
     account = find_account(username)
-    statuses = list_statuses(None).filter(account=account, reblog_of=None, in_reply_to=None).order_by("-id")[:POSTS]
-    # Fields and bio were written by our own formatter when they were saved, or sanitised when they were received.
-    fields = [{"name": item["name"], "html": mark_safe(item["html"])} for item in account.fields]  # noqa: S308
+    before = parse_id(request.GET.get("max_id", ""))
+    posts = newest_shown(account.id, max_id=before, limit=POSTS + 1)
+    # Fields and biography were written by our own formatter when they were saved.
+    fields = [
+        {"name": visible_text(item["name"]), "html": shown_html(item["html"]), "verified": bool(item["verified_at"])}
+        for item in account.fields
+    ]
     context: dict[str, Any] = {
         **person(account),
-        "note": mark_safe(account.note_html),  # noqa: S308
+        "header": f"{settings.MEDIA_URL}{account.header}" if account.header else "",
+        "kind": _KINDS.get(account.actor_type, ""),
+        "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
+        "note": shown_html(account.note_html),
         "fields": fields,
-        "posts": [shown(status) for status in statuses.select_related("account").prefetch_related("media")],
+        "posts": posts[:POSTS],
+        "older": f"?max_id={posts[POSTS - 1].status.id}" if len(posts) > POSTS else "",
+        "newest": request.path if before is not None else "",
     }
     response = show(request, "federation/profile.html", context)
     return _announced(response, account, account.uri)
@@ -79,19 +92,27 @@ def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBa
     account, number = find_account(username), parse_id(status_id)
     if number is None:
         raise NotFound
-    found = list_statuses(None).select_related("account", "reblog_of__account").filter(id=number, account=account)
-    status = found.first()
-    if status is None:
+    found = list_statuses(None).select_related("account", "reblog_of").filter(id=number, account=account)
+    boost_or_post = found.first()
+    if boost_or_post is None:
         raise NotFound
-    original = status.reblog_of or status
-    if not original.local:
+    row = find_post(boost_or_post.reblog_of_id or boost_or_post.id, None).row
+    thread = load_context(row, None)
+    above, below = [each.id for each in thread.ancestors], [each.id for each in thread.descendants]
+    posts = {post.status.id: post for post in load_shown([*above, row.id, *below])}
+    post = posts.get(row.id)
+    if post is None or not post.status.local:
         raise NotFound
+    answered = post.status.in_reply_to_id is not None or post.status.in_reply_to_uri is not None
     context = {
-        **person(original.account),
-        "title": (original.spoiler_text or plain(original.content))[:100],
-        "post": shown(original),
+        **person(post.status.account),
+        "title": (post.warning or plain(post.status.content))[:100],
+        "post": post,
+        "ancestors": [posts[number] for number in above if number in posts],
+        "answers_hidden": answered and post.status.in_reply_to_id not in posts,
+        "replies": [posts[number] for number in below if number in posts],
     }
-    return _announced(show(request, "federation/post.html", context), original.account, uri_of(original))
+    return _announced(show(request, "federation/post.html", context), post.status.account, uri_of(post.status))
 
 
 def _announced(response: HttpResponse, account: Account, uri: str) -> HttpResponse:

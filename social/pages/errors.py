@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from social.api import responses
 from social.api.exceptions import status_of
 from social.api.middleware import is_sessionless
-from social.kernel.errors import KernelError, NotFound, RateLimited
+from social.kernel.errors import Forbidden, KernelError, NotFound, RateLimited
 from social.pages.frame import frame, protect
 
 
@@ -39,6 +39,8 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
     """The page for an error that a service or query raised."""
     if isinstance(error, NotFound):
         return not_found(request)
+    if isinstance(error, Forbidden):
+        return forbidden(request)
     status = status_of(error)
     if isinstance(error, RateLimited):
         text = _("You have tried this too often. Please wait a while, then try again.")

@@ -42,8 +42,8 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     return {
         "site_domain": settings.LOCAL_DOMAIN,
         "languages": _languages(request),
-        "about_url": _url_of("about"),
-        "privacy_url": _url_of("privacy_policy"),
+        "about_url": url_of("about"),
+        "privacy_url": url_of("privacy_policy"),
     }
 
 
@@ -79,9 +79,9 @@ def _languages(request: HttpRequest) -> list[dict[str, Any]]:
     ]
 
 
-def _url_of(name: str) -> str:
-    """The address of a page of another app; empty where that is not installed."""
+def url_of(name: str, **values: Any) -> str:
+    """The path of a page of another app; empty where that is not installed."""
     try:
-        return reverse(name)
+        return reverse(name, kwargs=values or None)
     except NoReverseMatch:
         return ""

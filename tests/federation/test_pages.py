@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
+from accounts.services.following import FollowWish, follow_account
 from social.kernel import clock
-from tests.factories.statuses import make_status
+from statuses.models import Status
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import make_remote_status, make_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -59,3 +66,123 @@ def test_the_same_address_is_the_document_for_servers(alice: Account) -> None:
 def test_a_suspended_account_has_no_page(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
     assert get("/@alice").status_code == 403
+
+
+def test_a_profile_says_since_when_and_how_much(alice: Account) -> None:
+    header = "headers/1.png"
+    Account.objects.filter(id=alice.id).update(
+        created_at=datetime(2024, 3, 9, 12, tzinfo=UTC),
+        header=header,
+        header_description="Mountains",
+        fields=[
+            {"name": "Home", "value": "x", "html": "<b>here</b>", "verified_at": "2024-01-01T00:00:00.000Z"},
+            {"name": "Age", "value": "x", "html": "old", "verified_at": None},
+        ],
+    )
+    follow_account(account=make_user("fan").account, target=alice, wish=FollowWish())
+    make_status(alice, "one")
+    text = get("/@alice").content.decode()
+    assert re.search(r"<strong>1</strong>\s+post", text)
+    assert re.search(r"<strong>1</strong>\s+follower", text)
+    assert re.search(r"<strong>0</strong>\s+following", text)
+    assert "March 9, 2024" in text
+    assert f'src="/system/{header}" alt="Mountains"' in text
+    assert text.count("Verified") == 1
+
+
+def test_older_posts_of_a_profile_are_reached_page_by_page_each_once(
+    alice: Account, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(45):
+        make_status(alice, f"post number {number}.")
+    make_status(alice, "hidden", visibility="private")
+    seen: list[str] = []
+    path: str | None = "/@alice"
+    while path is not None:
+        with django_assert_max_num_queries(8):
+            text = get(path).content.decode()
+        seen += re.findall(r"post number \d+\.", text)
+        older = re.search(r'href="(\?max_id=\d+)"[^>]*>Older posts', text)
+        path = f"/@alice{older[1]}" if older is not None else None
+    assert seen == [f"post number {number}." for number in reversed(range(45))]
+    for odd in ("abc", "-1", "9" * 30, ""):
+        assert "post number 44." in get(f"/@alice?max_id={odd}").content.decode()
+
+
+def test_a_posts_page_shows_what_it_answers_and_what_answers_it(alice: Account) -> None:
+    bob = make_user("bob").account
+    root = make_status(alice, "the root")
+    middle = make_status(bob, "the middle", reply_to=root)
+    post = make_status(alice, "the post", reply_to=middle)
+    answer = make_status(bob, "an answer", reply_to=post)
+    make_status(alice, "an answer to the answer", reply_to=answer)
+    make_status(bob, "a secret answer", reply_to=post, visibility="private")
+    make_remote_status(make_remote("zoe"), "<p>from far away</p>", parent=post)
+    text = get(f"/@alice/{post.id}").content.decode()
+    order = ["the root", "the middle", "the post</p>", "an answer</p>", "an answer to the answer", "from far away"]
+    assert [text.index(words) for words in order] == sorted(text.index(words) for words in order)
+    assert "a secret answer" not in text
+    assert "@zoe@remote.example" in text
+
+
+def test_the_page_of_a_long_thread_costs_as_much_as_that_of_a_short_one(alice: Account) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert get(f"/@alice/{post.id}").status_code == 200
+        return len(queries)
+
+    post = make_status(alice, "the post")
+    for _ in range(2):
+        make_status(make_user().account, "answer", reply_to=post, media=[])
+    cost()
+    few = cost()
+    for _ in range(12):
+        make_status(make_user().account, "answer", reply_to=post)
+    assert cost() == few <= 14
+
+
+def test_a_reply_to_what_is_not_shown_says_so(alice: Account) -> None:
+    hidden = make_status(make_user("bob").account, "psst", visibility="private")
+    follow_account(account=alice, target=hidden.account, wish=FollowWish())
+    post = make_status(alice, "oh!", reply_to=hidden)
+    text = get(f"/@alice/{post.id}").content.decode()
+    assert "psst" not in text
+    assert "A reply to a post that cannot be shown here." in text
+
+
+LOOKALIKE = "https://\u0430pple.example/login"
+
+
+@pytest.mark.parametrize(
+    ("note", "hosts"),
+    [
+        (f'<a href="{LOOKALIKE}">{LOOKALIKE}</a>', ["xn--pple-43d.example"]),
+        ('<a href="https://xn--pple-43d.example/">apple.example</a>', ["xn--pple-43d.example"]),
+        ('<a href="https://bank.example@thief.example/">sign in</a>', ["thief.example"]),
+        ('<a rel="me" href="https://thief.example/"><span>https://</span>bank.example/<b>x</b></a>', ["thief.example"]),
+        ('<a href="https://bank.example/a">bank.example/a</a> <a href="https://a.example">my page</a>', []),
+        ('<a href="https://www.bank.example/a">https://bank.example</a>', []),
+        ('<a href="https://remote.example/@zoe">@<span>zoe@other.example</span></a>', []),
+    ],
+)
+def test_row_62_a_link_that_reads_like_another_shows_its_real_host_first(
+    alice: Account, note: str, hosts: list[str]
+) -> None:
+    Account.objects.filter(id=alice.id).update(
+        note_html=f"<p>{note}</p>", fields=[{"name": "Bank", "value": "", "html": note, "verified_at": None}]
+    )
+    text = get("/@alice").content.decode()
+    assert re.findall(r'<bdi class="host" dir="ltr">([^<]*)</bdi>', text) == hosts * 2
+
+
+def test_row_62_a_name_that_deceives_stands_beside_the_real_address(alice: Account) -> None:
+    Account.objects.filter(id=alice.id).update(display_name="\u202egro.knab@\u202c \u200badmin\ufeff")
+    make_remote_status(
+        make_remote("zoe", domain="xn--pple-43d.example"), "<p>hi</p>", parent=make_status(alice, "hello")
+    )
+    text = get("/@alice").content.decode()
+    assert "gro.knab@ admin" in text
+    assert not re.search("[\u202a-\u202e\u200b\ufeff]", text)
+    assert "@alice@social.localhost" in text
+    status = Status.objects.get(account=alice)
+    assert "@zoe@xn--pple-43d.example (\u0430pple.example)" in get(f"/@alice/{status.id}").content.decode()

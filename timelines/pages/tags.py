@@ -11,8 +11,7 @@ from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.text.scan import Kind, normalise_hashtag, scan
 from social.pages.frame import show
-from statuses.pages.posts import shown
-from statuses.queries.statuses import list_statuses
+from statuses.pages.posts import load_shown
 from timelines.policies.access import HASHTAG
 from timelines.queries.access import load_origins
 from timelines.queries.public import PublicFilter, TagFilter, list_tagged_ids
@@ -31,8 +30,7 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
         raise NotFound
     wanted = _open_to_all()
     ids = list_tagged_ids(None, Cursor(POSTS), wanted, TagFilter(normalise_hashtag(name))) if wanted else []
-    posts = list_statuses(None).filter(id__in=ids).select_related("account").prefetch_related("media").order_by("-id")
-    context: dict[str, Any] = {"name": name, "posts": [shown(post) for post in posts], "closed": wanted is None}
+    context: dict[str, Any] = {"name": name, "posts": load_shown(ids), "closed": wanted is None}
     return show(request, "timelines/tag.html", context)
 
 

@@ -28,6 +28,7 @@ _LINE_ENDS: Final = re.compile(r"\r\n?")
 _TAG: Final = regex.compile(TAG_NAME, regex.VERSION0)
 _NOT_IN_TAG: Final = regex.compile(rf"\A\p{{M}}++|(?:[^{WORD}{_TAG_JOINTS}]\p{{M}}*+)++", regex.VERSION0)
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+_UNSEEN: Final = regex.compile(r"(?![\u200c\u200d\s])[\p{Cc}\p{Cf}\p{Co}\p{Cn}]", regex.VERSION0)
 _PLAIN_DOMAIN: Final = re.compile(
     r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
 )
@@ -132,3 +133,24 @@ def display_domain(domain: str) -> str:
         return idna.decode(host) + colon + port
     except (idna.IDNAError, UnicodeError):
         return domain
+
+
+def unambiguous_domain(domain: str) -> str:
+    """A domain that cannot be taken for another: in Punycode, and what it reads like after it in brackets.
+
+    For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any
+    host with or without port; what can be no domain comes back with its odd letters spelled out.
+    """
+    kept = normalise_domain(domain)
+    if kept is None:
+        return domain.encode("ascii", "backslashreplace").decode()
+    shown = display_domain(kept)
+    return kept if shown == kept else f"{kept} ({visible_text(shown)})"
+
+
+def visible_text(text: str) -> str:
+    """A name as one line of what can be seen: without controls, marks of direction and characters of no width.
+
+    Joiners stay, which scripts and emoji need. The result may be empty.
+    """
+    return " ".join(_UNSEEN.sub("", text).split())

@@ -292,3 +292,24 @@ def test_the_page_is_in_the_language_asked_for(browser: Client, application: App
     page = browser.get(AUTHORIZE, ask(application, lang="ar")).content.decode()
     assert '<html lang="ar" dir="rtl">' in page
     assert 'action="/oauth/authorize?lang=ar"' in page
+
+
+@pytest.mark.parametrize(
+    ("uri", "place"),
+    [
+        ("https://\u0430pple.example/callback", "xn--pple-43d.example (\u0430pple.example)"),
+        ("https://bank.example@thief.example/", "thief.example"),
+        ("https://m\u00fcnchen.example:8443/x", "xn--mnchen-3ya.example:8443 (m\u00fcnchen.example:8443)"),
+        ("https://app.example/callback", "app.example"),
+    ],
+)
+def test_row_62_the_consent_page_says_first_whose_the_address_really_is(browser: Client, uri: str, place: str) -> None:
+    application = register_application(
+        name="\u202eknaB\u202c \u200bof\ufeff Nowhere", redirect_uris=uri, scopes="read", website=uri
+    )
+    text = browser.get("/oauth/authorize", ask(application, redirect_uri=uri, scope="read")).content.decode()
+    assert f'You will be sent to <strong><bdi dir="ltr">{place}</bdi></strong>.' in text
+    assert "Let <bdi>knaB of Nowhere</bdi> use your account?" in text
+    assert text.index(place) < text.index("@ada@social.localhost") < text.rindex(place)
+    sign_in = Client().get("/oauth/authorize", ask(application, redirect_uri=uri, scope="read"), follow=True)
+    assert "<bdi>knaB of Nowhere</bdi>" in sign_in.content.decode()

@@ -1,0 +1,54 @@
+"""Knows how formatted text stands on a page: a link that reads like another one says first where it leads."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from social.kernel.text.names import normalise_domain, unambiguous_domain
+from social.kernel.text.plain import plain
+
+_LINK: Final = re.compile(r'(<a\b[^>]*\bhref="([^"]*)"[^>]*>)(.*?)</a>', re.DOTALL)
+_READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?::[0-9]+)?(?:[/?#]|\Z)", re.IGNORECASE)
+
+
+def shown_html(html: str) -> SafeString:
+    """HTML of our own formatter or sanitizer, for a page (security row 62).
+
+    Before the text of a link stands its host in Punycode when that has letters of other scripts, when a name stands
+    before it, or when the text is the address of another host.
+    """
+    if "<a" not in html:
+        return mark_safe(html)  # noqa: S308
+    return mark_safe(_LINK.sub(_with_host, html))  # noqa: S308
+
+
+def _with_host(link: re.Match[str]) -> str:
+    host = _misread_host(unescape(link[2]), plain(link[3]))
+    if not host:
+        return link[0]
+    return f'{link[1]}<bdi class="host" dir="ltr">{escape(host)}</bdi> {link[3]}</a>'
+
+
+def _misread_host(url: str, text: str) -> str:
+    """The host of a link that reads like another one; empty for one that does not, or that has no host."""
+    try:
+        netloc = urlsplit(url).netloc
+    except ValueError:
+        return url
+    real = netloc.rpartition("@")[2]
+    if not real.isascii() or "xn--" in real.lower() or real != netloc:
+        return unambiguous_domain(real).partition(" ")[0]
+    reads_like = _READS_LIKE.match(text)
+    if reads_like is None or _bare(reads_like[1]) == _bare(real.partition(":")[0]):
+        return ""
+    return real
+
+
+def _bare(host: str) -> str:
+    return (normalise_domain(host) or host).lower().removeprefix("www.")
