@@ -75,7 +75,7 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
     context: dict[str, Any] = {
         **person(account),
         "header": f"{settings.MEDIA_URL}{account.header}" if account.header else "",
-        "kind": _KINDS.get(account.actor_type, ""),
+        "kind": _KINDS.get(ActorType(account.actor_type)),
         "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
         "note": shown_html(account.note_html),
         "fields": fields,

@@ -64,13 +64,13 @@ def written(value: Any) -> Any:
 
 
 def moment(value: datetime) -> SafeString:
-    """`2026-11-20 13:17`: the same in every language, in UTC; the seconds on demand."""
+    """`2026-11-20 13:17 UTC`: the same in every language; the seconds on demand."""
     utc = value.astimezone(UTC)
     return format_html(
         '<time dir="ltr" datetime="{}" title="{}">{}</time>',
         utc.isoformat(),
         f"{utc:%Y-%m-%d %H:%M:%S} UTC",
-        f"{utc:%Y-%m-%d %H:%M}",
+        f"{utc:%Y-%m-%d %H:%M} UTC",
     )
 
 

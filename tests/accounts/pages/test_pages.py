@@ -89,6 +89,11 @@ def test_pages_are_in_the_persons_own_language_unless_another_is_asked_for(brows
     assert 'dir="ltr"' in browser.get("/?lang=en").content.decode()
 
 
+def test_ones_account_leads_to_ones_profile(browser: Client) -> None:
+    assert '<a href="/@ada">Your profile</a>' in browser.get("/").content.decode()
+    assert browser.get("/@ada").status_code == 200
+
+
 @pytest.mark.parametrize(
     "path", ["/oauth/authorized_applications", "/auth/sessions", "/auth/password", "/auth/second_factor"]
 )
