@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
 
-.PHONY: run test verify lint bench conformance lock messages
+.PHONY: run test verify lint bench conformance lock messages documents
 
 run: $(RUNTIME)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -44,6 +44,10 @@ lock: .tools/bin/uv
 		pyproject.toml -o requirements/runtime.txt
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		--extra dev pyproject.toml -o requirements/dev.txt
+
+# The table of endpoints in docs/coverage.md and the OpenAPI document, from what the viewsets declare.
+documents: $(DEV)
+	@$(BIN)/python -m tests.support.documents
 
 # Adds new sentences to the catalogues and compiles them; needs no GNU gettext.
 messages: $(DEV)

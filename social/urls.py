@@ -24,6 +24,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     # A floor that is unplugged, or has no doors, has no list.
     ApiRouter(
+        "social.openapi",
         "accounts.urls_oauth",
         *(f"{floor}.urls" for floor in _FLOORS if apps.is_installed(floor) and find_spec(f"{floor}.urls")),
     ),

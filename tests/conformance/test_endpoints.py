@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from social.api.routing import endpoints
+from social.openapi import DOCUMENT
 from social.urls import urlpatterns
+from tests.support import documents
 from tests.support.battery import Row, without_row
+from tests.support.client import Api
 from tests.support.entities import ENTITIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,3 +42,37 @@ def test_every_endpoint_declares_an_entity_that_has_a_schema(pattern: object) ->
     for method in pattern.actions:  # type: ignore[attr-defined]
         declared = pattern.declared(method)  # type: ignore[attr-defined]
         assert declared.entity is None or declared.entity in ENTITIES
+
+
+def test_the_table_of_endpoints_is_up_to_date() -> None:
+    stored = documents.COVERAGE.read_text()
+    assert stored == documents.with_table(stored), "run `make documents`"
+
+
+def test_the_openapi_document_is_valid_and_up_to_date() -> None:
+    from tests.support import openapi
+
+    assert DOCUMENT.read_bytes() == openapi.encoded_document(), "run `make documents`"
+
+
+@pytest.mark.django_db
+def test_the_openapi_document_tells_scopes_parameters_and_entities_of_an_endpoint() -> None:
+    answer = Api().get("/api/openapi.json")
+    assert answer["Cache-Control"] == "public, max-age=300"
+    document = answer.json()
+    paths = document["paths"]
+    assert set(paths) == {"/" + pattern.path.replace("<", "{").replace(">", "}") for pattern in endpoints(urlpatterns)}
+    listed = paths["/api/v1/accounts/{id}/statuses"]["get"]
+    assert listed["security"] == [{}, {"oauth": ["read:statuses"]}]
+    assert {"id", "limit", "max_id", "since_id", "min_id", "only_media", "tagged"} <= {
+        parameter["name"] for parameter in listed["parameters"]
+    }
+    answered = listed["responses"]["2XX"]
+    assert answered["content"]["application/json"]["schema"] == {
+        "type": "array",
+        "items": {"$ref": "#/components/schemas/Status"},
+    }
+    assert "Link" in answered["headers"]
+    assert document["components"]["schemas"]["Status"]["properties"]["id"]["type"] == "string"
+    body = paths["/api/v1/accounts"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body["properties"]["agreement"] == {"type": "boolean"}

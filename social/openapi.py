@@ -1,0 +1,30 @@
+"""`GET /api/openapi.json`: the OpenAPI document of all endpoints, made from their declarations before the server is shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from social.api.access import anyone
+from social.api.declarations import Endpoint
+from social.api.renderers import CONTENT_TYPE
+from social.api.routing import endpoint
+from social.api.viewsets import ApiViewSet
+
+DOCUMENT: Final = Path(__file__).with_name("openapi.json")
+
+
+class OpenApiViewSet(ApiViewSet):
+    """The document itself."""
+
+    endpoints = {"document": Endpoint(anyone(), "OpenApi", cache_control="public, max-age=300")}
+
+    def document(self, request: Request) -> HttpResponse:
+        """This document."""
+        return HttpResponse(DOCUMENT.read_bytes(), content_type=CONTENT_TYPE)
+
+
+urlpatterns = [endpoint("api/openapi.json", OpenApiViewSet, {"get": "document"})]

@@ -1,0 +1,14 @@
+"""What every endpoint promises, for the OpenAPI document."""
+
+from __future__ import annotations
+
+from tests.support.battery import Row, Scene, battery
+from tests.support.callers import Callers
+
+
+def nothing(callers: Callers, size: int) -> Scene:
+    return Scene()
+
+
+ROWS = [Row("GET api/openapi.json", nothing)]
+test_promises = battery(ROWS)
