@@ -36,3 +36,10 @@ class DeliveriesDue(Event):
     """There may be deliveries to make now. Any number of these is as good as one."""
 
     key: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class FetchesDue(Event):
+    """There may be documents to fetch now. Any number of these is as good as one."""
+
+    key: ClassVar[str] = ""

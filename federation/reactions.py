@@ -8,9 +8,10 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, DeliveriesDue, FollowAnswerDue
+from federation.events import ActivityReceived, DeliveriesDue, FetchesDue, FollowAnswerDue
 from federation.outbound import distributing
 from federation.tasks.delivering import deliver
+from federation.tasks.fetching import fetch
 from federation.tasks.processing import process_received
 from social.kernel.events import on
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
@@ -31,3 +32,4 @@ on(ProfileUpdated, distributing.tell_profile, queue=QUEUE, database=True)
 on(FollowAnswerDue, distributing.tell_answer, queue=QUEUE, database=True)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
 on(DeliveriesDue, deliver, queue="deliveries", seconds=30)
+on(FetchesDue, fetch, queue="fetches", seconds=60)

@@ -27,6 +27,15 @@ class StatusPublished(Event):
 
 
 @dataclass(frozen=True)
+class StatusJoinedThread(Event):
+    """A post was known before the post it answers, which has arrived now."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+    account_id: int
+
+
+@dataclass(frozen=True)
 class StatusDeleted(Event):
     """A post is gone, and every boost of it with it: they are announced no more (their rows name it in `reblog_of`).
 

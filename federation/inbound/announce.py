@@ -9,7 +9,7 @@ from federation.documents.addressing import visibility_of
 from federation.documents.reading import Rejected, moment_of, uris_of
 from federation.documents.received_notes import is_note, read_note
 from federation.inbound.incoming import Incoming
-from federation.remote.posts import fetch_ancestors, find_or_fetch_post, keep_note, refuse_tombstone
+from federation.remote.posts import find_or_fetch_post, keep_note, refuse_tombstone
 from federation.remote.references import find_post
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
@@ -59,7 +59,6 @@ def _own_post(incoming: Incoming) -> Status | None:
     note = read_note(incoming.object)
     if note.author_uri != incoming.actor.uri:
         return None
-    fetch_ancestors(note)
     status = keep_note(note, incoming.actor, announced=False)
     if status is None:
         raise Rejected("the post was deleted")

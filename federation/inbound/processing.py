@@ -29,8 +29,10 @@ from federation.inbound import (
 )
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
-from federation.remote.actors import refresh_if_stale
+from federation.remote.actors import is_stale
+from federation.remote.gathering import Awaited, Gathered
 from federation.remote.instance_actor import instance_actor_uri
+from federation.remote.requests import request_actor, request_for
 from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
@@ -60,11 +62,26 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 
 def process(activity_id: int) -> None:
+    """`act_upon`, for the lane that uses the database only: what needs the network is left to the lane for that."""
+    try:
+        with Gathered().in_use():
+            act_upon(activity_id)
+    except Awaited as awaited:
+        activity = InboundActivity.objects.filter(id=activity_id).first()
+        if activity is None:
+            return
+        try:
+            request_for(activity, awaited.host)
+        except Unavailable as error:
+            _try_again(activity, str(error))
+
+
+def act_upon(activity_id: int) -> None:
     """Act upon a stored activity, once; what became of it stands in its row.
 
     What its sender did wrong ends it. What another server or this one could not do at the moment is tried again, up to
     ATTEMPTS times with growing pauses, without holding up what else its actor has sent. Raises only database errors
-    that make noting anything impossible.
+    that make noting anything impossible, and Awaited for a document that was not gathered yet.
     """
     activity = (
         InboundActivity.objects.select_related("actor", "recipient").filter(id=activity_id, processed_at=None).first()
@@ -74,15 +91,17 @@ def process(activity_id: int) -> None:
     recipient = activity.recipient
     if recipient is not None and recipient.uri == instance_actor_uri():
         recipient = None
+    if is_stale(activity.actor):
+        request_actor(activity.actor)
     try:
-        _act(Incoming(refresh_if_stale(activity.actor), parse(activity.body.encode()), recipient))
+        _act(Incoming(activity.actor, parse(activity.body.encode()), recipient))
     except Rejected as reason:
         _finish(activity, f"rejected: {reason}")
     except Unavailable as error:
         _try_again(activity, str(error))
     except KernelError as error:
         _finish(activity, f"refused: {error}")
-    except (OperationalError, InterfaceError):
+    except (OperationalError, InterfaceError, Awaited):
         raise
     except Exception as error:
         logger.exception("Inbound activity %d (%s) failed", activity.id, activity.type)

@@ -120,6 +120,58 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Fetch",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("claimed_until", models.DateTimeField(null=True)),
+                ("claim", models.BigIntegerField(null=True)),
+                ("attempts", models.SmallIntegerField(db_default=0)),
+                ("last_error", models.TextField(db_default="")),
+                ("dead_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("activity", "a received activity"),
+                            ("post", "a post that another one answers"),
+                            ("actor", "an account to be looked at again"),
+                        ]
+                    ),
+                ),
+                ("uri", models.TextField()),
+                ("host", models.TextField()),
+                ("remaining", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "activity",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="federation.inboundactivity",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        models.F("host"),
+                        models.F("due_at"),
+                        models.F("id"),
+                        condition=models.Q(("dead_at__isnull", True)),
+                        name="federation_fetch_due",
+                    ),
+                    models.Index(
+                        condition=models.Q(("dead_at__isnull", False)),
+                        fields=["dead_at"],
+                        name="federation_fetch_dead",
+                    ),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("kind", "uri"), name="federation_fetch_once")],
+            },
+        ),
+        migrations.CreateModel(
             name="Delivery",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),

@@ -20,7 +20,7 @@ from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import is_own
 from social.kernel import clock
-from social.kernel.errors import Conflict, Unavailable
+from social.kernel.errors import Conflict
 from social.kernel.locks import lock
 from statuses.services.refreshing import show_mentions_anew
 
@@ -62,19 +62,19 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
     return fetch_actor(account.uri, deadline=deadline)
 
 
-def refresh_if_stale(account: Account) -> Account:
-    """Look at an account that has not been looked at for a day; as it is when that fails, until tomorrow.
+def refresh_if_stale(uri: str) -> None:
+    """Look at a remote account that has not been looked at for a day; when that fails it stays as it is until tomorrow.
 
-    For workers only. Raises nothing for what another server does.
+    Raises Unavailable when its server could not be reached.
     """
-    if not is_stale(account):
-        return account
+    account = Account.objects.filter(uri=uri).exclude(domain=None).first()
+    if account is None or not is_stale(account):
+        return
     try:
-        return refresh(account)
-    except (Rejected, Unavailable) as error:
+        refresh(account)
+    except Rejected as error:
         logger.info("%s could not be looked at again: %s", account.uri, error)
         note_fetched(account.id)
-        return account
 
 
 def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from federation.documents.reading import Rejected, origin_of, parse, uri_of
+from federation.remote.gathering import get
 from federation.remote.signing import server_signer
 from social.kernel.errors import Unavailable
-from social.kernel.http.client import ACTIVITY_TYPES, fetch
+from social.kernel.http.client import ACTIVITY_TYPES
 
 DEADLINE: Final = 10.0
 _MISSING: Final = (401, 403, 404, 410)
@@ -47,7 +48,7 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE) -> dict[str, Any]:
 def _get(uri: str, deadline: float) -> tuple[dict[str, Any], str]:
     if origin_of(uri) is None:
         raise Rejected("the id is no address")
-    response = fetch(uri, accept=ACTIVITY_TYPES, signer=server_signer(), deadline=deadline)
+    response = get(uri, accept=ACTIVITY_TYPES, signer=server_signer(), deadline=deadline)
     if response.status in _MISSING:
         raise Missing(f"{response.status} from {origin_of(uri)}", response.status)
     if response.status != 200:

@@ -1,9 +1,8 @@
-"""Fetches posts of other servers and keeps them, with the posts they answer."""
+"""Fetches posts of other servers and keeps them."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -18,8 +17,8 @@ from federation.models import Tombstone
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_accounts, find_post, is_own
+from federation.remote.requests import ANCESTORS, request_post
 from social.kernel import clock
-from social.kernel.errors import KernelError
 from social.kernel.locks import lock
 from statuses.models import Status
 from statuses.policies.visibility import FOR_ADDRESSED, with_silent_readers
@@ -29,9 +28,6 @@ from statuses.services.storing import NewStatus
 
 QUIET_AFTER: Final = timedelta(hours=6)
 """A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
-
-ANCESTORS: Final = 20
-ANCESTORS_SECONDS: Final = 20.0
 
 
 def refuse_tombstone(uri: str, actor: Account) -> None:
@@ -44,10 +40,13 @@ def refuse_tombstone(uri: str, actor: Account) -> None:
         raise Rejected("it was deleted")
 
 
-def find_or_fetch_post(uri: str, *, deadline: float = DEADLINE) -> Status:
-    """The post with this id, fetched from its origin when it is unknown here, with what it answers.
+def find_or_fetch_post(
+    uri: str, *, deadline: float = DEADLINE, announced: bool = True, ancestors: int = ANCESTORS
+) -> Status:
+    """The post with this id, fetched from its origin when it is unknown here; `ancestors` as in `keep_note`.
 
-    Raises Rejected, Missing, and Unavailable when a server could not be reached. Never inside a transaction.
+    It is announced if it is recent and may be. Raises Rejected, Missing, and Unavailable when a server could not be
+    reached. Never inside a transaction.
     """
     known = find_post(uri)
     if known is not None:
@@ -58,8 +57,8 @@ def find_or_fetch_post(uri: str, *, deadline: float = DEADLINE) -> Status:
         raise Rejected("there is no such post here")
     note = _fetch_note(uri, deadline)
     author = find_or_fetch(note.author_uri, deadline=deadline)
-    fetch_ancestors(note)
-    status = keep_note(note, author, announced=clock.now() - note.published < QUIET_AFTER)
+    announced = announced and clock.now() - note.published < QUIET_AFTER
+    status = keep_note(note, author, announced=announced, ancestors=ancestors)
     if status is None:
         raise Rejected("the post was deleted")
     return status
@@ -72,39 +71,18 @@ def _fetch_note(uri: str, deadline: float) -> ReceivedNote:
     return read_note(document)
 
 
-def fetch_ancestors(note: ReceivedNote) -> None:
-    """Fetch the posts that a post answers, upwards, and keep them from the top down; a gap is no error.
-
-    At most ANCESTORS posts in ANCESTORS_SECONDS (security row 34: also when they answer each other in a circle).
-    """
-    end = time.monotonic() + ANCESTORS_SECONDS
-    chain: list[ReceivedNote] = []
-    seen = {note.uri}
-    uri = note.in_reply_to
-    while uri is not None and uri not in seen and len(chain) < ANCESTORS and time.monotonic() < end:
-        if is_own(uri) or find_post(uri) is not None:
-            break
-        seen.add(uri)
-        try:
-            parent = _fetch_note(uri, min(DEADLINE, max(end - time.monotonic(), 0.1)))
-        except (Rejected, KernelError):
-            break
-        chain.append(parent)
-        uri = parent.in_reply_to
-    for parent in reversed(chain):
-        try:
-            author = find_or_fetch(parent.author_uri)
-            keep_note(parent, author, announced=False)
-        except (Rejected, KernelError):
-            continue
-
-
 def keep_note(
-    note: ReceivedNote, author: Account, *, announced: bool = True, recipient: Account | None = None
+    note: ReceivedNote,
+    author: Account,
+    *,
+    announced: bool = True,
+    recipient: Account | None = None,
+    ancestors: int = ANCESTORS,
 ) -> Status | None:
     """Store a post that was read and whose author is `author`; the post, known or new, None for a deleted one.
 
-    `recipient` is the local account in whose own inbox it arrived, whom its addressing may not name. Raises Rejected
+    `recipient` is the local account in whose own inbox it arrived, whom its addressing may not name. What it answers is
+    fetched in the background when it is unknown here, and what that answers, up to `ancestors` posts. Raises Rejected
     when it was deleted before it came, or its author is suspended or one of ours.
     """
     if author.local or author.uri != note.author_uri:
@@ -130,10 +108,16 @@ def keep_note(
                 for file in note.files
             ],
         )
+        if status is not None and ancestors > 0 and _answers_unknown(note):
+            request_post(str(note.in_reply_to), remaining=ancestors - 1)
     if status is not None:
         return status
     known = find_post(note.uri)
     return known if known is not None and not known.is_deleted else None
+
+
+def _answers_unknown(note: ReceivedNote) -> bool:
+    return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post(note.in_reply_to) is None
 
 
 def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, *, announced: bool) -> NewStatus:
@@ -186,12 +170,17 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
 
     Its author is followed here, it answers a post of ours or of somebody followed here, or it addresses one of us.
     """
-    if recipient is not None or _is_followed([author.id]):
-        return True
-    if any(account.local for account in find_accounts(note.addressed).values()):
+    if may_be_related(author, recipient, note.addressed):
         return True
     parent = find_post(note.in_reply_to) if note.in_reply_to is not None else None
     return parent is not None and (parent.local or _is_followed([parent.account_id]))
+
+
+def may_be_related(author: Account, recipient: Account | None, addressed: Iterable[str]) -> bool:
+    """`is_related` for a post that is only named, from whom its activity addresses: asked before it is fetched."""
+    if recipient is not None or _is_followed([author.id]):
+        return True
+    return any(account.local for account in find_accounts(addressed).values())
 
 
 def _is_followed(account_ids: Sequence[int]) -> bool:

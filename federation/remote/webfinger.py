@@ -15,9 +15,9 @@ from accounts.queries.accounts import split_address
 from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
 from federation.documents.received_actors import is_username
 from federation.remote.fetching import Missing
+from federation.remote.gathering import get
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
-from social.kernel.http.client import fetch
 
 _ACCEPT: Final = ("application/jrd+json", "application/json")
 _ACTOR_TYPES: Final = (
@@ -66,7 +66,7 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
 def _ask(username: str, domain: str, deadline: float) -> Found:
     resource = quote(f"acct:{username}@{domain}", safe="")
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
-    response = fetch(url, accept=_ACCEPT, deadline=deadline)
+    response = get(url, accept=_ACCEPT, deadline=deadline)
     if response.status in (400, 401, 403, 404, 410):
         raise Missing(f"{response.status} from {domain}", response.status)
     if response.status != 200:

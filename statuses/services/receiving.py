@@ -8,8 +8,11 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from social.kernel.events import publish
 from social.kernel.locks import lock
+from statuses.events import StatusJoinedThread
 from statuses.models import MediaAttachment, MediaType, Processing, Status
+from statuses.services.counters import bump
 from statuses.services.storing import NewStatus, store_status
 
 
@@ -29,7 +32,8 @@ class RemoteFile:
 def publish_remote_status(*, new: NewStatus, files: Sequence[RemoteFile] = ()) -> Status | None:
     """Store a post of another server and announce StatusPublished; None when its `uri` is known already.
 
-    Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005).
+    Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005), which
+    StatusJoinedThread announces.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")
@@ -59,11 +63,15 @@ def _media(new: NewStatus, file: RemoteFile) -> MediaAttachment:
     )
 
 
+# Answers that name the post as what they answer, and are not above it: two posts that answer each other would make each
+# its own ancestor. An answer whose own parent is unknown is the root of its thread.
+_ORPHANS = """
+    in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
+"""
 # The answer and everything below it get the new path in front of their own.
-_MOVE_SUBTREES = """
+_MOVE_SUBTREES = f"""
 WITH orphan AS (
-    SELECT COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status
-    WHERE in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(parent)s
+    SELECT COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE {_ORPHANS}
 ), answers AS (
     SELECT s.id, COALESCE(s.thread_path, ARRAY[s.id]) AS path, cardinality(o.path) AS depth
     FROM orphan o JOIN statuses_status s
@@ -73,11 +81,11 @@ WITH orphan AS (
 UPDATE statuses_status s
 SET thread_id = %(root)s, thread_path = %(path)s::bigint[] || answers.path[answers.depth:]
 FROM answers WHERE s.id = answers.id
-"""
-_JOIN = """
+"""  # noqa: S608
+_JOIN = f"""
 UPDATE statuses_status SET in_reply_to_id = %(parent)s, in_reply_to_account_id = %(author)s, version = version + 1
-WHERE in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(parent)s
-"""
+WHERE {_ORPHANS} RETURNING id, account_id, visibility IN ('public', 'unlisted') AND deleted_at IS NULL
+"""  # noqa: S608
 
 
 def _adopt_orphans(status: Status) -> None:
@@ -93,3 +101,6 @@ def _adopt_orphans(status: Status) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_MOVE_SUBTREES, values)
         cursor.execute(_JOIN, values)
+        joined = cursor.fetchall()
+    publish(*(StatusJoinedThread(status_id=number, account_id=account) for number, account, _counts in joined))
+    bump({(status.id, "replies_count"): sum(counts for _number, _account, counts in joined)})

@@ -412,6 +412,7 @@ class TestPosts:
 
         elsewhere.serve(note)
         process(InboundActivity.objects.get().id)
+        work()
         assert InboundActivity.objects.get().outcome == "done"
         assert Status.objects.filter(reblog_of__isnull=False).count() == 1
 

@@ -1,0 +1,44 @@
+"""Knows what is still to be asked of other servers in the background."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from federation.models.inbound import InboundActivity
+from social.kernel.claims import LeasedRow
+
+
+class FetchKind(models.TextChoices):
+    """What a document is wanted for."""
+
+    ACTIVITY = "activity", _("a received activity")
+    POST = "post", _("a post that another one answers")
+    ACTOR = "actor", _("an account to be looked at again")
+
+
+class Fetch(LeasedRow):
+    """Something to be fetched from `host`, once however many want it; deleted when it is done.
+
+    `uri` is the id of the post or actor, or the number of the activity. `remaining` is how many posts above this one
+    may still be fetched for the activity that began it. A dead row is kept for some hours: until then nobody asks again.
+    """
+
+    kind = models.TextField(choices=FetchKind.choices)
+    uri = models.TextField()
+    host = models.TextField()
+    activity = models.ForeignKey(InboundActivity, null=True, on_delete=models.CASCADE, related_name="+")
+    remaining = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["kind", "uri"], name="federation_fetch_once")]
+        indexes = [
+            models.Index(
+                F("host"), F("due_at"), F("id"), name="federation_fetch_due", condition=Q(dead_at__isnull=True)
+            ),
+            models.Index(fields=["dead_at"], name="federation_fetch_dead", condition=Q(dead_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.uri}"

@@ -1,0 +1,84 @@
+"""Knows how background work gets documents without a thread that waits for them.
+
+Work on other servers' documents runs as if they were at hand. The first one that is not stops it with Awaited; whoever runs
+the work asks for that document on the network loop, among many others, and runs the work again with what came back. The work
+is idempotent, so what it wrote before it stopped does no harm. Outside of this, in a web request, a fetch is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from federation.documents.reading import Rejected, origin_of
+from social.kernel.http.client import FetchError, Response, Signer, fetch, fetch_async
+
+MOST: Final = 8
+"""Requests that one piece of work may cause: a post, its author, the author's key and address, each redirected once."""
+
+
+@dataclass(eq=False)
+class Awaited(Exception):
+    """The work needs this document before it can go on."""
+
+    url: str
+    accept: tuple[str, ...]
+    signer: Signer | None
+
+    @property
+    def host(self) -> str:
+        """The server that has it."""
+        return origin_of(self.url) or ""
+
+
+class Gathered:
+    """What has been fetched for one piece of work so far."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str, tuple[str, ...]], Response | FetchError] = {}
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Have `get` answer from here, in this thread."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def answer(self, url: str, accept: tuple[str, ...], signer: Signer | None) -> Response:
+        """What came back. Raises Awaited when it was not asked for, and what the request raised."""
+        found = self._answers.get((url, accept))
+        if found is None:
+            if len(self._answers) >= MOST:
+                raise Rejected("it takes too many requests")
+            raise Awaited(url, accept, signer)
+        if isinstance(found, FetchError):
+            raise found
+        return found
+
+    async def ask(self, awaited: Awaited, deadline: float) -> bool:
+        """Fetch what is awaited, on the network loop, within so many seconds; whether the server answered."""
+        key = (awaited.url, awaited.accept)
+        try:
+            self._answers[key] = await fetch_async(
+                awaited.url, accept=awaited.accept, signer=awaited.signer, deadline=deadline
+            )
+        except FetchError as error:
+            self._answers[key] = error
+            return False
+        return True
+
+
+_current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
+
+
+def get(url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None) -> Response:
+    """A document of another server. Raises FetchError, and Awaited in background work that does not have it yet."""
+    gathered = _current.get()
+    if gathered is None:
+        return fetch(url, accept=accept, signer=signer, deadline=deadline)
+    return gathered.answer(url, tuple(accept), signer)
