@@ -15,9 +15,9 @@ from accounts.events import (
     UserStateChanged,
 )
 from social.kernel.events import on
-from statuses.events import StatusDeleted, StatusPublished
+from statuses.events import StatusDeleted, StatusJoinedThread, StatusPublished
 from timelines.services.encrypted_messages import broadcast_encrypted_messages
-from timelines.services.fan_out import fan_out_posts, withdraw_posts
+from timelines.services.fan_out import fan_out_joined, fan_out_posts, withdraw_posts
 from timelines.services.upkeep import (
     end_streams_of_tokens,
     forget_feeds,
@@ -28,6 +28,7 @@ from timelines.services.upkeep import (
 _QUEUE = "feeds"
 
 on(StatusPublished, fan_out_posts, queue=_QUEUE)
+on(StatusJoinedThread, fan_out_joined, queue=_QUEUE)
 on(StatusDeleted, withdraw_posts, queue=_QUEUE)
 on(AccountFollowed, forget_followers_feeds, queue=_QUEUE)
 on(FollowChanged, forget_followers_feeds, queue=_QUEUE)

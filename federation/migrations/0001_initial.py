@@ -130,16 +130,7 @@ class Migration(migrations.Migration):
                 ("last_error", models.TextField(db_default="")),
                 ("dead_at", models.DateTimeField(null=True)),
                 ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                (
-                    "kind",
-                    models.TextField(
-                        choices=[
-                            ("activity", "a received activity"),
-                            ("post", "a post that another one answers"),
-                            ("actor", "an account to be looked at again"),
-                        ]
-                    ),
-                ),
+                ("kind", models.TextField()),
                 ("uri", models.TextField()),
                 ("host", models.TextField()),
                 ("remaining", models.PositiveSmallIntegerField(default=0)),

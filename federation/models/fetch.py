@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
 
 from federation.models.inbound import InboundActivity
 from social.kernel.claims import LeasedRow
 
 
-class FetchKind(models.TextChoices):
+class FetchKind(StrEnum):
     """What a document is wanted for."""
 
-    ACTIVITY = "activity", _("a received activity")
-    POST = "post", _("a post that another one answers")
-    ACTOR = "actor", _("an account to be looked at again")
+    ACTIVITY = "activity"
+    POST = "post"
+    ACTOR = "actor"
 
 
 class Fetch(LeasedRow):
@@ -25,7 +26,7 @@ class Fetch(LeasedRow):
     may still be fetched for the activity that began it. A dead row is kept for some hours: until then nobody asks again.
     """
 
-    kind = models.TextField(choices=FetchKind.choices)
+    kind = models.TextField()
     uri = models.TextField()
     host = models.TextField()
     activity = models.ForeignKey(InboundActivity, null=True, on_delete=models.CASCADE, related_name="+")

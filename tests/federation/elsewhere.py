@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -58,6 +58,7 @@ class Elsewhere:
         self.fingers: dict[str, dict[str, Any]] = {}
         self.asked: list[Asked] = []
         self.inbox_status = 202
+        self.before_answer: Callable[[], object] = lambda: None
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -67,6 +68,7 @@ class Elsewhere:
                 server.asked.append(
                     Asked("GET", self.path, {name.lower(): value for name, value in self.headers.items()}, b"")
                 )
+                server.before_answer()
                 self.answer(server.find(self.path))
 
             def do_POST(self) -> None:

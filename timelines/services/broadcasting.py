@@ -32,7 +32,13 @@ REAL_TIME: Final = timedelta(hours=6)
 """Older posts are not told to streams: a thread that was just fetched, or what waited for a worker, is no news."""
 
 
-def broadcast_posts(rows: Sequence[Row], readers: Mapping[int, Collection[int]], event: Event = Event.UPDATE) -> None:
+def broadcast_posts(
+    rows: Sequence[Row],
+    readers: Mapping[int, Collection[int]],
+    event: Event = Event.UPDATE,
+    *,
+    to_public: bool = True,
+) -> None:
     """Tell streams of posts: the home streams of `readers` (accounts by post) and the public ones they belong to.
 
     Who listens is asked first; a post that nobody listens for is not even encoded. It is encoded once for all
@@ -40,7 +46,7 @@ def broadcast_posts(rows: Sequence[Row], readers: Mapping[int, Collection[int]],
     """
     live_since = (clock.now() - REAL_TIME).timestamp() * 1000
     rows = [row for row in rows if row.created_ms >= live_since]
-    public = [row for row in rows if in_tag_timelines(row)]
+    public = [row for row in rows if to_public and in_tag_timelines(row)]
     facts = load_public_facts([row.id for row in public])
     public_channels = {row.id: _public_channels(row, facts[row.id][1]) for row in public if row.id in facts}
     names = {name for found in public_channels.values() for name in found}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from statuses.events import StatusDeleted, StatusPublished
+from statuses.events import StatusDeleted, StatusJoinedThread, StatusPublished
 from statuses.models import Status
 from statuses.policies.visibility import FOR_FOLLOWERS, is_listed
 from statuses.queries.rows import Row, load_rows
@@ -32,6 +32,18 @@ def fan_out_posts(events: Sequence[StatusPublished]) -> None:
     broadcast_posts(
         rows, {row: [one for one in accounts if one not in skipped.get(row, ())] for row, accounts in readers.items()}
     )
+
+
+def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
+    """Bring answers home that nobody was shown before what they answer was known: to feeds and home streams.
+
+    Idempotent for feeds; a repeated call tells streams again. Raises RedisError when feeds cannot be written: the outbox
+    calls again.
+    """
+    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
+    readers = find_readers(rows)
+    write_feeds(rows, readers)
+    broadcast_posts(rows, readers, to_public=False)
 
 
 def find_readers(rows: Sequence[Row]) -> dict[int, list[int]]:

@@ -1,0 +1,294 @@
+"""What waits for other servers is bounded, and keeps nobody here from what they wait for (security rows 34 and 58)."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.db.models.functions import Now
+
+from accounts.models import Account
+from federation.inbound import fetching
+from federation.models import Fetch, InboundActivity
+from federation.remote import requests
+from federation.remote.actors import fetch_actor
+from notifications.models import Notification
+from social.kernel import clock
+from social.kernel.outbox import OutboxRow, drain
+from statuses.models import Status
+from tests.factories.accounts import make_token
+from tests.factories.statuses import follow
+from tests.federation.elsewhere import Elsewhere, Someone
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+class Dripping:
+    """A server that accepts every connection and answers a byte now and then, never to the end."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://localhost:{self.listener.getsockname()[1]}"
+        self.connections = 0
+        self.open: list[socket.socket] = []
+
+    @contextmanager
+    def running(self) -> Iterator[Dripping]:
+        """While it listens."""
+        threading.Thread(target=self._accept, daemon=True).start()
+        try:
+            yield self
+        finally:
+            self.listener.close()
+            for connection in self.open:
+                connection.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _address = self.listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self.open.append(connection)
+
+
+@pytest.fixture
+def dripping() -> Iterator[Dripping]:
+    with Dripping().running() as server:
+        yield server
+
+
+@pytest.fixture
+def home_of() -> Callable[[Account], list[str]]:
+    """The texts of somebody's home timeline, as their client sees them."""
+
+    def read(account: Account) -> list[str]:
+        answer = Api(make_token(account.user)).get("/api/v1/timelines/home")
+        return [status["content"] for status in answer.json()]
+
+    return read
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow server is given up after a moment."""
+    monkeypatch.setattr(fetching, "DEADLINE", 0.2)
+
+
+def send_all(someone: Someone, activities: list[dict[str, Any]]) -> None:
+    for activity in activities:
+        assert someone.send(activity).status_code == 202
+
+
+def drain_all_but(*left: str) -> None:
+    """Work off every queue but these, as the threads of the other lanes would."""
+    for _round in range(5):
+        queues = set(OutboxRow.objects.values_list("queue", flat=True)) - set(left)
+        if not sum(drain(queue) for queue in queues):
+            return
+
+
+def test_a_mention_in_an_answer_arrives_without_waiting_for_what_it_answers(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping
+) -> None:
+    tag = {"type": "Mention", "href": alice.uri}
+    answer = zoe.note(to=[alice.uri], tag=[tag], inReplyTo=f"{dripping.url}/notes/1")
+    send_all(zoe, [zoe.activity("Create", answer)])
+    drain_all_but("fetches")
+    assert InboundActivity.objects.get().outcome == "done"
+    assert Notification.objects.filter(account=alice, type="mention").count() == 1
+    assert (dripping.connections, Fetch.objects.get().uri) == (0, f"{dripping.url}/notes/1")
+
+
+@pytest.mark.parametrize("kind", ["Create", "Announce", "Update", "Follow", "Like", "Undo", "Delete", "Block"])
+def test_the_ingress_lane_never_asks_another_server(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, kind: str
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    yan = elsewhere.person("yan")
+    target = {"Follow": alice.uri, "Block": alice.uri, "Update": zoe.document(), "Announce": yan.note()["id"]}
+    obj = target.get(kind, f"{zoe.uri}/statuses/1")
+    send_all(zoe, [zoe.activity(kind, obj, to=[alice.uri])])
+    asked = len(elsewhere.asked)
+    drain("ingress")
+    assert len(elsewhere.asked) == asked
+
+
+def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    elsewhere.serve(zoe.note())
+    fetch_actor(zoe.uri)
+    asked = len(elsewhere.gets())
+    send_all(zoe, [zoe.activity("Create", zoe.note()["id"])])
+    work()
+    assert len(elsewhere.gets()) == asked
+    assert InboundActivity.objects.get().outcome == "rejected: nobody here has to do with the post"
+
+
+def test_a_post_that_is_only_named_is_fetched_for_whom_it_addresses(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    note = elsewhere.serve(zoe.note(to=[alice.uri]))
+    send_all(zoe, [zoe.activity("Create", note["id"], to=[alice.uri])])
+    work()
+    assert InboundActivity.objects.get().outcome == "done"
+    assert Status.objects.get().uri == note["id"]
+
+
+def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    for number in range(2, 60):
+        elsewhere.serve(zoe.note(number=number, inReplyTo=zoe.note(number=number + 1)["id"]))
+    asked = len(elsewhere.gets())
+    send_all(zoe, [zoe.activity("Create", zoe.note(number=1, inReplyTo=zoe.note(number=2)["id"]))])
+    work(100)
+    assert len(elsewhere.gets()) - asked == requests.ANCESTORS
+    assert len(Status.objects.get(uri=zoe.note(number=1)["id"]).path) == requests.ANCESTORS + 1
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_server_that_drips_is_asked_little_and_then_left_alone(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    send_all(
+        zoe,
+        [
+            zoe.activity("Create", zoe.note(number=number, inReplyTo=f"{dripping.url}/notes/{number}"))
+            for number in range(30)
+        ],
+    )
+    yan = elsewhere.person("yan")
+    healthy = elsewhere.serve(yan.note("<p>healthy</p>"))
+    send_all(zoe, [zoe.activity("Create", zoe.note(number=99, inReplyTo=healthy["id"]))])
+    work()
+    assert Status.objects.filter(content="<p>healthy</p>").exists()
+    assert dripping.connections <= fetching.PER_HOST
+    assert Fetch.objects.count() == 30
+    assert not Fetch.objects.filter(due_at__lt=clock.now() + timedelta(seconds=fetching.PAUSE / 2)).exists()
+    assert Status.objects.count() == 32
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=f"{dripping.url}/notes/1"))])
+    work()
+    for _attempt in range(fetching.ATTEMPTS + 2):
+        Fetch.objects.update(due_at=Now())
+        fetching.fetch_due()
+    assert Fetch.objects.get().dead_at is not None
+    assert dripping.connections == fetching.ATTEMPTS
+    send_all(zoe, [zoe.activity("Create", zoe.note(number=2, inReplyTo=f"{dripping.url}/notes/1"))])
+    work()
+    assert dripping.connections == fetching.ATTEMPTS, "what was given up is not asked for again at once"
+    Fetch.objects.update(dead_at=F("dead_at") - fetching.KEPT_DEAD)
+    assert fetching.forget_dead_fetches() == 1
+
+
+def test_what_waits_for_one_server_is_bounded(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "WAITING_PER_HOST", 5)
+    follow(alice, fetch_actor(zoe.uri))
+    posts = [zoe.note(number=number, inReplyTo=f"{dripping.url}/notes/{number}") for number in range(12)]
+    send_all(zoe, [zoe.activity("Create", post) for post in posts])
+    drain_all_but("fetches")
+    assert (Fetch.objects.count(), Status.objects.count()) == (5, 12)
+
+
+def test_one_piece_of_work_causes_a_bounded_number_of_requests(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    """A key that is named by an actor that is named by a key ... ends."""
+    follow(alice, fetch_actor(zoe.uri))
+    asked = len(elsewhere.gets())
+    # Each name leads to another one: a document is asked for once more under its own name, and no further.
+    for number in range(40):
+        elsewhere.serve(zoe.note(number=number + 1), path=f"/users/zoe/statuses/{number}")
+    send_all(zoe, [zoe.activity("Announce", f"{zoe.uri}/statuses/0", to=[alice.uri])])
+    work()
+    assert len(elsewhere.gets()) - asked <= 8
+    assert InboundActivity.objects.get().outcome.startswith("rejected")
+
+
+def test_an_answer_stands_in_the_home_timeline_once_what_it_answers_is_known(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, home_of: Any
+) -> None:
+    yan = elsewhere.person("yan")
+    for someone in (zoe, yan):
+        follow(alice, fetch_actor(someone.uri))
+    question = elsewhere.serve(yan.note("<p>question</p>"))
+    assert home_of(alice) == []
+    send_all(zoe, [zoe.activity("Create", zoe.note("<p>answer</p>", inReplyTo=question["id"]))])
+    drain_all_but("fetches")
+    assert home_of(alice) == []
+    work()
+    assert "<p>answer</p>" in home_of(alice)
+    assert Status.objects.get(content="<p>question</p>").stat.replies_count == 1
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_posts_that_answer_each_other_are_not_their_own_ancestors(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account, length: int
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    ids = [zoe.note(number=number)["id"] for number in range(length)]
+    for number in range(length):
+        send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=ids[(number + 1) % length]))])
+        drain_all_but("fetches")
+    posts = {status.id: status for status in Status.objects.all()}
+    assert len(posts) == length
+    for status in posts.values():
+        seen, above = {status.id}, status.in_reply_to_id
+        while above is not None:
+            assert above not in seen, "it is its own ancestor"
+            seen.add(above)
+            above = posts[above].in_reply_to_id
+        assert len(set(status.path)) == len(status.path)
+
+
+def test_who_has_not_been_looked_at_for_a_day_is_looked_at_in_the_background(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    account = fetch_actor(zoe.uri)
+    Account.objects.filter(id=account.id).update(fetched_at=clock.now() - timedelta(days=2))
+    elsewhere.serve(zoe.document() | {"name": "New"})
+    send_all(zoe, [zoe.activity("Follow", alice.uri), zoe.activity("Follow", alice.uri)])
+    asked = len(elsewhere.gets())
+    drain("ingress")
+    assert (len(elsewhere.gets()), Fetch.objects.count()) == (asked, 1)
+    work()
+    account.refresh_from_db()
+    assert account.display_name == "New"
+
+
+def test_slow_servers_are_waited_for_together(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    """Each of ten servers answers when all of them have been asked."""
+    follow(alice, fetch_actor(zoe.uri))
+    all_asked = threading.Barrier(10)
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Elsewhere().running()) for _ in range(10)]
+        for number, server in enumerate(servers):
+            parent = f"{server.url}/notes/1"
+            server.before_answer = lambda: all_asked.wait(5)
+            send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=parent))])
+        drain_all_but("fetches")
+        fetching.fetch_due()
+    assert list(Fetch.objects.values_list("last_error", flat=True)) == [
+        f"404 from {server.domain}" for server in servers
+    ]
