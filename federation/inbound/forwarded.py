@@ -9,7 +9,7 @@ from federation.inbound.delete import delete_remote_post
 from federation.inbound.incoming import Incoming
 from federation.remote.actors import may_refresh, refresh
 from federation.remote.fetching import Missing, fetch_document
-from federation.remote.posts import find_or_fetch_post
+from federation.remote.posts import find_or_fetch_post, is_followed_here
 from federation.remote.references import find_account, find_post
 from statuses.models import Status
 
@@ -27,8 +27,8 @@ def handle(incoming: Incoming) -> None:
     if incoming.kind == "Create" and known is None:
         parent_uri = uri_of(incoming.object.get("inReplyTo"))
         parent = find_post(parent_uri) if parent_uri is not None else None
-        if parent is None:
-            raise Rejected("the forwarded post answers nothing known here")
+        if parent is None or not is_followed_here(parent):
+            raise Rejected("the forwarded post answers nothing that concerns anybody here")
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)

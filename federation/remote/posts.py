@@ -173,7 +173,12 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
     if may_be_related(author, recipient, note.addressed):
         return True
     parent = find_post(note.in_reply_to) if note.in_reply_to is not None else None
-    return parent is not None and (parent.local or _is_followed([parent.account_id]))
+    return parent is not None and is_followed_here(parent)
+
+
+def is_followed_here(status: Status) -> bool:
+    """Whether a post is of this server, or of somebody followed here: its answers concern somebody here."""
+    return status.local or _is_followed([status.account_id])
 
 
 def may_be_related(author: Account, recipient: Account | None, addressed: Iterable[str]) -> bool:

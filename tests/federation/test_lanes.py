@@ -292,3 +292,20 @@ def test_slow_servers_are_waited_for_together(elsewhere: Elsewhere, zoe: Someone
     assert list(Fetch.objects.values_list("last_error", flat=True)) == [
         f"404 from {server.domain}" for server in servers
     ]
+
+
+def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
+    elsewhere: Elsewhere, zoe: Someone, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    yan, xan = elsewhere.person("yan"), elsewhere.person("xan")
+    strange = elsewhere.serve(yan.note("<p>strange</p>"))
+    send_all(zoe, [zoe.activity("Announce", strange["id"])])
+    work()
+    assert Status.objects.filter(uri=strange["id"]).exists()
+    answer = elsewhere.serve(xan.note(inReplyTo=strange["id"]))
+    asked = len(elsewhere.gets())
+    send_all(zoe, [zoe.activity("Create", answer) | {"actor": xan.uri}])
+    work()
+    assert len(elsewhere.gets()) == asked
+    assert not Status.objects.filter(uri=answer["id"]).exists()
