@@ -12,6 +12,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusJoinedThread
 from statuses.models import MediaAttachment, MediaType, Processing, Status
+from statuses.policies.visibility import FOR_ANYBODY
 from statuses.services.counters import bump
 from statuses.services.storing import NewStatus, store_status
 
@@ -84,7 +85,7 @@ FROM answers WHERE s.id = answers.id
 """  # noqa: S608
 _JOIN = f"""
 UPDATE statuses_status SET in_reply_to_id = %(parent)s, in_reply_to_account_id = %(author)s, version = version + 1
-WHERE {_ORPHANS} RETURNING id, account_id, visibility IN ('public', 'unlisted') AND deleted_at IS NULL
+WHERE {_ORPHANS} RETURNING id, account_id, visibility = ANY(%(counted)s) AND deleted_at IS NULL
 """  # noqa: S608
 
 
@@ -97,6 +98,7 @@ def _adopt_orphans(status: Status) -> None:
         "author": status.account_id,
         "root": status.thread_root_id,
         "path": status.path,
+        "counted": list(FOR_ANYBODY),
     }
     with connection.cursor() as cursor:
         cursor.execute(_MOVE_SUBTREES, values)
