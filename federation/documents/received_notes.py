@@ -85,8 +85,16 @@ class ReceivedNote:
 
 
 def is_note(document: Any) -> bool:
-    """Whether a document is one of the types that become posts."""
-    return isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document))
+    """Whether a document is one of the types that become posts, and not a vote in a poll, which has the type of one."""
+    return (
+        isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document)) and not _is_vote(document)
+    )
+
+
+def _is_vote(document: Mapping[str, Any]) -> bool:
+    # Contract, federation section 7 "Poll vote": the option's text as name, nothing as content.
+    named = bool(document.get("name")) and bool(document.get("inReplyTo"))
+    return named and "Note" in kinds_of(document) and not (document.get("content") or document.get("contentMap"))
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:

@@ -19,10 +19,9 @@ def find_follower(incoming: Incoming) -> Account:
         row = model._default_manager.select_related("account").filter(uri=uri, target=incoming.actor).first()
         if row is not None and row.account.local:
             return row.account
-    if uri is not None and is_own(uri):
-        raise Rejected("the answered follow has been undone")
     embedded = incoming.object
-    if embedded.get("type") != "Follow" or uri_of(embedded.get("object")) != incoming.actor.uri:
+    is_follow = embedded.get("type") == "Follow" and uri_of(embedded.get("object")) == incoming.actor.uri
+    if not is_follow or (uri is not None and is_own(uri)):
         raise Rejected("the answer is about no follow of ours")
     return local_account(uri_of(embedded.get("actor")))
 

@@ -17,6 +17,8 @@ T = TypeVar("T")
 #: Everything here takes a few tenths of a second. A wake-up that is lost and made good by the sweep takes two to seven
 #: seconds, a delivery that failed once sixteen: neither is to pass for normal.
 SECONDS = 5.0
+#: But for the end of a follow: it is sent two seconds later, and what has a due time is found by the sweep.
+UNFOLLOWED_SECONDS = 20.0
 
 
 class Person:
@@ -211,7 +213,28 @@ def test_a_locked_account_is_asked_and_an_unfollow_is_heard(servers: tuple[Insta
     arrives(fan, "welcome")
     assert not [status for status in fan.home() if "not for fans yet" in status.content]
     fan.client.account_unfollow(account.id)
-    wait(lambda: shy.client.me().followers_count == 0)
+    wait(lambda: shy.client.me().followers_count == 0, UNFOLLOWED_SECONDS)
+
+
+@pytest.mark.parametrize("follows", [True, False], ids=["who follows last", "who unfollows last"])
+def test_of_follows_and_unfollows_in_quick_succession_the_last_one_wins_on_both_sides(
+    servers: tuple[Instance, Instance], follows: bool
+) -> None:
+    idol, fan = Person(servers[0], f"idol{follows:d}"), Person(servers[1], f"quick{follows:d}")
+    account = fan.find(idol)
+    for _round in range(3):
+        fan.client.account_follow(account.id)
+        fan.client.account_unfollow(account.id)
+    if follows:
+        fan.client.account_follow(account.id)
+    time.sleep(UNFOLLOWED_SECONDS)
+
+    def agreed() -> bool:
+        relation = fan.client.account_relationships(account.id)[0]
+        return (relation.following, idol.client.me().followers_count) == (follows, int(follows))
+
+    wait(agreed, UNFOLLOWED_SECONDS)
+    assert not fan.client.account_relationships(account.id)[0].requested
 
 
 def test_a_block_ends_the_follow_on_both_sides(servers: tuple[Instance, Instance]) -> None:
