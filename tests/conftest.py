@@ -47,6 +47,13 @@ def _as_installed(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _one_key_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys are made when they are needed, which takes a tenth of a second: in tests they are the same for all."""
+    factory = import_module("tests.factories.accounts")
+    monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", factory.rsa_pair)
+
+
+@pytest.fixture(autouse=True)
 def _empty_redis(request: pytest.FixtureRequest) -> Iterator[None]:
     """No test sees another one's feeds, counters or cached identities."""
     yield

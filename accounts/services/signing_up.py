@@ -15,8 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.events import AccountCreated, ConfirmationRequested
 from accounts.models import Account, AccountStat, Application, User
 from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order
-from accounts.services.key_pairs import give_keys
-from social.kernel import crypto, links
+from social.kernel import links
 from social.kernel.errors import FieldError, Forbidden, Invalid
 from social.kernel.events import publish
 
@@ -38,7 +37,7 @@ def sign_up(
     confirmed: bool | None = None,
     approved: bool | None = None,
 ) -> User:
-    """Create account, user, e-mail address and keys in one transaction; announces AccountCreated.
+    """Create account, user and e-mail address in one transaction; announces AccountCreated.
 
     `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
     they also pass closed registrations and may take reserved names and addresses on `localhost`. Raises Forbidden when
@@ -59,15 +58,13 @@ def sign_up(
     if errors:
         raise Invalid.of(in_order(errors), details=True)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
-    # Hashing and key generation take tens of milliseconds each: outside the transaction.
+    # Hashing takes tens of milliseconds: outside the transaction.
     password = make_password(draft.password)
-    private_key, public_key = crypto.new_rsa_pair()
     locales = {code for code, _name in settings.LANGUAGES}
     try:
         with transaction.atomic():
             account = Account.objects.create(username=draft.username, uri=links.actor_uri(draft.username))
             AccountStat.objects.create(account=account)
-            give_keys(account=account, private_key=private_key, public_key=public_key)
             user = User.objects.create(
                 account=account,
                 email=draft.email,

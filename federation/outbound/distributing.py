@@ -20,6 +20,7 @@ from accounts.events import (
 )
 from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.emojis import EmojiLookup, account_texts
+from accounts.services.key_pairs import keys_of
 from federation.documents import activities
 from federation.documents.actors import actor
 from federation.documents.loading import load_post, uri_of
@@ -222,17 +223,17 @@ def tell_unblocked(events: Sequence[AccountUnblocked]) -> None:
 def tell_profile(events: Sequence[ProfileUpdated]) -> None:
     """Update of an actor, to its followers; one for many changes, and the last one only."""
     for account in _accounts(event.account_id for event in events).values():
-        pair = getattr(account, "key_pair", None)
-        if not account.local or pair is None:
+        inboxes = followers_inboxes(account) if account.local else ()
+        if not inboxes:
             continue
         emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
         document = activities.update_actor(
-            account, actor(account, pair.public_key, emojis), int(clock.now().timestamp())
+            account, actor(account, keys_of(account=account).public_key, emojis), int(clock.now().timestamp())
         )
         enqueue(
             account=account,
             document=document,
-            inboxes=followers_inboxes(account),
+            inboxes=inboxes,
             key=f"account:{account.id}",
             supersedes=True,
         )

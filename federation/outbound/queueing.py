@@ -12,6 +12,7 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from accounts.models import Account
+from accounts.services.key_pairs import keys_of
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
 from federation.models import Delivery, OutboundActivity
@@ -44,6 +45,7 @@ def enqueue(
         return None
     if supersedes:
         drop_waiting(key, wanted)
+    keys_of(account=account)
     activity = OutboundActivity.objects.create(
         account=account,
         type=str(document["type"]),

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Account, AccountStat, ActorType
-from accounts.services.key_pairs import give_keys
-from social.kernel import crypto, links
+from accounts.services.key_pairs import keys_of
+from social.kernel import links
 from social.kernel.locks import lock
 
 
@@ -24,7 +24,6 @@ def instance_actor() -> Account:
 
 
 def _make(uri: str) -> Account:
-    private_key, public_key = crypto.new_rsa_pair()
     with transaction.atomic():
         lock(f"actor:{uri}")
         found = Account.objects.select_related("key_pair").filter(uri=uri).first()
@@ -39,5 +38,5 @@ def _make(uri: str) -> Account:
             discoverable=False,
         )
         AccountStat.objects.create(account=account)
-        give_keys(account=account, private_key=private_key, public_key=public_key)
+        keys_of(account=account)
     return Account.objects.select_related("key_pair").get(id=account.id)

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account, Follow
 from accounts.queries.emojis import EmojiLookup, account_texts
+from accounts.services.key_pairs import keys_of
 from federation.documents import activities, collections
 from federation.documents.actors import actor as actor_document
 from federation.documents.actors import instance_actor as instance_actor_document
@@ -39,9 +40,9 @@ def actor(request: HttpRequest, username: str) -> HttpResponse:
 
 
 def actor_response(account: Account) -> HttpResponse:
-    """The document of an account with its key loaded."""
+    """The document of an account; makes its keys when nobody has asked for them before."""
     emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
-    return document(actor_document(account, account.key_pair.public_key, emojis))
+    return document(actor_document(account, keys_of(account=account).public_key, emojis))
 
 
 @reads

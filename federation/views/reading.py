@@ -35,7 +35,7 @@ def find_account(username: str, *, served_while_suspended: bool = False) -> Acco
     """The local account with a document of its own. Raises NotFound, and Forbidden for one suspended for a time."""
     account = (
         list_accounts()
-        .select_related("key_pair", "stat", "moved_to")
+        .select_related("stat", "moved_to")
         .filter(domain=None, username__iexact=username, user__isnull=False)
         .first()
     )

@@ -15,27 +15,20 @@ from accounts.services.signing_up import sign_up
 from social.kernel import clock, crypto
 
 _number = itertools.count(1)
-_new_pair = crypto.new_rsa_pair
 ALL_SCOPES = "read write follow push"
 
 
 @lru_cache(maxsize=1)
-def _rsa() -> tuple[str, str]:
-    return _new_pair()
+def rsa_pair() -> tuple[str, str]:
+    """One key pair for everybody in tests: making one takes a tenth of a second."""
+    return crypto.new_rsa_pair()
 
 
 def make_user(username: str | None = None, *, role: str | None = None, confirmed: bool = True, **account: Any) -> User:
-    """A local person who has signed up; more keyword arguments are set on the account.
-
-    The key pair is the same for all: making one takes a twentieth of a second.
-    """
+    """A local person who has signed up; more keyword arguments are set on the account."""
     name = username or f"person{next(_number)}"
-    crypto.new_rsa_pair = _rsa  # the only shortcut: everything else is the real sign-up
-    try:
-        draft = SignUpDraft(username=name, email=f"{name}@example.com", password="correct horse", agreement=True)
-        user = sign_up(draft=draft, confirmed=confirmed, approved=True)
-    finally:
-        crypto.new_rsa_pair = _new_pair
+    draft = SignUpDraft(username=name, email=f"{name}@example.com", password="correct horse", agreement=True)
+    user = sign_up(draft=draft, confirmed=confirmed, approved=True)
     if account:
         Account.objects.filter(id=user.account_id).update(**account)
     if role is not None:
@@ -64,7 +57,7 @@ def make_remote(username: str | None = None, domain: str = "remote.example", **a
     } | account
     made = Account.objects.create(**values)
     AccountStat.objects.create(account=made)
-    KeyPair.objects.create(account=made, key_id=f"{uri}#main-key", public_key=_rsa()[1])
+    KeyPair.objects.create(account=made, key_id=f"{uri}#main-key", public_key=rsa_pair()[1])
     return made
 
 

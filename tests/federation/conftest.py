@@ -12,7 +12,7 @@ from tests.factories import accounts
 from tests.factories.accounts import make_account
 from tests.federation.elsewhere import Elsewhere, Someone
 
-accounts._rsa()
+accounts.rsa_pair()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.factories import accounts
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 
-accounts._rsa()
+accounts.rsa_pair()
 
 EVENTS = (StatusPublished, StatusDeleted, StatusReblogged, StatusFavourited, StatusUnfavourited)
 

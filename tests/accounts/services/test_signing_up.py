@@ -1,0 +1,65 @@
+"""What signing up costs and keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import check_password, identify_hasher, make_password
+from django.test import Client
+
+from accounts.models import KeyPair, User
+from accounts.services.key_pairs import keys_of
+from social.kernel import crypto
+from social.settings import base
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import follow, make_status
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def test_passwords_are_hashed_with_argon2id_by_the_parameters_of_owasp(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = base.PASSWORD_HASHERS
+    hashed = make_password("correct horse")
+    assert hashed.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
+    assert check_password("correct horse", hashed)
+    assert not check_password("correct horst", hashed)
+
+
+def test_signing_in_replaces_a_hash_of_another_kind(settings: Any) -> None:
+    settings.PASSWORD_HASHERS = base.PASSWORD_HASHERS
+    user = make_user("ada")
+    User.objects.filter(pk=user.pk).update(password=make_password("correct horse", hasher="pbkdf2_sha256"))
+    assert Client().post("/auth/sign_in", {"login": "ada", "password": "correct horse"}).status_code == 302
+    user.refresh_from_db()
+    assert identify_hasher(user.password).algorithm == "argon2"
+
+
+def test_keys_are_made_when_somebody_asks_for_them_and_only_once() -> None:
+    user = make_user("ada")
+    assert not KeyPair.objects.exists()
+    document = Client().get("/users/ada", headers={"Accept": "application/activity+json"}).json()
+    pair = KeyPair.objects.get(account=user.account_id)
+    assert document["publicKey"]["publicKeyPem"] == pair.public_key
+    assert document["publicKey"]["id"] == pair.key_id
+    assert crypto.decrypt(pair.private_key).startswith("-----BEGIN PRIVATE KEY-----")
+    assert keys_of(account=user.account) == pair
+
+
+def test_keys_are_there_before_anything_is_signed_with_them() -> None:
+    ada, bob = make_user("ada").account, make_user("bob").account
+    follow(make_remote(), ada)
+    make_status(ada, "hello")
+    make_status(bob, "nobody elsewhere reads this")
+    work()
+    assert KeyPair.objects.filter(account=ada).exists()
+    assert not KeyPair.objects.filter(account=bob).exists()
+
+
+def test_signing_up_makes_no_keys_and_hashes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(crypto, "new_rsa_pair", lambda: made.append("keys"))
+    monkeypatch.setattr("accounts.services.signing_up.make_password", lambda text: made.append("hash") or "x")
+    make_user("ada")
+    assert made == ["hash"]
