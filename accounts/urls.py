@@ -5,6 +5,7 @@ from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.networks import NetworksViewSet
+from accounts.viewsets.preferences import PreferencesViewSet
 from social.api.routing import endpoint
 
 ACCOUNT = "api/v1/accounts/<id>"
@@ -59,5 +60,6 @@ urlpatterns = [
     endpoint("api/v1/crypto/deliveries", CryptoViewSet, {"post": "deliver"}),
     endpoint("api/v1/crypto/encrypted_messages", CryptoViewSet, {"get": "messages"}),
     endpoint("api/v1/crypto/encrypted_messages/clear", CryptoViewSet, {"post": "clear"}),
+    endpoint("api/v1/preferences", PreferencesViewSet, {"get": "retrieve"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
 ]

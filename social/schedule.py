@@ -33,6 +33,11 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(hours=1),
         "options": {"queue": "scheduler", "expires": 3600},
     },
+    "forget-tag-uses": {
+        "task": "accounts.tasks.cleaning.forget_tag_uses",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
     "forget-idempotency-keys": {
         "task": "statuses.tasks.cleaning.forget_idempotency_keys",
         "schedule": timedelta(hours=1),

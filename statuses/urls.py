@@ -1,6 +1,7 @@
 """The doors of the floor of posts."""
 
 from social.api.routing import endpoint
+from statuses.viewsets.featured_tags import FeaturedTagsViewSet
 from statuses.viewsets.media import MediaViewSet
 from statuses.viewsets.statuses import AccountStatusesViewSet, StatusesViewSet
 
@@ -16,6 +17,10 @@ urlpatterns = [
         for name in ("favourite", "unfavourite", "reblog", "unreblog")
     ),
     endpoint("api/v1/accounts/<id>/statuses", AccountStatusesViewSet, {"get": "list"}),
+    endpoint("api/v1/featured_tags", FeaturedTagsViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/featured_tags/suggestions", FeaturedTagsViewSet, {"get": "suggestions"}),
+    endpoint("api/v1/featured_tags/<id>", FeaturedTagsViewSet, {"delete": "destroy"}),
+    endpoint("api/v1/accounts/<id>/featured_tags", FeaturedTagsViewSet, {"get": "of_account"}),
     endpoint("api/v1/media", MediaViewSet, {"post": "create_v1"}),
     endpoint("api/v2/media", MediaViewSet, {"post": "create"}),
     endpoint(

@@ -1204,5 +1204,55 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="FeaturedTag",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.TextField()),
+                ("statuses_count", models.BigIntegerField(default=0)),
+                ("last_status_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="featured_tags",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "tag",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.tag"),
+                ),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("account", "tag"), name="accounts_featuredtag_pair")],
+            },
+        ),
+        migrations.CreateModel(
+            name="TagUse",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("day", models.DateField()),
+                ("uses", models.IntegerField(default=1)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+                (
+                    "tag",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.tag"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["day"], name="accounts_taguse_day")],
+                "constraints": [models.UniqueConstraint(fields=("tag", "day", "account"), name="accounts_taguse_key")],
+            },
+        ),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

@@ -6,11 +6,12 @@ from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.domain import Domain
+from accounts.models.featured_tag import FeaturedTag
 from accounts.models.follow import Follow, FollowRequest
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.private import AccountNote, Endorsement
 from accounts.models.site_setting import SiteSetting
-from accounts.models.tag import Tag
+from accounts.models.tag import Tag, TagUse
 from accounts.models.user import Role, User
 from accounts.models.visibility import Visibility
 
@@ -30,6 +31,7 @@ __all__ = [
     "Domain",
     "EncryptedMessage",
     "Endorsement",
+    "FeaturedTag",
     "Follow",
     "FollowRequest",
     "Grant",
@@ -42,6 +44,7 @@ __all__ = [
     "Role",
     "SiteSetting",
     "Tag",
+    "TagUse",
     "User",
     "Visibility",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 
@@ -27,3 +28,19 @@ class Tag(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.display_name}"
+
+
+class TagUse(models.Model):
+    """How often an account used a hashtag in public posts of one day (UTC)."""
+
+    tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
+    day = models.DateField()
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    uses = models.IntegerField(default=1)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tag", "day", "account"], name="accounts_taguse_key")]
+        indexes = [models.Index(fields=["day"], name="accounts_taguse_day")]
+
+    def __str__(self) -> str:
+        return f"#{self.tag_id} {self.day}: {self.uses}"

@@ -14,7 +14,7 @@ from accounts.models.tag import TAG_LIMIT
 from accounts.policies.relations import Relations
 from social.kernel.errors import FieldError
 from social.kernel.text.languages import known_language
-from social.kernel.text.names import display_hashtag, is_hashtag, normalise_hashtag
+from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CollectionDraft:
     def tag(self) -> str | None:
         """The hashtag as it is shown, without # and spaces; None when none was sent."""
         name = self.values.get("tag_name")
-        return None if name is None else display_hashtag(name.replace(" ", "").lstrip("#"))
+        return None if name is None else name.replace(" ", "").lstrip("#")
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:

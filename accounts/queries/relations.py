@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from accounts.models import Block, Mute
+from accounts.models import AccountDomainBlock, Block, Mute
 from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptions, Relations
 
 # The viewer is asked for once, so that the accounts are looked up only for the few who block a server at all.
@@ -159,6 +159,11 @@ def load_hidden(viewer_id: int) -> Hidden:
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
     """Those of these blocks that stand: (who blocks, whom). One query."""
     return set(Block.objects.filter(id__in=list(block_ids)).values_list("account_id", "target_id"))
+
+
+def list_blocked_domains(account_id: int) -> QuerySet[AccountDomainBlock]:
+    """The servers the account blocks."""
+    return AccountDomainBlock.objects.filter(account_id=account_id)
 
 
 def find_block(uri: str | None) -> Block | None:

@@ -1,10 +1,39 @@
-"""Makes the rows of hashtags."""
+"""Makes the rows of hashtags, and counts their use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
-from accounts.models import Tag
+from django.db import connection
+
+from accounts.models import Tag, TagUse
+from accounts.queries.tags import HISTORY_DAYS
+from social.kernel import clock
+
+_COUNT = """
+INSERT INTO accounts_taguse (tag_id, day, account_id, uses)
+SELECT tag_id, %s, %s, 1 FROM unnest(%s::bigint[]) WITH ORDINALITY AS t (tag_id, place) ORDER BY place
+ON CONFLICT (tag_id, day, account_id) DO UPDATE SET uses = accounts_taguse.uses + 1
+"""
+
+
+def count_use(*, tags: Sequence[Tag], account_id: int, used_at: datetime) -> None:
+    """Count a public post with these hashtags for the day it was written on; one older than HISTORY_DAYS counts nothing.
+
+    Rows are locked in the order of the hashtags' ids: two posts at once cannot wait for each other.
+    """
+    if clock.now() - used_at > timedelta(days=HISTORY_DAYS):
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, [used_at.astimezone(UTC).date(), account_id, sorted(tag.id for tag in tags)])
+
+
+def forget_old_uses(*, batch: int = 5000) -> int:
+    """Delete what no history shows any more; returns how many rows. Call it again until it is 0."""
+    oldest = clock.now().date() - timedelta(days=HISTORY_DAYS)
+    rows = TagUse.objects.filter(day__lt=oldest).values("id")[:batch]
+    return TagUse.objects.filter(id__in=rows).delete()[0]
 
 
 def ensure_tags(tags: Sequence[tuple[str, str]]) -> list[Tag]:

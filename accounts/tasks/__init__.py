@@ -1,5 +1,5 @@
-"""The background work of the floor of people; Celery finds it here."""
+"""The background work about accounts; Celery finds it here."""
 
-from accounts.tasks.cleaning import forget_revoked_tokens
+from accounts.tasks.cleaning import forget_revoked_tokens, forget_tag_uses
 
-__all__ = ["forget_revoked_tokens"]
+__all__ = ["forget_revoked_tokens", "forget_tag_uses"]

@@ -42,6 +42,11 @@ def tag_url(name: str) -> str:
     return web_url(f"/tags/{quote(name)}")
 
 
+def tagged_url(profile: str, name: str) -> str:
+    """The page of somebody's posts with a hashtag."""
+    return f"{profile}/tagged/{quote(name)}"
+
+
 def is_own_domain(domain: str) -> bool:
     """Whether a domain, as written in an address, is this server's."""
     return domain.lower().rstrip(".") in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from django.db import transaction
 
 from accounts.services import counters as account_counters
+from accounts.services.featured_tags import count_featured_use
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.media import storage
 from statuses.events import StatusDeleted
-from statuses.models import MediaAttachment, Status
+from statuses.models import MediaAttachment, Status, StatusTag
 from statuses.policies.visibility import FOR_ADDRESSED
 from statuses.services.counters import bump
 
@@ -45,6 +46,9 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
                 reblog_of_id=locked.reblog_of_id,
             )
         )
+        if locked.local and locked.is_public:
+            used = StatusTag.objects.filter(status_id=locked.id).values("tag_id")
+            count_featured_use(locked.account_id, used, locked.created_at, -1)
         _uncount(locked, reblogs.values())
         if files:
             transaction.on_commit(lambda: storage.remove(*files))

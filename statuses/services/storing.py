@@ -11,7 +11,8 @@ from django.db import IntegrityError, connection, transaction
 
 from accounts.models import Account
 from accounts.services.counters import count_status
-from accounts.services.tags import ensure_tags
+from accounts.services.featured_tags import count_featured_use
+from accounts.services.tags import count_use, ensure_tags
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
@@ -19,7 +20,7 @@ from social.kernel.ids import snowflake_at
 from statuses.events import StatusPublished
 from statuses.models import MediaAttachment, Mention, Status, StatusTag
 from statuses.policies.publishing import check_media, missing_media, missing_parent
-from statuses.policies.visibility import FOR_ADDRESSED
+from statuses.policies.visibility import FOR_ADDRESSED, is_listed
 from statuses.queries.threads import Place
 from statuses.services.counters import bump
 from statuses.services.holding import hold_status
@@ -99,6 +100,10 @@ def store_status(new: NewStatus) -> Status:
                 link=new.has_link,
             )
         )
+    if new.tags and new.author.local and status.is_public:
+        count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
+    if new.tags and is_listed(status.visibility):
+        count_use(tags=tags, account_id=status.account_id, used_at=status.created_at)
     if new.is_counted:
         count_status(status.account_id, 1, status.created_at)
     if new.parent is not None and status.is_public:

@@ -91,6 +91,7 @@ def somebody(callers: Callers, size: int) -> Scene:
 ACCOUNT = "api/v1/accounts/<id>"
 REQUEST = "api/v1/follow_requests/<account_id>"
 ROWS = [
+    Row("GET api/v1/preferences", lambda callers, size: Scene()),
     Row(f"GET {ACCOUNT}/followers", followers),
     Row(f"GET {ACCOUNT}/following", following),
     Row(f"GET {ACCOUNT}/endorsements", endorsements_of),
