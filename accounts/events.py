@@ -59,6 +59,14 @@ class ProfileUpdated(Event):
 
 
 @dataclass(frozen=True)
+class AccountRenamed(Event):
+    """An account's name or address has changed, which posts that mention it show."""
+
+    key: ClassVar[str] = "account:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
 class AccountFollowed(Event):
     """`account_id` follows `target_id` from now on."""
 

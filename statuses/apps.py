@@ -10,3 +10,7 @@ class StatusesConfig(AppConfig):
     name = "statuses"
     verbose_name = _("Posts")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Subscribe to the events of the floors below."""
+        from statuses import reactions  # noqa: F401

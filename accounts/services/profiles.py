@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 from django.utils.translation import gettext as _
 
 from accounts.events import ProfileUpdated
@@ -17,6 +16,7 @@ from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.policies.domains import public_domain
 from accounts.policies.visibility import DEFAULTS
 from accounts.queries.accounts import by_address, split_address
+from accounts.services.changing import change_account
 from accounts.services.following import accept_request, lock_name, pair_name
 from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
@@ -59,11 +59,6 @@ class ProfileChange:
     sensitive: bool | None = None
     language: str | None = None
     quote_policy: str | None = None
-
-
-def raise_version(account_ids: Iterable[int]) -> None:
-    """Make every cached body of these accounts stale, in the caller's transaction."""
-    Account.objects.filter(id__in=list(account_ids)).update(version=F("version") + 1)
 
 
 def _too_long(field: str, limit: int) -> FieldError:
@@ -173,7 +168,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
             User.objects.filter(id=user.id).update(**settings_changed)
         changed = {name: value for name, value in shown.items() if getattr(account, name) != value}
         if changed:
-            Account.objects.filter(id=account.id).update(**changed, version=F("version") + 1)
+            change_account(account.id, **changed)
             publish(ProfileUpdated(account_id=account.id))
         if account.locked and changed.get("locked") is False:
             _accept_pending(account)

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 
 from accounts.events import ProfileUpdated
 from accounts.models import Account, AccountStat, Domain, KeyPair
 from accounts.models.account import SuspensionOrigin
+from accounts.services.changing import change_account, note_fetched
 from social.kernel import clock
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-_SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url"})
 _NO_COLUMNS: Final = frozenset({"uri", "suspended"})
 
 
@@ -68,15 +67,7 @@ class RemoteProfile:
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NO_COLUMNS}
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The account as it is now; `renamed` when what posts that mention it show of it has changed."""
-
-    account: Account
-    renamed: bool
-
-
-def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Stored:
+def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Account:
     """Create or change the account with this ActivityPub id, and its key; without one it has none from now on.
 
     Safe against two at once: both end with the same row. Announces ProfileUpdated when something that is shown has
@@ -89,25 +80,27 @@ def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> St
             account = Account.objects.select_for_update().filter(uri=profile.uri).first()
             if account is not None and account.local:
                 raise Conflict
-            changed = _create(profile) if account is None else _change(account, profile)
+            if account is None:
+                _create(profile)
+            else:
+                _change(account, profile)
             account = Account.objects.get(uri=profile.uri)
             _store_key(account, key)
             Domain.objects.bulk_create([Domain(name=profile.domain)], ignore_conflicts=True)
     except IntegrityError:
         raise Conflict from None
-    return Stored(account, renamed=not changed.isdisjoint(_SHOWN_IN_MENTIONS))
+    return account
 
 
-def _create(profile: RemoteProfile) -> frozenset[str]:
+def _create(profile: RemoteProfile) -> None:
     now = clock.now()
     suspended = {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE} if profile.suspended else {}
     account = Account.objects.create(uri=profile.uri, fetched_at=now, **profile.columns(), **suspended)
     AccountStat.objects.create(account=account)
-    return frozenset()
 
 
-def _change(account: Account, profile: RemoteProfile) -> frozenset[str]:
-    """Write what differs, and raise the version; the names of the columns that did."""
+def _change(account: Account, profile: RemoteProfile) -> None:
+    """Write what differs."""
     values = profile.columns()
     now = clock.now()
     if profile.suspended and account.suspended_at is None:
@@ -115,13 +108,11 @@ def _change(account: Account, profile: RemoteProfile) -> frozenset[str]:
     elif not profile.suspended and account.suspension_origin == SuspensionOrigin.REMOTE:
         values |= {"suspended_at": None, "suspension_origin": None}
     changed = {name: value for name, value in values.items() if getattr(account, name) != value}
-    row = Account.objects.filter(id=account.id)
     if not changed:
-        row.update(fetched_at=now)
-        return frozenset()
-    row.update(fetched_at=now, version=F("version") + 1, **changed)
+        note_fetched(account.id)
+        return
+    change_account(account.id, fetched_at=now, **changed)
     publish(ProfileUpdated(account_id=account.id))
-    return frozenset(changed)
 
 
 def _store_key(account: Account, key: RemoteKey | None) -> None:
@@ -129,8 +120,3 @@ def _store_key(account: Account, key: RemoteKey | None) -> None:
         KeyPair.objects.filter(account=account).delete()
     else:
         KeyPair.objects.update_or_create(account=account, defaults={"key_id": key.id, "public_key": key.pem})
-
-
-def note_fetched(account_id: int) -> None:
-    """Remember that an account of another server was looked at just now, whatever came of it."""
-    Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())

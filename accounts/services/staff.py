@@ -12,7 +12,7 @@ from accounts.events import UserApproved
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.sign_up import password_errors
-from accounts.services.profiles import raise_version
+from accounts.services.changing import change_account
 from accounts.services.sessions import announce_state, change_password, end_sessions
 from accounts.services.tokens import close_streams
 from social.kernel import clock
@@ -76,5 +76,5 @@ def _update(user: User, **values: Any) -> None:
         for name, value in values.items():
             setattr(user, name, value)
         User.objects.filter(id=user.id).update(**values or {"approved": user.approved})
-        raise_version([user.account_id])
+        change_account(user.account_id)
         announce_state(user=user)

@@ -12,7 +12,8 @@ from django.db import transaction
 
 from accounts.models import Account, KeyPair
 from accounts.queries.accounts import split_address
-from accounts.services.remote_accounts import RemoteKey, RemoteProfile, note_fetched, store_remote_account
+from accounts.services.changing import note_fetched
+from accounts.services.remote_accounts import RemoteKey, RemoteProfile, store_remote_account
 from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
 from federation.models import Tombstone
@@ -22,7 +23,6 @@ from federation.remote.references import is_own
 from social.kernel import clock
 from social.kernel.errors import Conflict
 from social.kernel.locks import lock
-from statuses.services.refreshing import show_mentions_anew
 
 logger = logging.getLogger("social.federation")
 
@@ -131,12 +131,9 @@ def keep_actor(received: ReceivedActor, found: webfinger.Found) -> Account:
             lock(f"object:{received.uri}")
             if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
-            stored = store_remote_account(profile=_profile(received, found), key=_key(received))
-            if stored.renamed:
-                show_mentions_anew(stored.account.id)
+            return store_remote_account(profile=_profile(received, found), key=_key(received))
     except Conflict:
         raise Rejected("the id, the address or the key is another actor's") from None
-    return stored.account
 
 
 def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:

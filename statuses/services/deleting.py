@@ -15,6 +15,7 @@ from social.kernel.media import storage
 from statuses.events import StatusDeleted
 from statuses.models import MediaAttachment, Status, StatusTag
 from statuses.policies.visibility import FOR_ADDRESSED
+from statuses.services.changing import change_statuses
 from statuses.services.counters import bump
 
 
@@ -36,7 +37,7 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
             .order_by("id")
             .values_list("id", "account_id")
         )
-        Status.objects.filter(id__in=[locked.id, *reblogs]).update(deleted_at=now)
+        change_statuses([locked.id, *reblogs], deleted_at=now)
         files = _let_go_of_media(locked, delete_media=delete_media)
         publish(
             StatusDeleted(

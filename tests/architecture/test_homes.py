@@ -107,3 +107,73 @@ def test_a_rule_written_again_is_found(tmp_path: Path, rule: str, source: str) -
     planted.parent.mkdir(parents=True)
     planted.write_text(source)
     assert {found.partition(":")[0] for found in _elsewhere(rule, tmp_path)} == {"timelines/queries/planted.py"}
+
+
+VERSIONED = {
+    "Account": {"accounts/services/changing.py"},
+    # Thread keys show nowhere; what joins an answer to its parent raises the versions in its own statement.
+    "Status": {"statuses/services/changing.py", "statuses/services/receiving.py"},
+}
+_WRITES = {"update", "bulk_update", "update_or_create", "aupdate"}
+
+
+def _writes(model: str, root: Path) -> list[str]:
+    """Where rows of a versioned table are changed past the function that raises their version."""
+    table = "accounts_account" if model == "Account" else "statuses_status"
+    statement = re.compile(rf"\bUPDATE\s+{table}\b", re.IGNORECASE)
+    queryset = re.compile(rf"\b{model}\.objects\b|QuerySet\[{model}\]")
+    found = []
+    for app in APPS:
+        for path in sorted((root / app).rglob("*.py")):
+            name = path.relative_to(root).as_posix()
+            if name in VERSIONED[model] or "/migrations/" in name:
+                continue
+            tree = ast.parse(path.read_text())
+            # Names that hold rows of the table, or a queryset of it, as far as the module says so itself.
+            held = {
+                target.id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Assign) and queryset.search(ast.unparse(node.value))
+                for target in node.targets
+                if isinstance(target, ast.Name)
+            }
+            held |= {
+                node.arg
+                for node in ast.walk(tree)
+                if isinstance(node, ast.arg) and node.annotation is not None
+                if ast.unparse(node.annotation) in (model, f"QuerySet[{model}]")
+            }
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and statement.search(node.value):
+                    found.append(f"{name}:{node.lineno}")
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                    continue
+                owner, keywords = ast.unparse(node.func.value), {keyword.arg for keyword in node.keywords}
+                ours = queryset.search(owner) is not None or owner.split(".")[0] in held
+                # A new row has no version to raise.
+                saves = node.func.attr in ("save", "asave") and "force_insert" not in keywords
+                if ours and (node.func.attr in _WRITES or (saves and "." not in owner)):
+                    found.append(f"{name}:{node.lineno}")
+    return found
+
+
+@pytest.mark.parametrize("model", VERSIONED)
+def test_rows_with_a_version_are_changed_where_it_is_raised(model: str) -> None:
+    assert _writes(model, ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "source"),
+    [
+        ("Account", "Account.objects.filter(id=1).update(limited_at=None)\n"),
+        ("Account", "rows = Account.objects.filter(id=1)\nrows.exclude(id=2).update(limited_at=None)\n"),
+        ("Account", "def f(account: Account):\n    account.save(update_fields=['locked'])\n"),
+        ("Status", "def f(rows: QuerySet[Status]):\n    rows.update(deleted_at=None)\n"),
+        ("Status", 'SQL = "UPDATE statuses_status SET deleted_at = NULL"\n'),
+    ],
+)
+def test_a_write_past_the_version_is_found(tmp_path: Path, model: str, source: str) -> None:
+    planted = tmp_path / "moderation" / "services" / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(source)
+    assert {found.partition(":")[0] for found in _writes(model, tmp_path)} == {"moderation/services/planted.py"}

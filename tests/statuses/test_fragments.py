@@ -14,13 +14,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, CustomEmoji
+from accounts.services.changing import change_account
 from accounts.services.profiles import ProfileChange, update_profile
+from accounts.services.remote_accounts import RemoteProfile, store_remote_account
+from accounts.services.staff import find_role, set_role
 from social.kernel import clock, fragments
 from statuses.models import Status
 from statuses.serializers.presenting import present_statuses
-from statuses.services.refreshing import show_mentions_anew, show_statuses_anew
+from statuses.services.changing import change_statuses
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import follow, make_favourite, make_reblog, make_remote_status, make_status
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
@@ -76,14 +80,10 @@ def test_marks_are_never_cached(alice: Account, bob: Account) -> None:
     assert "favourited" not in _shown(status)
 
 
-def test_a_raised_version_shows_the_post_anew(alice: Account) -> None:
+def test_a_changed_post_shows_at_once(alice: Account) -> None:
     status = make_status(alice)
-
-    def edit() -> None:
-        Status.objects.filter(id=status.id).update(content="<p>changed</p>")
-        show_statuses_anew([status.id])
-
-    assert _changes(status, edit)[1]["content"] == "<p>changed</p>"
+    after = _changes(status, lambda: change_statuses([status.id], content="<p>changed</p>"))[1]
+    assert after["content"] == "<p>changed</p>"
 
 
 def test_a_changed_profile_shows_under_every_post() -> None:
@@ -93,15 +93,35 @@ def test_a_changed_profile_shows_under_every_post() -> None:
     assert after["account"]["display_name"] == "New"
 
 
-def test_a_mentioned_account_that_moves_to_another_address_is_shown_by_it(alice: Account) -> None:
+def test_a_role_that_is_given_or_taken_away_shows_under_every_post() -> None:
+    user = make_user("dora")
+    status = make_status(user.account)
+    before, after = _changes(status, lambda: set_role(user=user, role=find_role("Moderator")))
+    assert ([role["name"] for role in before["account"]["roles"]], len(after["account"]["roles"])) == ([], 1)
+    assert _changes(status, lambda: set_role(user=user, role=None))[1]["account"]["roles"] == []
+
+
+def test_a_mentioned_account_that_is_renamed_elsewhere_is_shown_by_its_new_name(
+    alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("statuses.services.changing.BATCH", 2)
     eve = make_remote("eve")
-    status = make_status(alice, "@eve@remote.example")
-
-    def rename() -> None:
-        Account.objects.filter(id=eve.id).update(username="evelyn", url="https://remote.example/@evelyn")
-        show_mentions_anew(eve.id)
-
-    assert _changes(status, rename)[1]["mentions"][0]["acct"] == "evelyn@remote.example"
+    posts = [make_status(alice, f"@eve@remote.example {number}") for number in range(5)]
+    profile = RemoteProfile(
+        uri=eve.uri,
+        username="evelyn",
+        domain="remote.example",
+        url="https://remote.example/@evelyn",
+        actor_type="Person",
+        inbox_url=eve.inbox_url,
+    )
+    for status in posts:
+        _warm(status)
+    store_remote_account(profile=profile, key=None)
+    work()
+    for status in posts:
+        (mention,) = _shown(status)["mentions"]
+        assert (mention["acct"], mention["url"]) == ("evelyn@remote.example", "https://remote.example/@evelyn")
 
 
 def test_a_new_emoji_appears_in_posts_and_names(alice: Account) -> None:
@@ -129,15 +149,9 @@ def test_the_emojis_of_one_domain_do_not_empty_the_cache_of_another(alice: Accou
 
 
 def test_a_limit_or_a_sensitized_account_shows_at_once(alice: Account) -> None:
-    from accounts.services.profiles import raise_version
-
     status = make_status(alice)
-
-    def limit() -> None:
-        Account.objects.filter(id=alice.id).update(limited_at=clock.now(), sensitized_at=clock.now())
-        raise_version([alice.id])
-
-    after = _changes(status, limit)[1]
+    moment = clock.now()
+    after = _changes(status, lambda: change_account(alice.id, limited_at=moment, sensitized_at=moment))[1]
     assert (after["account"]["limited"], after["sensitive"]) == (True, True)
 
 
