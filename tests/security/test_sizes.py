@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -154,3 +155,34 @@ def test_row_34_a_bomb_in_an_inbox_is_refused() -> None:
     for body in (b"[" * 100_000, b'{"a":' * 100_000, b'{"id": "' + b"x" * 1_100_000 + b'"}'):
         answer = Api().client.generic("POST", "/inbox", body, "application/activity+json")
         assert 400 <= answer.status_code < 500
+
+
+MENTIONS = "@a " * 300_000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent"),
+    [
+        ("PATCH", UPDATE, {"note": MENTIONS}),
+        ("PATCH", UPDATE, {"note": MENTIONS[:20_000]}),
+        ("PATCH", UPDATE, {"display_name": MENTIONS}),
+        ("PATCH", UPDATE, {"avatar_description": MENTIONS}),
+        ("PATCH", UPDATE, {"fields_attributes": [{"name": MENTIONS[:150_000], "value": "@b "}] * 5}),
+        ("PATCH", UPDATE, {"fields_attributes": [{"name": "@a ", "value": "@b "}] * 20_000}),
+        ("POST", "/api/v1/statuses", {"status": MENTIONS}),
+        ("POST", "/api/v1/statuses", {"status": "x", "spoiler_text": MENTIONS}),
+        ("POST", "/api/v1/statuses", {"status": "@a@b.example " * 70_000}),
+    ],
+    ids=["biography", "biography that could be stored", "name", "description", "long fields", "many fields", "post", "warning", "post with domains"],
+)
+def test_row_57_lengths_are_looked_at_before_anything_else(
+    alice: Person, method: str, path: str, sent: dict[str, Any]
+) -> None:
+    ask = alice.api.patch if method == "PATCH" else alice.api.post
+    ask(path, {"note": "x" * 501, "status": "x" * 501})  # what is done once in a process is done
+    began = time.process_time()
+    answer = ask(path, sent)
+    spent = time.process_time() - began
+    assert answer.status_code in (400, 422)
+    assert spent < 0.05
+    assert not Status.objects.exists()
