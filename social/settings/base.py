@@ -286,6 +286,10 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "social" / "static"]
 MEDIA_URL = "/system/"
 MEDIA_ROOT = DATA_DIR / "media"
+STORAGES = {
+    "default": {"BACKEND": "social.kernel.media.storage.DurableStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
 WHITENOISE_USE_FINDERS = True
 
 LOGGING_CONFIG = "social.kernel.logs.configure"

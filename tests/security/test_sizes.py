@@ -173,16 +173,26 @@ MENTIONS = "@a " * 300_000
         ("POST", "/api/v1/statuses", {"status": "x", "spoiler_text": MENTIONS}),
         ("POST", "/api/v1/statuses", {"status": "@a@b.example " * 70_000}),
     ],
-    ids=["biography", "biography that could be stored", "name", "description", "long fields", "many fields", "post", "warning", "post with domains"],
+    ids=[
+        "biography",
+        "biography that could be stored",
+        "name",
+        "description",
+        "long fields",
+        "many fields",
+        "post",
+        "warning",
+        "post with domains",
+    ],
 )
 def test_row_57_lengths_are_looked_at_before_anything_else(
     alice: Person, method: str, path: str, sent: dict[str, Any]
 ) -> None:
     ask = alice.api.patch if method == "PATCH" else alice.api.post
-    ask(path, {"note": "x" * 501, "status": "x" * 501})  # what is done once in a process is done
-    began = time.process_time()
+    ask(path, {"note": "@x " * 501, "status": "@x " * 501})  # what is done once in a process is done
+    began = time.thread_time()
     answer = ask(path, sent)
-    spent = time.process_time() - began
+    spent = time.thread_time() - began
     assert answer.status_code in (400, 422)
     assert spent < 0.05
     assert not Status.objects.exists()

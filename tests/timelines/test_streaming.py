@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import psutil
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -19,9 +21,11 @@ from accounts.services.tokens import revoke_tokens
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
+from tests.runtime.processes import eventually
 from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.listeners import Socket, open_socket
 from tests.timelines.server import StreamingServer, streaming_server
+from timelines.consumers.switchboard import MAX_CONNECTIONS
 from timelines.services.broadcasting import broadcast_notification, broadcast_to_account
 from timelines.stores.messages import Event
 
@@ -372,3 +376,43 @@ def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(
         time.sleep(1.2)
         assert len(pings) >= 2
         assert socket.is_silent(), "an answered ping keeps the socket"
+
+
+def test_row_65_names_and_hashtags_have_an_end_before_they_are_looked_at(
+    server: StreamingServer, reader: Person
+) -> None:
+    with open_socket(server, reader) as socket:
+        for kind in ("subscribe", "unsubscribe"):
+            began = _cpu(server)
+            for _number in range(20):
+                socket.say(type=kind, stream="hashtag", tag="\ufdfa" * 8_000)
+                assert socket.next() == {"error": "Missing tag name parameter", "status": 400}
+                socket.say(type=kind, stream="hashtag" + "\ufdfa" * 8_000, tag="x")
+                assert socket.next() == {"error": "Unknown stream type", "status": 400}
+            assert _cpu(server) - began < 0.5
+        socket.say(type="subscribe", stream="hashtag", tag="cats")
+        assert socket.is_silent()
+
+
+def test_row_65_one_token_has_a_bounded_number_of_sockets(server: StreamingServer, reader: Person) -> None:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(open_socket(server, reader)) for _number in range(MAX_CONNECTIONS)]
+        url = f"{server.ws}?access_token={reader.api.token}"
+        status, _message, body = refusal(url)
+        assert (status, body) == (429, {"error": "Too many connections with this access token"})
+        with open_socket(server, person()) as other:
+            assert other.is_silent()
+        sockets[0].socket.close()
+
+        def opens() -> bool:
+            with suppress(InvalidStatus):
+                stack.enter_context(open_socket(server, reader))
+                return True
+            return False
+
+        eventually(opens, 3)
+
+
+def _cpu(server: StreamingServer) -> float:
+    spent = psutil.Process(server.process.pid).cpu_times()
+    return float(spent.user + spent.system)

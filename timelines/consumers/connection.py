@@ -15,7 +15,7 @@ from timelines.consumers.switchboard import Listener, Switchboard
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Watched
 from timelines.policies.access import HASHTAG, LIVE
-from timelines.policies.streams import Stream, StreamError, is_spared, open_stream
+from timelines.policies.streams import Stream, StreamError, check_name, is_spared, open_stream
 from timelines.queries.access import load_origins
 from timelines.queries.streaming import list_good_tokens
 from timelines.stores import channels
@@ -73,11 +73,14 @@ class Connection:
         self._review: asyncio.Task[None] | None = None
 
     async def open(self) -> bool:
-        """Begin to listen for the end of the token; False when it has been revoked meanwhile."""
+        """Begin to listen for the end of the token; False when it has been revoked meanwhile.
+
+        Raises StreamError (429) when too many connections are open with the token.
+        """
         self._switchboard.start()
+        self._switchboard.enter(self)
         self._switchboard.listen(channels.token(self.token_id), self._on_token)
         self._switchboard.listen(channels.user(self.user_id), self._on_user)
-        self._switchboard.enter(self)
         await self._switchboard.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
         # Only now: a revocation after this question is heard, one before it is seen.
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
@@ -86,6 +89,7 @@ class Connection:
         """Hear a stream; one that is heard already is no error. Raises StreamError. Nothing happens after the end."""
         if self._ended:
             return
+        check_name(name, tag)
         kind = HASHTAG if name.startswith("hashtag") else LIVE
         origins: tuple[bool, bool] | None = (True, True)
         if kind == HASHTAG or name.startswith("public"):
@@ -114,7 +118,11 @@ class Connection:
         await self._switchboard.settle(*stream.channels)
 
     def unsubscribe(self, name: str, tag: str | None = None) -> None:
-        """Hear a stream no more, in whatever spelling of its hashtag; one that is not heard is no error."""
+        """Hear a stream no more, in whatever spelling of its hashtag; one that is not heard is no error.
+
+        Raises StreamError for what no stream can be called.
+        """
+        check_name(name, tag)
         found = self._streams.pop(_key(name, tag), None)
         if found is not None:
             self._silence(*found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -15,6 +16,7 @@ from social.kernel import heartbeats
 from social.kernel.streams import Hub
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Viewers
+from timelines.policies.streams import TOO_MANY_SOCKETS, StreamError
 from timelines.queries.streaming import list_good_tokens
 from timelines.services.presence import note_presence
 from timelines.stores import channels
@@ -28,6 +30,9 @@ SWEEP_SECONDS: Final = 60.0
 """How often the tokens of all connections are looked up, should a revocation not have been heard."""
 
 STOP_SECONDS: Final = 0.5
+
+MAX_CONNECTIONS: Final = 64
+"""Connections that one access token may have open in a process: several windows of one client, and some that broke."""
 
 PRESENCE_SECONDS: Final = 6 * 3600.0
 """How often somebody who only keeps a stream open is marked as active."""
@@ -58,6 +63,7 @@ class Switchboard:
         self.viewers = Viewers()
         self._listeners: dict[str, dict[Listener, None]] = {}
         self._connections: dict[Listening, float] = {}
+        self._per_token: Counter[int] = Counter()
         self._hub = Hub()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -85,12 +91,18 @@ class Switchboard:
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:
-        """Watch over a connection's token from now on."""
+        """Watch over a connection's token from now on. Raises StreamError (429) when too many have the same one."""
+        if self._per_token[connection.token_id] >= MAX_CONNECTIONS:
+            raise StreamError(429, TOO_MANY_SOCKETS)
+        self._per_token[connection.token_id] += 1
         self._connections[connection] = time.monotonic()
 
     def leave(self, connection: Listening) -> None:
-        """Forget a connection."""
-        self._connections.pop(connection, None)
+        """Forget a connection; one that was never entered is no error."""
+        if self._connections.pop(connection, None) is not None:
+            self._per_token[connection.token_id] -= 1
+            if not self._per_token[connection.token_id]:
+                del self._per_token[connection.token_id]
 
     def listen(self, channel: str, listener: Listener) -> None:
         """Call `listener` with every message on the channel. It must neither block nor raise."""

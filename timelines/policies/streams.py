@@ -17,12 +17,18 @@ STATUSES: Final = frozenset({"read", "read:statuses"})
 CRYPTO: Final = frozenset({"crypto"})
 NOTIFICATIONS: Final = frozenset({"read", "read:notifications"})
 
+NAME_LIMIT: Final = 32
+"""Characters of the longest name of a stream, and more."""
+TAG_LIMIT: Final = 500
+"""Characters of a hashtag as a client writes it: as long as a post. Longer ones are refused before they are normalised."""
+
 MISSING_TOKEN: Final = "Missing access token"  # noqa: S105
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105
 MISSING_SCOPES: Final = "Access token does not have the required scopes"
 MISSING_TAG: Final = "Missing tag name parameter"
 UNKNOWN_PATH: Final = "Unknown channel requested"
 UNKNOWN_STREAM: Final = "Unknown stream type"
+TOO_MANY_SOCKETS: Final = "Too many connections with this access token"
 
 _PATHS: Final = {
     "user": "user",
@@ -37,7 +43,7 @@ _PUBLIC: Final = ("public", "public:local", "public:remote")
 
 
 class StreamError(Exception):
-    """A stream that cannot be heard: `status` is 400 or 401, the text is what the client is told."""
+    """A stream that cannot be heard: `status` is 400, 401 or 429, the text is what the client is told."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -75,6 +81,18 @@ def stream_of_path(path: str, *, only_media: bool = False) -> str:
     if name is None:
         raise StreamError(400, UNKNOWN_PATH)
     return f"{name}:media" if only_media and name in _PUBLIC else name
+
+
+def check_name(name: str, tag: str | None) -> None:
+    """Raises StreamError (400) for a name or hashtag that is longer than any: to be asked before either is looked at.
+
+    One character may unfold to eighteen, so that normalising what somebody sends would hold up everybody's streams
+    (security row 65).
+    """
+    if len(name) > NAME_LIMIT:
+        raise StreamError(400, UNKNOWN_STREAM)
+    if tag is not None and len(tag) > TAG_LIMIT:
+        raise StreamError(400, MISSING_TAG)
 
 
 def open_stream(

@@ -24,6 +24,8 @@ from social.kernel import errors
 from social.kernel.media import blurhash
 
 PIXEL_LIMIT: Final = 33_177_600
+SIDE_LIMIT: Final = 32_767
+"""Pixels of either side: a picture one pixel wide and 33 million high takes seconds to draw (security row 56)."""
 GIF_PIXEL_LIMIT: Final = 921_600
 ORIGINAL_PIXELS: Final = 8_294_400
 PREVIEW_PIXELS: Final = 230_400
@@ -102,8 +104,8 @@ def process(data: bytes) -> Picture:
     """Draw a picture anew: at most ORIGINAL_PIXELS, a preview of at most PREVIEW_PIXELS, its blur of 4 x 4 waves.
 
     Upright, in sRGB, without metadata; of several frames only the first, except that a moving GIF is refused. Raises
-    Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT (GIF_PIXEL_LIMIT), checked on the header
-    before any pixel is decoded. At most settings.PAINTERS pictures at a time in a process; others wait.
+    Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT (GIF_PIXEL_LIMIT) or SIDE_LIMIT, checked on
+    the header before any pixel is decoded. At most settings.PAINTERS pictures at a time in a process; others wait.
     """
     return _painters().submit(_process, data, get_language()).result()
 
@@ -147,7 +149,7 @@ def _drawn(data: bytes) -> Picture:
 def _check(image: Image.Image, source_type: str) -> None:
     width, height = image.size
     limit = GIF_PIXEL_LIMIT if source_type == "image/gif" else PIXEL_LIMIT
-    if width * height > limit:
+    if width * height > limit or max(width, height) > SIDE_LIMIT:
         raise Unsupported(_("%(size)s images are not supported") % {"size": f"{width}x{height}"})
     if source_type == "image/gif" and getattr(image, "is_animated", False):
         raise Unsupported(_("Animated images are not supported"))
@@ -204,11 +206,6 @@ def _fitting(size: tuple[int, int], pixels: int) -> tuple[int, int]:
     if width * height <= pixels:
         return size
     scale = math.sqrt(pixels / (width * height))
-    # One side may be a single pixel: then the other alone keeps to the limit.
-    if width * scale < 1:
-        return 1, min(height, pixels)
-    if height * scale < 1:
-        return min(width, pixels), 1
     return int(width * scale), int(height * scale)
 
 

@@ -68,8 +68,9 @@ def test_small_pictures_keep_their_size_and_large_ones_are_fitted() -> None:
     assert abs(picture.preview.width / picture.preview.height - 4 / 3) < 0.01
     large = process(_saved(Image.new("RGB", (5000, 3000)), "PNG"))
     assert large.original.width * large.original.height <= images.ORIGINAL_PIXELS
-    thin = process(_saved(Image.new("RGB", (300_000, 1)), "PNG"))
-    assert (thin.preview.width, thin.preview.height) == (images.PREVIEW_PIXELS, 1)
+    thin = process(_saved(Image.new("RGB", (32_767, 8)), "PNG"))
+    assert thin.original.width == 32_767
+    assert thin.preview.width * thin.preview.height <= images.PREVIEW_PIXELS
 
 
 def test_orientation_is_applied_and_no_metadata_survives() -> None:
@@ -223,3 +224,13 @@ def test_a_picture_is_refused_in_the_language_of_who_sent_it() -> None:
     with translation.override("de"), pytest.raises(Unsupported) as refused:
         process(_saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
     assert "unterstützt" in str(refused.value)
+
+
+@pytest.mark.parametrize("size", [(1, 33_177_600), (33_177_600, 1), (32_768, 1), (1, 32_768)])
+def test_row_56_a_picture_of_extreme_sides_is_refused_before_it_is_decoded(size: tuple[int, int]) -> None:
+    with pytest.raises(Unsupported, match=f"{size[0]}x{size[1]} images are not supported"):
+        process(_png_header(*size))
+
+
+def test_row_56_a_long_panorama_is_taken() -> None:
+    assert process(_saved(Image.new("L", (32_767, 10)), "PNG")).original.width == 32_767

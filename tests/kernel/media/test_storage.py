@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -33,3 +35,29 @@ def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
     storage.remove(path, "", "things/none.png")
     storage.remove(path)
     assert not (tmp_path / path).exists()
+
+
+def test_a_file_and_every_new_folder_are_on_the_disk_before_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = tmp_path / storage.store(b"abc", folder="things", extension="png")
+    assert synced[0] == f"{path}.part"
+    assert set(synced[1:]) == {str(folder) for folder in (*path.parents,) if folder.is_relative_to(tmp_path)}
+
+
+def test_a_full_disk_leaves_nothing_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fsync(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match="No space"):
+        storage.store(b"abc", folder="things", extension="png")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
