@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
 from django.db import transaction
 
 from accounts.models import Account, Follow, FollowRequest
 from accounts.services.following import end_following, pair_name
 from federation.documents.reading import Rejected, same_origin
 from federation.inbound.incoming import Incoming
+from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.references import find_account, find_post
 from social.kernel.locks import lock
 from statuses.models import Status
 from statuses.services.deleting import delete_status
+
+REMEMBERED_UNKNOWN: Final = timedelta(days=3)
+"""Longer than servers try to deliver a post."""
 
 
 def handle(incoming: Incoming) -> None:
@@ -57,10 +64,15 @@ def _delete_post(incoming: Incoming) -> None:
 
 
 def delete_remote_post(uri: str, actor_uri: str) -> None:
-    """Delete the post with this id, if it is this actor's, and refuse it should it arrive later."""
+    """Delete the post with this id, if it is this actor's, and refuse it should it arrive later.
+
+    One that is unknown here is refused for as long as it may be on its way.
+    """
     with transaction.atomic():
         lock(f"object:{uri}")
-        Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})
         status = find_post(uri)
-        if status is not None and status.account.uri == actor_uri:
-            delete_status(status_id=status.id, delete_media=True)
+        if status is None or status.account.uri != actor_uri:
+            remember_gone(uri, actor_uri, REMEMBERED_UNKNOWN)
+            return
+        Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})
+        delete_status(status_id=status.id, delete_media=True)

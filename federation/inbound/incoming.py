@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from accounts.models import Account
 from federation.documents.reading import Rejected, first, kinds_of, same_origin, uri_of
+from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.references import find_account
-from social.kernel import clock
 
 REMEMBERED: Final = timedelta(hours=6)
 """How long an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
@@ -64,7 +64,7 @@ class Incoming:
 def remember_undone(uri: str | None, actor: Account) -> None:
     """Refuse, for some hours, an activity of this actor that was undone before it came, or replaced by a newer one."""
     if uri is not None and same_origin(uri, actor.uri):
-        Tombstone.objects.get_or_create(uri=uri, actor_uri=actor.uri, defaults={"expires_at": clock.now() + REMEMBERED})
+        remember_gone(uri, actor.uri, REMEMBERED)
 
 
 def is_undone(uri: str | None, actor: Account) -> bool:

@@ -61,6 +61,11 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 }
 
 
+def is_acted_upon(kind: str) -> bool:
+    """Whether activities of this type are stored and acted upon; others are ignored, which their senders are not told."""
+    return kind in HANDLERS or kind in _COLLECTIONS
+
+
 def process(activity_id: int) -> None:
     """`act_upon`, for the lane that uses the database only: what needs the network is left to the lane for that."""
     try:
@@ -135,7 +140,7 @@ def _act_alone(incoming: Incoming) -> None:
 def _finish(activity: InboundActivity, outcome: str) -> None:
     # An actor that was deleted has taken its activities along.
     InboundActivity.objects.filter(id=activity.id).update(
-        processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1
+        processed_at=clock.now(), outcome=_cut(outcome), attempts=activity.attempts + 1, body=""
     )
 
 
@@ -158,7 +163,7 @@ def _cut(text: str) -> str:
     return text.replace("\0", "")[:_OUTCOME_LENGTH]
 
 
-def forget_processed(older_than: timedelta = timedelta(days=3)) -> int:
+def forget_processed(older_than: timedelta = timedelta(days=1)) -> int:
     """Remove activities that were worked off; how many. Their signatures are too old to be replayed by then."""
     removed, _rows = InboundActivity.objects.filter(processed_at__lt=clock.now() - older_than).delete()
     return removed

@@ -1,6 +1,6 @@
 """Takes in what other servers send: checked, signed, stored, and only then answered with 202.
 
-Source: contract, federation sections 10 and 11; security rows 8, 11, 13, 34 and 44.
+Source: contract, federation sections 10 and 11; security rows 8, 11, 13, 34, 44 and 61.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from django.db import IntegrityError, transaction
 from accounts.models import Account
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse_json, uri_of
 from federation.events import ActivityReceived
+from federation.inbound.processing import is_acted_upon
+from federation.inbound.quotas import check_room, host_of
 from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.hosts import heard_from
@@ -26,8 +28,9 @@ _OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
 def receive(message: Message, recipient: Account | None = None) -> InboundActivity | None:
     """Store a signed activity and announce ActivityReceived; None for one that needs no work (also a replay).
 
-    `recipient` is whose inbox it came to. Raises Rejected for what cannot be read, BadSignature, and Unavailable when
-    the signer's server could not be asked. What a document says is never a reason to refuse it. Never inside a transaction.
+    `recipient` is whose inbox it came to. Raises Rejected for what cannot be read, BadSignature, Unavailable when the
+    signer's server could not be asked, and RateLimited when too much of the signer waits here. What a document says is
+    never a reason to refuse it. Never inside a transaction.
     """
     parsed = parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
@@ -40,15 +43,21 @@ def receive(message: Message, recipient: Account | None = None) -> InboundActivi
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
-    if kind is None or (signed.account.suspended and kind not in _OF_SUSPENDED):
+    if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _OF_SUSPENDED):
         return None
+    check_room(signed.account.id, host_of(signed.account.uri), len(message.body))
     return _store(message, signed, document, kind, recipient)
 
 
 def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
-    """A Delete or Update by and of somebody unknown: no key is fetched, for there may be thousands of them."""
+    """A Delete by somebody unknown, or an Update of themselves: no key is fetched, for there may be thousands of them.
+
+    Whose posts are known here is known too, so there is nothing that such a Delete could be about.
+    """
     actor_uri = uri_of(document.get("actor"))
-    if kind not in ("Delete", "Update") or actor_uri is None or uri_of(document.get("object")) != actor_uri:
+    if actor_uri is None or not (
+        kind == "Delete" or (kind == "Update" and uri_of(document.get("object")) == actor_uri)
+    ):
         return False
     return not Account.objects.filter(uri=actor_uri).exists()
 
@@ -65,6 +74,8 @@ def _store(
                 type=kind.replace("\0", "")[:100],
                 uri=uri_of(document.get("id")) or "",
                 body=message.body.decode(),
+                host=host_of(signed.account.uri),
+                size=len(message.body),
             )
             publish(ActivityReceived(activity_id=activity.id, actor_id=signed.account.id))
             heard_from(origin_of(signed.account.inbox_url) or "")

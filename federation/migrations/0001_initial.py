@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
                         name="federation_tombstone_expiry",
                     )
                 ],
-                "constraints": [models.UniqueConstraint(fields=("uri", "actor_uri"), name="federation_tombstone_once")],
+                "constraints": [models.UniqueConstraint(fields=("actor_uri", "uri"), name="federation_tombstone_once")],
             },
         ),
         migrations.CreateModel(
@@ -77,6 +77,8 @@ class Migration(migrations.Migration):
                 ("type", models.TextField()),
                 ("uri", models.TextField(default="")),
                 ("body", models.TextField()),
+                ("host", models.TextField(default="")),
+                ("size", models.PositiveIntegerField(default=0)),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("outcome", models.TextField(default="")),
                 ("received_at", models.DateTimeField(default=social.kernel.clock.now)),
@@ -106,6 +108,11 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "inbound activities",
                 "indexes": [
                     models.Index(fields=["actor", "id"], name="federation_inbound_actor"),
+                    models.Index(
+                        condition=models.Q(("processed_at__isnull", True)),
+                        fields=["host", "actor"],
+                        name="federation_inbound_waiting",
+                    ),
                     models.Index(
                         condition=models.Q(("recipient__isnull", False)),
                         fields=["recipient"],

@@ -11,7 +11,8 @@ from social.kernel import clock
 
 
 class InboundActivity(models.Model):
-    """One signed activity. `body` is the JSON as it was sent; `fingerprint` is made of the key's id and the signature.
+    """One signed activity. `body` is the JSON as it was sent, of `size` bytes, and empty once it was acted upon; `host` is
+    its actor's; `fingerprint` is made of the key's id and the signature.
 
     The same signature a second time is a replay: the unique fingerprint refuses it (security row 11). `outcome` says
     what became of it, for people who look. `recipient` is whose inbox it came to, None for the shared one.
@@ -23,6 +24,8 @@ class InboundActivity(models.Model):
     type = models.TextField()
     uri = models.TextField(default="")
     body = models.TextField()
+    host = models.TextField(default="")
+    size = models.PositiveIntegerField(default=0)
     attempts = models.PositiveSmallIntegerField(default=0)
     outcome = models.TextField(default="")
     received_at = models.DateTimeField(default=clock.now)
@@ -33,6 +36,9 @@ class InboundActivity(models.Model):
         verbose_name_plural = _("inbound activities")
         indexes = [
             models.Index(fields=["actor", "id"], name="federation_inbound_actor"),
+            models.Index(
+                fields=["host", "actor"], name="federation_inbound_waiting", condition=Q(processed_at__isnull=True)
+            ),
             models.Index(
                 fields=["recipient"], name="federation_inbound_recipient", condition=Q(recipient__isnull=False)
             ),

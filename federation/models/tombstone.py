@@ -8,7 +8,7 @@ from social.kernel import clock
 
 
 class Tombstone(models.Model):
-    """The id of a remote object that was deleted, or (with `expires_at`) of an activity that was undone before it came.
+    """The id of a remote object that was deleted, or (with `expires_at`) of what was deleted or undone before it came.
 
     A late Create of it by the same actor is refused (contract, federation sections 5 and 7): nobody can forbid what
     others of the same server will write (security row 8). An actor's own has its id twice.
@@ -20,7 +20,7 @@ class Tombstone(models.Model):
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["uri", "actor_uri"], name="federation_tombstone_once")]
+        constraints = [models.UniqueConstraint(fields=["actor_uri", "uri"], name="federation_tombstone_once")]
         indexes = [
             models.Index(
                 fields=["expires_at"],

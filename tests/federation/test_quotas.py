@@ -1,0 +1,121 @@
+"""How much one actor, or one server, can make us keep is bounded (security row 61)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F, Sum
+
+from accounts.models import Account
+from federation.inbound import delete, quotas
+from federation.models import InboundActivity, Tombstone
+from federation.remote.actors import fetch_actor
+from statuses.models import Status
+from tests.factories.statuses import follow
+from tests.federation.elsewhere import Elsewhere, Someone
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def kept_bytes() -> int:
+    """The bytes of documents in the table of received activities."""
+    return sum(len(body) for body in InboundActivity.objects.values_list("body", flat=True))
+
+
+def test_row_61_activities_of_ignored_kinds_are_not_kept(zoe: Someone, alice: Account) -> None:
+    fetch_actor(zoe.uri)
+    for number in range(150):
+        answer = zoe.send(zoe.activity("Listen", f"https://example.org/{number}", summary="x" * 10_000))
+        assert answer.status_code == 202
+    assert InboundActivity.objects.count() == 0
+
+
+def test_row_61_a_document_is_kept_until_it_was_acted_upon(zoe: Someone, alice: Account) -> None:
+    fetch_actor(zoe.uri)
+    assert zoe.send(zoe.activity("Create", zoe.note("x" * 100_000))).status_code == 202
+    assert kept_bytes() > 100_000
+    work()
+    assert InboundActivity.objects.get().outcome.startswith("rejected")
+    assert kept_bytes() == 0
+
+
+def test_row_61_deletions_by_unknown_actors_are_dropped_unseen(elsewhere: Elsewhere, alice: Account) -> None:
+    accounts = Account.objects.count()
+    for number in range(300):
+        ghost = Someone(elsewhere, f"ghost{number}")
+        ghost_post = f"{ghost.uri}/statuses/1"
+        assert ghost.send(ghost.activity("Delete", {"id": ghost_post, "type": "Tombstone"})).status_code == 202
+    assert (elsewhere.asked, Account.objects.count()) == ([], accounts)
+    assert (InboundActivity.objects.count(), Tombstone.objects.count()) == (0, 0)
+
+
+def test_row_61_what_waits_of_one_actor_is_bounded_by_number(
+    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "WAITING_OF_ACTOR", 3)
+    yan = zoe.home.person("yan")
+    answers = [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(5)]
+    assert answers == [202, 202, 202, 429, 429]
+    assert yan.send(yan.activity("Create", yan.note())).status_code == 202, "others are not concerned"
+    work()
+    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202, "what was acted upon makes room"
+
+
+def test_row_61_what_waits_of_one_actor_is_bounded_by_bytes(
+    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "BYTES_OF_ACTOR", 300_000)
+    answers = [zoe.send(zoe.activity("Create", zoe.note("x" * 90_000))).status_code for _ in range(5)]
+    assert answers == [202, 202, 202, 429, 429]
+    stored = InboundActivity.objects.aggregate(size=Sum("size"))["size"]
+    assert 270_000 < stored <= 300_000
+
+
+@pytest.mark.parametrize(("bound", "value"), [("WAITING_OF_HOST", 3), ("BYTES_OF_HOST", 300_000)])
+def test_row_61_what_waits_of_one_server_is_bounded_however_many_actors_it_invents(
+    elsewhere: Elsewhere, alice: Account, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
+) -> None:
+    monkeypatch.setattr(quotas, bound, value)
+    people = [elsewhere.person(f"person{number}") for number in range(5)]
+    answers = [one.send(one.activity("Create", one.note("x" * 90_000))).status_code for one in people]
+    assert answers == [202, 202, 202, 429, 429]
+    with Elsewhere().running() as other:
+        yan = other.person("yan")
+        assert yan.send(yan.activity("Create", yan.note())).status_code == 202
+
+
+def test_row_61_what_one_actor_sends_within_a_day_is_bounded(
+    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "DAILY_OF_ACTOR", 3)
+    for _ in range(3):
+        assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202
+        work()
+    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 429
+    InboundActivity.objects.update(received_at=F("received_at") - timedelta(days=1))
+    assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202
+
+
+def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a_bounded_number(
+    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "UNKNOWN_OF_ACTOR", 5)
+    follow(alice, fetch_actor(zoe.uri))
+    for number in range(12):
+        zoe.send(zoe.activity("Delete", zoe.note(number=number)["id"]))
+        zoe.send(zoe.activity("Undo", zoe.activity("Like", f"https://example.org/{number}")))
+    work()
+    assert Tombstone.objects.count() == 5
+    assert not Tombstone.objects.filter(expires_at=None).exists()
+    assert timedelta(days=2) < delete.REMEMBERED_UNKNOWN
+
+
+def test_a_post_that_was_here_stays_deleted_for_ever(zoe: Someone, alice: Account) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    zoe.send(zoe.activity("Create", zoe.note()))
+    zoe.send(zoe.activity("Delete", zoe.note()["id"]))
+    work()
+    assert Tombstone.objects.get().expires_at is None
+    assert not Status.objects.filter(deleted_at=None).exists()
