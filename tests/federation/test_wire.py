@@ -110,7 +110,7 @@ class World:
         assert answer.status_code == 202, (name, answer.content)
         work()
         stored = InboundActivity.objects.filter(id__gt=last).first()
-        return stored.outcome if stored is not None else "gone"
+        return stored.outcome if stored is not None else NOT_KEPT
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def world(elsewhere: Elsewhere) -> Iterator[World]:
         yield World(elsewhere, third)
 
 
-IGNORED = "rejected: activities of this kind are ignored"
+NOT_KEPT = "answered, and not kept"
 NO_FOLLOW = "rejected: the answer is about no follow of ours"
 NO_PROFILE = "rejected: only the actor's own profile is updated"
 NO_POST = "rejected: the object is no post"
@@ -131,7 +131,7 @@ REFUSED = {
     "accept_quote_request": NO_FOLLOW,
     "reject_feature_request": NO_FOLLOW,
     "reject_quote_request": NO_FOLLOW,
-    "create_note_forwarded_reply": "rejected: the forwarded post answers nothing known here",
+    "create_note_forwarded_reply": "rejected: the forwarded post answers nothing that concerns anybody here",
     "create_vote": NO_POST,
     "follow_relay": "rejected: the account is not of this server",
     "update_featured_collection": NO_PROFILE,
@@ -140,7 +140,7 @@ REFUSED = {
     "update_question_closed": NO_PROFILE,
     "update_question_votes": NO_PROFILE,
 } | {
-    name: IGNORED
+    name: NOT_KEPT
     for name in POSTS
     if name.startswith(("add_", "remove_")) or name in ("feature_request", "flag", "move", "quote_request")
 }
@@ -156,7 +156,7 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
         follow_account(account=follower, target=target, wish=FollowWish())
         FollowRequest.objects.filter(account=follower).update(uri=asked["id"])
     outcomes = {name: world.send(name) for name in POSTS}
-    assert outcomes.pop("delete_actor") == "gone", "an actor takes its activities along"
+    assert outcomes.pop("delete_actor") == NOT_KEPT, "an actor takes its activities along"
     assert {name: outcome for name, outcome in outcomes.items() if outcome != "done"} == REFUSED
     created = [world.here(record(name)["body"]["object"]["id"]) for name in POSTS if name.startswith("create_")]
     stored = set(Status.objects.filter(uri__in=created).values_list("uri", flat=True))
