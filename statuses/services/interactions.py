@@ -68,20 +68,20 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
 
     Raises NotFound for a post that does not exist, or that the account may not read and does not like.
     """
-    row = _find_existing(status_id, account_id)
-    target = row.proper
+    row = _load_existing(status_id, account_id)
+    target = row.proper if row is not None else None
     with transaction.atomic():
-        gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id])
-        if gone is not None:
+        gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id if target is not None else 0])
+        if gone is not None and target is not None:
             publish(
                 StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone, local=target.local)
             )
             bump({(target.id, "favourites_count"): -1})
             target.mark_favourited(is_favourited=False)
             return target
-    _require_readable(row, account_id)
+    readable = _require_readable(row, account_id)
     # Somebody else, or the same person a moment ago, may have taken it back since the row was read.
-    return _find_existing(target.id, account_id)
+    return _find_existing(readable.proper.id, account_id)
 
 
 def reblog_status(
@@ -138,28 +138,37 @@ def unreblog_status(*, account_id: int, status_id: Any) -> Row:
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
-    row = _find_existing(status_id, account_id)
-    reblog_id = _find_reblog(account_id, row.proper.id)
-    if reblog_id is None:
-        _require_readable(row, account_id)
-        return row.proper
+    row = _load_existing(status_id, account_id)
+    reblog_id = _find_reblog(account_id, row.proper.id if row is not None else 0)
+    if row is None or reblog_id is None:
+        return _require_readable(row, account_id).proper
     delete_status(status_id=reblog_id)
     return _find_existing(row.proper.id, account_id)
 
 
-def _find_existing(status_id: Any, account_id: int) -> Row:
-    """The post with this id, whoever may read it, with the account's marks. Raises NotFound when there is none."""
+def _load_existing(status_id: Any, account_id: int) -> Row | None:
+    """The post with this id, whoever may read it, with the account's marks."""
     number = parse_id(status_id)
     for row in load_rows([number], account_id) if number is not None else []:
         if not row.proper.is_deleted and not row.proper.is_author_suspended:
             return row
-    raise NotFound
+    return None
 
 
-def _require_readable(row: Row, account_id: int) -> None:
-    relations = load_relations(account_id, [row.account_id, row.proper.account_id])
-    if not can_see(row, account_id, relations, row.mentioned_ids):
+def _find_existing(status_id: Any, account_id: int) -> Row:
+    row = _load_existing(status_id, account_id)
+    if row is None:
         raise NotFound
+    return row
+
+
+def _require_readable(row: Row | None, account_id: int) -> Row:
+    """The post, if the account may read it. Raises NotFound, after the same work for none at all (security row 19)."""
+    people = [row.account_id, row.proper.account_id] if row is not None else [0]
+    relations = load_relations(account_id, people)
+    if row is None or not can_see(row, account_id, relations, row.mentioned_ids):
+        raise NotFound
+    return row
 
 
 def _find_reblog(account_id: int, status_id: int) -> int | None:

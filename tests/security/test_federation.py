@@ -391,3 +391,27 @@ def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cac
     assert ids == [f"{alice.account.uri}/statuses/{public.id}"]
     for path in boosted:
         assert Client().get(path, headers={"accept": ACTIVITY}).status_code == 404
+
+
+def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: Elsewhere, db: None) -> None:
+    """Contract, federation section 16."""
+    row = {"type": "PropertyValue", "name": "n" * 3000, "value": "v" * 3000}
+    person = elsewhere.person(
+        "zoe",
+        name="x" * 3000,
+        summary="y" * 30_000,
+        attachment=[row] * 60,
+        alsoKnownAs=[elsewhere.uri(f"users/z{number}") for number in range(300)],
+        attributionDomains=[f"d{number}.example" for number in range(300)],
+        icon={"type": "Image", "url": elsewhere.uri("i.png"), "summary": "i" * 3000},
+        image={"type": "Image", "url": elsewhere.uri("h.png"), "summary": "h" * 3000},
+    )
+    account = fetch_actor(person.uri)
+    assert (len(account.display_name), len(account.note)) == (2048, 20_000)
+    assert [(len(item["name"]), len(item["value"])) for item in account.fields] == [(2047, 2047)] * 50
+    assert (len(account.also_known_as), len(account.attribution_domains)) == (256, 256)
+    assert (len(account.avatar_description), len(account.header_description)) == (2048, 2048)
+    longest = "z" * 2048
+    person = elsewhere.person("long", preferredUsername=longest + "z")
+    elsewhere.finger(longest, person.uri)
+    assert fetch_actor(person.uri).username == longest
