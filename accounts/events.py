@@ -51,6 +51,14 @@ class UserApproved(Event):
 
 
 @dataclass(frozen=True)
+class AccountUnlocked(Event):
+    """An account has been unlocked, and more requests to follow it wait than are accepted in one step."""
+
+    key: ClassVar[str] = "account:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
 class ProfileUpdated(Event):
     """An account's public face has changed."""
 

@@ -1,6 +1,7 @@
 """When X is announced, do Y."""
 
 from accounts.events import (
+    AccountUnlocked,
     ConfirmationRequested,
     PasswordResetRequested,
     SecurityChanged,
@@ -8,6 +9,7 @@ from accounts.events import (
     UserApproved,
 )
 from accounts.services.confirmations import send_confirmation_mails
+from accounts.services.follow_requests import accept_more
 from accounts.services.mails import send_approval_mails, send_password_reset_mails, send_security_mails
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
@@ -17,5 +19,6 @@ on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, sec
 on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, seconds=90)
 on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
 on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
+on(AccountUnlocked, accept_more, batch=1)
 # Once more, in case Redis was away at the moment of the revocation.
 on(TokenRevoked, forget_revoked)

@@ -50,6 +50,14 @@ class StatusDeleted(Event):
 
 
 @dataclass(frozen=True)
+class BoostsOutlived(Event):
+    """A post was deleted that has more boosts than are deleted in one step."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+
+
+@dataclass(frozen=True)
 class StatusReblogged(Event):
     """`account_id` has boosted `status_id` with the post `reblog_id`, which StatusPublished announces as well."""
 

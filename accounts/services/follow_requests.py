@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from django.db import transaction
 
+from accounts.events import AccountUnlocked
 from accounts.models import Account, Follow, FollowRequest
-from accounts.services.following import accept_request, end_following, pair_name
+from accounts.services.following import accept_requests, end_following, lock_name, pair_name
 from social.kernel.errors import NotFound
+from social.kernel.events import publish
 from social.kernel.locks import lock
+
+STEP: Final = 100
+"""Requests accepted in one transaction: each takes an advisory lock, of which PostgreSQL has room for some thousands."""
 
 
 def authorize_request(*, account: Account, requester: Account) -> None:
@@ -17,7 +25,7 @@ def authorize_request(*, account: Account, requester: Account) -> None:
     """
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
-        accept_request(_find(account, requester))
+        accept_requests(_find(account, requester))
 
 
 def reject_request(*, account: Account, requester: Account) -> None:
@@ -37,6 +45,28 @@ def remove_follower(*, account: Account, follower: Account) -> None:
         lock(pair_name(account.id, follower.id))
         if Follow.objects.filter(account=follower, target=account).exists():
             end_following(follower.id, account.id, ended_by_id=account.id)
+
+
+def accept_waiting(account_id: int) -> None:
+    """Accept requests to follow an account that has been unlocked, except those of limited accounts: at most STEP of
+    them, and AccountUnlocked announces that there are more. The caller holds the lock `lock_name` and a transaction.
+    """
+    waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
+    followers = list(waiting.values_list("account_id", flat=True)[:STEP])
+    # All pairs before the first count, as everybody else takes them; then again, for one may have been withdrawn.
+    lock(*(pair_name(follower_id, account_id) for follower_id in followers))
+    accept_requests(*waiting.filter(account_id__one_of=followers))
+    if len(followers) == STEP:
+        publish(AccountUnlocked(account_id=account_id))
+
+
+def accept_more(events: Sequence[AccountUnlocked]) -> None:
+    """The next step for accounts that were unlocked with many requests waiting; nothing for one locked meanwhile."""
+    for account_id in {event.account_id for event in events}:
+        with transaction.atomic():
+            lock(lock_name(account_id))
+            if Account.objects.filter(id=account_id, locked=False, suspended_at=None).exists():
+                accept_waiting(account_id)
 
 
 def _find(account: Account, requester: Account) -> FollowRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from accounts.events import AccountFollowed, AccountUnfollowed, FollowChanged, F
 from accounts.models import Account, AccountStat, Endorsement, Follow, FollowRequest
 from accounts.policies.following import follow_limit, may_follow, needs_request
 from accounts.queries.relations import load_relations
+from accounts.services.counters import Counter as CounterName
 from accounts.services.counters import bump
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
@@ -110,13 +112,22 @@ def follow_account(
             follow = Follow(account=account, target=target, uri=uri)
             _apply(wish, follow)
             follow.save()
-            _announce_follow(follow)
+            _announce_follows(follow)
     return None
 
 
-def _announce_follow(follow: Follow) -> None:
-    publish(AccountFollowed(account_id=follow.account_id, target_id=follow.target_id, follow_id=follow.id))
-    bump({(follow.account_id, "following_count"): 1, (follow.target_id, "followers_count"): 1})
+def _announce_follows(*follows: Follow) -> None:
+    publish(
+        *(
+            AccountFollowed(account_id=follow.account_id, target_id=follow.target_id, follow_id=follow.id)
+            for follow in follows
+        )
+    )
+    changes: Counter[tuple[int, CounterName]] = Counter()
+    for follow in follows:
+        changes[follow.account_id, "following_count"] += 1
+        changes[follow.target_id, "followers_count"] += 1
+    bump(changes)
 
 
 def lock_name(account_id: int) -> str:
@@ -143,25 +154,27 @@ def _check_limit(account: Account) -> None:
         )
 
 
-def accept_request(request: FollowRequest) -> Follow:
-    """Turn a request into a follow, keeping its options and its ActivityPub id; announces AccountFollowed.
+def accept_requests(*requests: FollowRequest) -> None:
+    """Turn requests into follows, keeping their options and ActivityPub ids; announces AccountFollowed for each.
 
-    The caller holds the pair's lock and a transaction.
+    The caller holds the locks of the pairs and a transaction. Counters come last, each once.
     """
-    follow, created = Follow.objects.get_or_create(
-        account_id=request.account_id,
-        target_id=request.target_id,
-        defaults={
-            "uri": request.uri,
-            "show_reblogs": request.show_reblogs,
-            "notify": request.notify,
-            "languages": request.languages,
-        },
-    )
-    request.delete()
-    if created:
-        _announce_follow(follow)
-    return follow
+    made = []
+    for request in requests:
+        follow, created = Follow.objects.get_or_create(
+            account_id=request.account_id,
+            target_id=request.target_id,
+            defaults={
+                "uri": request.uri,
+                "show_reblogs": request.show_reblogs,
+                "notify": request.notify,
+                "languages": request.languages,
+            },
+        )
+        request.delete()
+        if created:
+            made.append(follow)
+    _announce_follows(*made)
 
 
 def unfollow_account(*, account: Account, target: Account) -> None:

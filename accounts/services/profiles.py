@@ -11,13 +11,14 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import ProfileUpdated
-from accounts.models import Account, ActorType, FollowRequest, User
+from accounts.models import Account, ActorType, User
 from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.policies.domains import public_domain
 from accounts.policies.visibility import DEFAULTS
 from accounts.queries.accounts import by_address, split_address
 from accounts.services.changing import change_account
-from accounts.services.following import accept_request, lock_name, pair_name
+from accounts.services.follow_requests import accept_waiting
+from accounts.services.following import lock_name
 from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
@@ -128,7 +129,8 @@ def profile_html(text: str, *, field: bool = False) -> str:
 def update_profile(*, user: User, change: ProfileChange) -> User:
     """Apply a change to one's own profile and settings, all of it or nothing.
 
-    Unlocking accepts the pending requests, except those of limited accounts. Raises Invalid with `details`; announces
+    Unlocking accepts the pending requests, except those of limited accounts; the first hundred at once.
+    Raises Invalid with `details`; announces
     ProfileUpdated when the public face changed.
     """
     errors = change_errors(change)
@@ -172,7 +174,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
             change_account(account.id, **changed)
             publish(ProfileUpdated(account_id=account.id))
         if account.locked and changed.get("locked") is False:
-            _accept_pending(account)
+            accept_waiting(account.id)
     return User.objects.select_related("account__stat", "role").get(id=user.id)
 
 
@@ -191,15 +193,6 @@ def _fields(new: Sequence[tuple[str, str]], old: Sequence[dict[str, Any]]) -> li
                 }
             )
     return rows
-
-
-def _accept_pending(account: Account) -> None:
-    pending = FollowRequest.objects.filter(target=account, account__limited_at=None).order_by("id")
-    followers = list(pending.values_list("account_id", flat=True))
-    # All pairs before the first count, as everybody else takes them; then again, for one may have been withdrawn.
-    lock(*(pair_name(follower_id, account.id) for follower_id in followers))
-    for request in pending.filter(account_id__in=followers).iterator(chunk_size=500):
-        accept_request(request)
 
 
 def default_locale() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import FollowRequest
-from accounts.services.following import accept_request, pair_name
+from accounts.services.following import accept_requests, pair_name
 from federation.inbound.follow_answers import find_follower, is_answered
 from federation.inbound.incoming import Incoming
 from social.kernel.locks import lock
@@ -18,4 +18,4 @@ def handle(incoming: Incoming) -> None:
         lock(pair_name(follower.id, incoming.actor.id))
         request = FollowRequest.objects.filter(account=follower, target=incoming.actor).first()
         if request is not None and is_answered(request, incoming):
-            accept_request(request)
+            accept_requests(request)

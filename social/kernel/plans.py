@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from django.contrib.postgres.fields import ArrayField
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySet
+from django.db.models.fields.related import ForeignObject
 from django.db.models.sql.compiler import SQLCompiler
 
 Row = TypeVar("Row")
@@ -35,12 +36,20 @@ IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
 """A list of ids, for `one_of`."""
 
 
+@ForeignObject.register_lookup
 @Field.register_lookup
 class OneOf(Lookup):
-    """`column = ANY(array)`: as `__in`, with the same SQL for any number of values."""
+    """`column = ANY(array)`: as `__in`, with the same SQL for any number of values, given as a Slot or as a collection.
+
+    A statement takes 65,535 parameters; an array is one of them.
+    """
 
     lookup_name = "one_of"
     prepare_rhs = False
+
+    def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
+        """The values as one parameter."""
+        return "%s", [list(value)]
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         """The comparison."""

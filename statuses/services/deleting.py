@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from django.db import transaction
 
@@ -12,15 +13,21 @@ from accounts.services.featured_tags import count_featured_use
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.media import storage
-from statuses.events import StatusDeleted
+from statuses.events import BoostsOutlived, StatusDeleted
 from statuses.models import MediaAttachment, Status, StatusTag
 from statuses.policies.visibility import FOR_ADDRESSED
 from statuses.services.changing import change_statuses
 from statuses.services.counters import bump
 
+STEP: Final = 500
+"""Boosts deleted in one transaction."""
+
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Nothing happens when it is deleted already.
+
+    Of many boosts the first STEP go at once, and BoostsOutlived announces the others: nobody sees a boost of a deleted
+    post, but its row and its author's count go in steps.
 
     The rows stay, invisible, until the clean-up. Files are unattached and wait a day to be posted again; with
     `delete_media` they are removed at once. Announces StatusDeleted (contract, behaviours section 7 "Deleting").
@@ -31,13 +38,8 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
         locked = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if locked is None:
             return
-        reblogs = dict(
-            Status.objects.select_for_update()
-            .filter(reblog_of_id=locked.id, deleted_at=None)
-            .order_by("id")
-            .values_list("id", "account_id")
-        )
-        change_statuses([locked.id, *reblogs], deleted_at=now)
+        change_statuses([locked.id], deleted_at=now)
+        boosters = _delete_boosts(locked.id)
         files = _let_go_of_media(locked, delete_media=delete_media)
         publish(
             StatusDeleted(
@@ -50,9 +52,30 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
         if locked.local and locked.is_public:
             used = StatusTag.objects.filter(status_id=locked.id).values("tag_id")
             count_featured_use(locked.account_id, used, locked.created_at, -1)
-        _uncount(locked, reblogs.values())
+        _uncount(locked, boosters)
         if files:
             transaction.on_commit(lambda: storage.remove(*files))
+
+
+def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
+    """The next step for posts that were deleted with many boosts."""
+    for status_id in {event.status_id for event in events}:
+        with transaction.atomic():
+            boosters = Counter(_delete_boosts(status_id))
+            account_counters.bump({(booster, "statuses_count"): -number for booster, number in boosters.items()})
+
+
+def _delete_boosts(status_id: int) -> list[int]:
+    """Delete up to STEP boosts of a post, in the caller's transaction, and announce when there may be more: their authors.
+
+    They are counted by the caller, last.
+    """
+    rows = Status.objects.select_for_update().filter(reblog_of_id=status_id, deleted_at=None).order_by("id")
+    boosts = dict(rows.values_list("id", "account_id")[:STEP])
+    change_statuses(boosts, deleted_at=clock.now())
+    if len(boosts) == STEP:
+        publish(BoostsOutlived(status_id=status_id))
+    return list(boosts.values())
 
 
 def _let_go_of_media(status: Status, *, delete_media: bool) -> list[str]:

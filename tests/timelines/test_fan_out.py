@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Follow
 from social.kernel import redis
+from social.kernel.cursors import Cursor
 from social.kernel.outbox import OutboxRow, drain
 from statuses.events import StatusPublished
 from statuses.models import Status
@@ -27,11 +28,11 @@ def event(status: Status) -> StatusPublished:
 
 
 def cached(someone: Person) -> list[int]:
-    return [item.id for item in feed.read(someone.id, count=2000).items]
+    return [item.id for item in feed.read(feed.home(someone.id), someone.id, Cursor(2000)).items]
 
 
 def an_empty_feed(someone: Person) -> None:
-    feed.finish(someone.id, feed.begin(someone.id), [], complete=True)
+    feed.finish(feed.home(someone.id), feed.begin(feed.home(someone.id)), [], complete=True)
 
 
 def test_two_hundred_posts_cost_as_many_queries_as_two(reader: Person) -> None:

@@ -20,7 +20,7 @@ from tests.factories.statuses import make_reblog, make_remote_status, make_statu
 from tests.timelines.conftest import Person, follow, person, work
 from timelines.queries.home import list_home_items
 from timelines.services.home import load_home_page
-from timelines.stores.feed import feed_key, read
+from timelines.stores.feed import feed_key, home, read
 
 pytestmark = pytest.mark.django_db
 
@@ -137,14 +137,14 @@ def test_a_feed_that_comes_back_from_an_old_copy_of_redis_lacks_nothing(reader: 
     work()
     assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]
     connection = redis.client("feeds")
-    copy = connection.dump(feed_key(reader.id))
+    copy = connection.dump(feed_key(home(reader.id)))
     posted.append(str(make_status(author.account).id))
     work()
     # What a server looks like that was killed and has loaded its last snapshot: data there is, and no scripts.
-    connection.restore(feed_key(reader.id), 0, copy, replace=True)
+    connection.restore(feed_key(home(reader.id)), 0, copy, replace=True)
     connection.script_flush()
     assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]
     posted.append(str(make_status(author.account).id))
     work()
-    assert read(reader.id, count=1).lowest is not None, "the feed is used again"
+    assert read(home(reader.id), reader.id, Cursor(1)).lowest is not None, "the feed is used again"
     assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]

@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from social.kernel import redis
+from social.kernel.cursors import Cursor
 from timelines.policies.aggregation import without_repeats
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem
 
-READER = 7
+READER, OTHER = feed.home(7), feed.home(8)
 BASE = 117_000_000_000_000_000  # of the size of real ids, beyond what a double tells apart
 
 
@@ -20,23 +21,23 @@ def _empty_feeds() -> None:
     redis.client("feeds").flushdb()
 
 
-def build(*ids: int, complete: bool = True, reader: int = READER) -> None:
+def build(*ids: int, complete: bool = True, reader: str = READER) -> None:
     mark = feed.begin(reader)
     assert feed.finish(reader, mark, [FeedItem(i) for i in ids], complete=complete)
 
 
-def ids(reader: int = READER, **bounds: int) -> list[int]:
-    return [item.id for item in feed.read(reader, count=2000, **bounds).items]
+def ids(reader: str = READER, **bounds: int) -> list[int]:
+    return [item.id for item in feed.read(reader, 1, Cursor(2000, **bounds)).items]
 
 
 def test_a_feed_that_was_never_built_stays_absent_when_posts_are_added() -> None:
     assert feed.add({READER: [FeedItem(1)]}) == {}
-    assert feed.read(READER, count=20).lowest is None
+    assert feed.read(READER, 1, Cursor(20)).lowest is None
 
 
 def test_an_empty_feed_is_a_feed() -> None:
     build()
-    found = feed.read(READER, count=20)
+    found = feed.read(READER, 1, Cursor(20))
     assert (found.items, found.covered, found.lowest) == ([], True, FeedItem(0))
 
 
@@ -44,18 +45,18 @@ def test_neighbouring_ids_beyond_the_precision_of_a_double_are_told_apart() -> N
     build(*(BASE + i for i in range(20)))
     assert ids(before=BASE + 10) == [BASE + i for i in range(9, -1, -1)]
     assert ids(after=BASE + 10) == [BASE + i for i in range(19, 10, -1)]
-    slice_up = feed.read(READER, count=3, after=BASE + 10, ascending=True)
+    slice_up = feed.read(READER, 1, Cursor(3, after=BASE + 10, ascending=True))
     assert [item.id for item in slice_up.items] == [BASE + 11, BASE + 12, BASE + 13]
 
 
 def test_a_page_is_covered_as_far_as_the_feed_reaches() -> None:
     build(10, 11, 12, complete=False)
-    assert feed.read(READER, count=3).covered
-    assert not feed.read(READER, count=4).covered, "below the lowest item there may be more"
-    assert feed.read(READER, count=4, after=10).covered
-    assert not feed.read(READER, count=4, after=9).covered
-    assert feed.read(READER, count=1, after=10, ascending=True).covered
-    assert not feed.read(READER, count=1, after=9, ascending=True).covered
+    assert feed.read(READER, 1, Cursor(3)).covered
+    assert not feed.read(READER, 1, Cursor(4)).covered, "below the lowest item there may be more"
+    assert feed.read(READER, 1, Cursor(4, after=10)).covered
+    assert not feed.read(READER, 1, Cursor(4, after=9)).covered
+    assert feed.read(READER, 1, Cursor(1, after=10, ascending=True)).covered
+    assert not feed.read(READER, 1, Cursor(1, after=9, ascending=True)).covered
 
 
 def test_a_post_below_the_lowest_item_stays_out_of_a_feed_that_does_not_reach_down_there() -> None:
@@ -70,9 +71,9 @@ def test_a_post_below_the_lowest_item_stays_out_of_a_feed_that_does_not_reach_do
 
 def test_a_feed_holds_800_items_and_forgets_its_floor_with_the_801st() -> None:
     build(*range(1, 800))
-    assert feed.read(READER, count=2000).covered
+    assert feed.read(READER, 1, Cursor(2000)).covered
     feed.add({READER: [FeedItem(i) for i in range(800, 851)]})
-    found = feed.read(READER, count=2000)
+    found = feed.read(READER, 1, Cursor(2000))
     assert [item.id for item in found.items] == list(range(850, 50, -1))
     assert not found.covered
 
@@ -86,7 +87,7 @@ def test_adding_twice_changes_nothing() -> None:
 
 def test_a_removed_post_is_gone_and_what_is_not_there_is_no_error() -> None:
     build(1, 2, 3)
-    feed.remove([READER, 99], [FeedItem(2), FeedItem(9)])
+    feed.remove({name: [FeedItem(2), FeedItem(9)] for name in (READER, feed.home(99))})
     assert ids() == [3, 1]
 
 
@@ -100,7 +101,7 @@ def test_what_fan_out_adds_while_a_feed_is_built_is_in_it_afterwards() -> None:
 def test_what_is_deleted_while_a_feed_is_built_does_not_come_back_from_the_side_set() -> None:
     mark = feed.begin(READER)
     feed.add({READER: [FeedItem(5)]})
-    feed.remove([READER], [FeedItem(5)])
+    feed.remove({READER: [FeedItem(5)]})
     feed.finish(READER, mark, [FeedItem(1)], complete=True)
     assert ids() == [1]
 
@@ -112,7 +113,7 @@ def test_a_builder_whose_reading_is_out_of_date_stores_nothing() -> None:
     mark = feed.begin(READER)
     redis.client("feeds").flushall()
     assert not feed.finish(READER, mark, [FeedItem(1)], complete=True)
-    assert feed.read(READER, count=20).lowest is None
+    assert feed.read(READER, 1, Cursor(20)).lowest is None
 
 
 def test_of_two_builders_the_first_one_counts_and_nothing_is_lost() -> None:
@@ -129,7 +130,7 @@ def test_a_feed_is_lengthened_only_under_the_lowest_item_the_builder_knew() -> N
     mark = feed.begin(READER)
     assert feed.finish(READER, mark, [FeedItem(8), FeedItem(9)], below=FeedItem(10), complete=True)
     assert ids() == [11, 10, 9, 8]
-    assert feed.read(READER, count=20).covered
+    assert feed.read(READER, 1, Cursor(20)).covered
     mark = feed.begin(READER)
     assert not feed.finish(READER, mark, [FeedItem(1)], below=FeedItem(10), complete=True)
     assert ids() == [11, 10, 9, 8]
@@ -147,12 +148,12 @@ def test_reading_keeps_a_feed_for_seven_days() -> None:
     build(1)
     key = feed.feed_key(READER)
     redis.client("feeds").expire(key, 5)
-    feed.read(READER, count=1)
+    feed.read(READER, 1, Cursor(1))
     assert redis.client("feeds").ttl(key) > 6.9 * 86400
 
 
 def test_feeds_of_many_readers_are_written_at_once() -> None:
-    readers = range(100, 1300)
+    readers = [feed.home(number) for number in range(100, 1300)]
     for reader in readers:
         build(1, reader=reader)
     shared = [FeedItem(2)]
@@ -174,13 +175,13 @@ def test_redis_and_python_skip_the_same_boosts(raw: list[tuple[int, int]]) -> No
     for item in items:
         feed.add({READER: [item]})
     expected = without_repeats([FeedItem(1), *items])
-    assert feed.read(READER, count=2000).items == expected[::-1]
+    assert feed.read(READER, 1, Cursor(2000)).items == expected[::-1]
 
 
 def test_a_boost_is_skipped_when_its_original_is_among_the_newest_forty() -> None:
     build(100)
     feed.add({READER: [FeedItem(200 + i) for i in range(39)]})
-    assert feed.add({READER: [FeedItem(300, 100)], READER + 1: [FeedItem(300, 100)]}) == {300: {READER}}
+    assert feed.add({READER: [FeedItem(300, 100)], OTHER: [FeedItem(300, 100)]}) == {300: {READER}}
     assert 300 not in ids(), "the original is the fortieth"
     feed.add({READER: [FeedItem(400)]})
     assert feed.add({READER: [FeedItem(401, 100)]}) == {}

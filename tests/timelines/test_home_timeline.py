@@ -14,6 +14,7 @@ from accounts.models import Mute, User
 from accounts.services.blocking import block_account, mute_account, unmute_account
 from accounts.services.following import unfollow_account
 from social.kernel import clock, redis
+from social.kernel.cursors import Cursor
 from statuses.models import Status
 from tests.factories import statuses as factory
 from tests.factories.accounts import make_remote
@@ -34,7 +35,7 @@ def ids(person: Person, **params: Any) -> list[int]:
 
 
 def cached(person: Person) -> list[int]:
-    return [item.id for item in feed.read(person.id, count=2000).items]
+    return [item.id for item in feed.read(feed.home(person.id), person.id, Cursor(2000)).items]
 
 
 def posts(person: Person, number: int) -> list[int]:
@@ -123,11 +124,11 @@ def test_a_page_that_ends_below_the_feed_is_full_and_lengthens_it(reader: Person
     follow(reader, author)
     written = posts(author, 60)
     work()
-    mark = feed.begin(reader.id)
-    feed.finish(reader.id, mark, [feed.FeedItem(i) for i in written[-10:]], complete=False)
+    mark = feed.begin(feed.home(reader.id))
+    feed.finish(feed.home(reader.id), mark, [feed.FeedItem(i) for i in written[-10:]], complete=False)
     assert ids(reader, limit=30) == written[:29:-1]
     assert cached(reader) == written[::-1]
-    assert feed.read(reader.id, count=2000).covered, "and now it reaches down to the first post"
+    assert feed.read(feed.home(reader.id), reader.id, Cursor(2000)).covered, "and now it reaches down to the first post"
 
 
 def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
@@ -165,7 +166,7 @@ def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
 
     monkeypatch.setattr(home_service, "find_home_page", read_then_block)
     assert ids(reader) == []
-    assert feed.read(reader.id, count=1).lowest is None
+    assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None
 
 
 def test_a_block_or_mute_hides_at_once_before_the_feed_has_heard_of_it(reader: Person, author: Person) -> None:
@@ -318,7 +319,9 @@ def test_following_somebody_with_more_than_200_posts_leaves_no_gap(reader: Perso
     ids(reader)
     Status.objects.bulk_create(Status(account=author.account, local=True, text="x", content="x") for _ in range(230))
     follow(reader, author)
-    assert feed.read(reader.id, count=1).lowest is None, "the feed is built again rather than left with a hole"
+    assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None, (
+        "the feed is built again rather than left with a hole"
+    )
     assert len(walk(reader, "next", f"{HOME}?limit=40")) == 231
     assert mine[0] in walk(reader, "next", f"{HOME}?limit=40")
 

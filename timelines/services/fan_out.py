@@ -7,8 +7,11 @@ whoever is listening. Every reader is judged by `timelines.policies.home.home_ve
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
 
+from social.kernel.batches import in_batches
 from statuses.events import StatusDeleted, StatusJoinedThread, StatusPublished
 from statuses.models import Status
 from statuses.policies.visibility import FOR_FOLLOWERS, is_listed
@@ -18,6 +21,8 @@ from timelines.queries.fan_out import Readers, list_local_followers, load_reader
 from timelines.services.broadcasting import broadcast_deletions, broadcast_posts
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem
+
+_STEP: Final = 500
 
 
 def fan_out_posts(events: Sequence[StatusPublished]) -> None:
@@ -79,29 +84,51 @@ def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> di
     for row in rows:
         for account in readers.get(row.id, ()):
             posts[account] += (row.id,)
-    return feed.add(
-        {account: shared.setdefault(ids, [items[status_id] for status_id in ids]) for account, ids in posts.items()}
+    accounts = {feed.home(account): account for account in posts}
+    skipped = feed.add(
+        {
+            name: shared.setdefault(posts[account], [items[status_id] for status_id in posts[account]])
+            for name, account in accounts.items()
+        }
     )
+    return {status_id: {accounts[name] for name in names} for status_id, names in skipped.items()}
 
 
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     """Take deleted posts, and every boost of them, out of feeds, and tell the streams.
 
-    Feeds that show a boost which was taken back are built again: they may lack somebody else's boost of the same post.
+    In steps, for a post may have tens of thousands of boosts. Feeds that show a boost which was taken back are built
+    again: they may lack somebody else's boost of the same post.
     Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime
     lost their feed then.
     """
-    items = {event.status_id: (event.account_id, event.reblog_of_id or 0) for event in events}
-    boosts = Status.objects.filter(reblog_of_id__in=list(items)).values_list("id", "account_id", "reblog_of_id")
-    items |= {status_id: (account_id, original or 0) for status_id, account_id, original in boosts}
-    followers = list_local_followers({account_id for account_id, _original in items.values()})
+    deleted = [_Deleted(event.status_id, event.account_id, event.reblog_of_id or 0) for event in events]
     undone = {event.status_id for event in events if event.reblog_of_id is not None}
-    by_author: dict[int, list[FeedItem]] = defaultdict(list)
-    for status_id, (account_id, original) in items.items():
-        by_author[account_id].append(FeedItem(status_id, original))
-    for author, gone in by_author.items():
-        feed.remove(followers[author], [item for item in gone if item.id not in undone])
-        feed.drop_showing(followers[author], [item for item in gone if item.id in undone])
-    public = {row.id: row.local for row in load_rows(items) if is_listed(row.visibility) and row.reblog_of_id is None}
-    readers = {status_id: followers[account_id] for status_id, (account_id, _original) in items.items()}
-    broadcast_deletions(readers, public)
+    boosts = Status.objects.filter(reblog_of_id__one_of=[event.status_id for event in events])
+    rows = boosts.values_list("id", "account_id", "reblog_of_id").iterator(chunk_size=_STEP)
+    boosted = (_Deleted(status_id, account_id, original or 0) for status_id, account_id, original in rows)
+    for batch in in_batches(chain(deleted, boosted), _STEP):
+        _withdraw(batch, undone)
+
+
+class _Deleted(NamedTuple):
+    id: int
+    account_id: int
+    original: int
+
+
+def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
+    """Take some posts out of the feeds of their readers and tell the streams; feeds that show an undone boost are dropped."""
+    followers = list_local_followers({post.account_id for post in posts})
+    gone: dict[str, list[FeedItem]] = defaultdict(list)
+    for post in posts:
+        item = FeedItem(post.id, post.original)
+        if post.id in undone:
+            feed.drop_showing(map(feed.home, followers[post.account_id]), [item])
+        else:
+            for account in followers[post.account_id]:
+                gone[feed.home(account)].append(item)
+    feed.remove(gone)
+    listed = load_rows(post.id for post in posts if not post.original)
+    public = {row.id: row.local for row in listed if is_listed(row.visibility)}
+    broadcast_deletions({post.id: followers[post.account_id] for post in posts}, public)

@@ -27,6 +27,7 @@ def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
     From a feed two queries, else three or four; `statuses.queries.page.fill` adds what showing them takes. Redis may be
     absent. Marks the viewer as active, about twice a day.
     """
+    name = feed.home(viewer_id)
     kept = _slice(viewer_id, cursor)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
@@ -39,8 +40,8 @@ def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
             return page
         # What may no longer be shown leaves the feed; the page is asked for anew, else it would be short, or empty.
         with redis.best_effort("take posts out of a feed"):
-            feed.remove([viewer_id], [item for item in lost if not item.original])
-            feed.drop_showing([viewer_id], [item for item in lost if item.original])
+            feed.remove({name: [item for item in lost if not item.original]})
+            feed.drop_showing([name], [item for item in lost if item.original])
     return _judged(viewer_id, _from_sql(viewer_id, cursor, kept).page, cursor)
 
 
@@ -48,9 +49,7 @@ def _slice(viewer_id: int, cursor: Cursor) -> Slice | None:
     """What the feed has of the page; None when Redis does not answer."""
     found: Slice | None = None
     with redis.best_effort("read a feed"):
-        found = feed.read(
-            viewer_id, count=cursor.limit, before=cursor.before, after=cursor.after, ascending=cursor.ascending
-        )
+        found = feed.read(feed.home(viewer_id), viewer_id, cursor)
     return found
 
 
@@ -60,13 +59,13 @@ def _from_sql(viewer_id: int, cursor: Cursor, kept: Slice | None) -> Found:
         return find_home_page(viewer_id, cursor)
     mark = None
     with redis.best_effort("build a feed"):
-        mark = feed.begin(viewer_id)
+        mark = feed.begin(feed.home(viewer_id))
     found = find_home_page(viewer_id, cursor)
     if mark is not None:
         below = kept.lowest
         items = found.read if below is None else [item for item in found.read if item < below]
         with redis.best_effort("build a feed"):
-            feed.finish(viewer_id, mark, items, below=below, complete=found.complete)
+            feed.finish(feed.home(viewer_id), mark, items, below=below, complete=found.complete)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from accounts.events import (
     AccountBlocked,
@@ -18,7 +18,7 @@ from accounts.events import (
 from timelines.services.broadcasting import announce_relations, end_token, review_user
 from timelines.stores import feed
 
-RelationEvent = AccountUnfollowed | AccountBlocked | AccountUnblocked | AccountMuted | AccountUnmuted
+OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted
 
 
 def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
@@ -27,18 +27,25 @@ def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) ->
     Adding the new posts alone would not do: what others have answered to the one now followed belongs into the home
     timeline from now on as well, and a feed never lacks what SQL would show. Raises RedisError.
     """
-    feed.drop({event.account_id for event in events})
+    feed.drop({feed.home(event.account_id) for event in events})
 
 
-def forget_feeds(events: Sequence[RelationEvent]) -> None:
-    """Forget the feeds that an ended follow, a block or a mute touches, on both sides, and what streams remember of
-    them.
-
-    They are built again, without or with the posts in question, when somebody looks. Raises RedisError.
+def forget_own_feeds(events: Sequence[OneSided]) -> None:
+    """Forget the feed of somebody who ended a follow or changed a mute, and what their streams remember. It is built again,
+    without or with the posts in question, when they look. The other one's feed is none of theirs to throw away.
+    Raises RedisError.
     """
-    accounts = {account for event in events for account in (event.account_id, event.target_id)}
-    feed.drop(accounts)
-    announce_relations(accounts)
+    _forget({event.account_id for event in events})
+
+
+def forget_both_feeds(events: Sequence[AccountBlocked | AccountUnblocked]) -> None:
+    """As `forget_own_feeds`, on both sides: after a block neither sees the other. Raises RedisError."""
+    _forget({account for event in events for account in (event.account_id, event.target_id)})
+
+
+def _forget(account_ids: Collection[int]) -> None:
+    feed.drop(map(feed.home, account_ids))
+    announce_relations(account_ids)
 
 
 def end_streams_of_tokens(events: Sequence[TokenRevoked]) -> None:

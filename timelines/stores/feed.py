@@ -1,4 +1,6 @@
-"""Knows how a home feed is kept in Redis: a sorted set of post ids that may vanish at any time.
+"""Knows how a feed is kept in Redis: a sorted set of post ids that may vanish at any time.
+
+A feed is addressed by its name, such as `home:12` (`home`): home timelines and lists are kept alike.
 
 A feed is a cache with one promise: **above its lowest item nothing is missing**. The lowest item may be the floor, a
 mark that says there is nothing older at all. Whoever reads below the lowest item asks SQL.
@@ -23,10 +25,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import islice
 from typing import Final, NamedTuple
 
 from social.kernel import redis
+from social.kernel.batches import in_batches
+from social.kernel.cursors import Cursor
 
 MAX_ITEMS: Final = 800
 """Items of one feed (contract, behaviours section 11)."""
@@ -82,7 +85,7 @@ def _forget_all() -> None:
     """Drop every feed, then load the scripts. Two processes may do this at once: feeds that vanish are built again."""
     connected = redis.client("feeds")
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
-    while batch := list(islice(keys, _KEYS_PER_CALL)):
+    for batch in in_batches(keys, _KEYS_PER_CALL):
         connected.unlink(*batch)
     for script in (_READ, _ADD, _REMOVE, _DROP_SHOWING, _FINISH):
         script.load()
@@ -213,9 +216,14 @@ return stored
 )
 
 
-def feed_key(account_id: int | str) -> str:
-    """Where the account's home feed is."""
-    return redis.key("feeds", "home", account_id)
+def home(account_id: int) -> str:
+    """The name of an account's home feed."""
+    return f"home:{account_id}"
+
+
+def feed_key(name: str) -> str:
+    """Where the feed of this name is."""
+    return redis.key("feeds", "feed", name)
 
 
 def _presence_key(account_id: int) -> str:
@@ -227,23 +235,22 @@ def mark_present(account_id: int) -> None:
     redis.client("feeds").set(_presence_key(account_id), 1, ex=_PRESENCE_SECONDS)
 
 
-def read(
-    account_id: int, *, count: int, before: int | None = None, after: int | None = None, ascending: bool = False
-) -> Slice:
-    """Up to `count` items between the bounds (exclusive), newest first, or oldest first with `ascending`.
+def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
+    """What the feed holds at the cursor, in its direction; `reader_id` is the account whose presence matters.
 
     Reading keeps the feed for another seven days. Raises RedisError.
     """
+    before, after = cursor.before, cursor.after
     lower = b"(" + (_FLOOR if after is None else after.to_bytes(8) + b"\xff" * 8)
     upper = b"+" if before is None else b"(" + before.to_bytes(8)
     answer = _READ(
-        [feed_key(account_id), _presence_key(account_id)],
-        [int(ACTIVE.total_seconds()), "up" if ascending else "down", lower, upper, count],
+        [feed_key(name), _presence_key(reader_id)],
+        [int(ACTIVE.total_seconds()), "up" if cursor.ascending else "down", lower, upper, cursor.limit],
     )
     if len(answer) == 1:
         return Slice([], False, None, bool(answer[0]))
     items, lowest = _unpacked(answer[2]), FeedItem(*_PAIR.unpack(answer[1]))
-    covered = (after or 0) >= lowest.id or (not ascending and len(items) >= count)
+    covered = (after or 0) >= lowest.id or (not cursor.ascending and len(items) >= cursor.limit)
     return Slice(items, covered, lowest, bool(answer[0]))
 
 
@@ -252,53 +259,51 @@ def is_present(account_id: int) -> bool:
     return bool(redis.client("feeds").exists(_presence_key(account_id)))
 
 
-def add(items: Mapping[int, Sequence[FeedItem]]) -> dict[int, set[int]]:
-    """Add posts to the feeds of accounts (by id), skipping repeated boosts; only feeds that exist or are being built.
+def add(items: Mapping[str, Sequence[FeedItem]]) -> dict[int, set[str]]:
+    """Add posts to feeds (by name), skipping repeated boosts; only feeds that exist or are being built.
 
-    Returns the accounts whose feeds skipped a boost, by the boost's id. Adding twice changes nothing. Raises RedisError.
+    Returns the feeds that skipped a boost, by the boost's id. Adding twice changes nothing. Raises RedisError.
     """
-    skipped: dict[int, set[int]] = defaultdict(set)
-    accounts = iter(items)
-    while batch := list(islice(accounts, _KEYS_PER_CALL)):
-        # Accounts that get the same posts share one encoding.
-        packed = {id(items[account]): _packed(sorted(items[account])) for account in batch}
-        values = [packed[id(items[account])] for account in batch]
-        answer = iter(_ADD([feed_key(account) for account in batch], [MAX_ITEMS, WINDOW, *values]))
+    skipped: dict[int, set[str]] = defaultdict(set)
+    for batch in in_batches(items, _KEYS_PER_CALL):
+        # Feeds that get the same posts share one encoding.
+        packed = {id(items[name]): _packed(sorted(items[name])) for name in batch}
+        values = [packed[id(items[name])] for name in batch]
+        answer = iter(_ADD([feed_key(name) for name in batch], [MAX_ITEMS, WINDOW, *values]))
         for place, item in zip(answer, answer, strict=True):
             skipped[_unpacked(item)[0].id].add(batch[place - 1])
     return skipped
 
 
-def remove(account_ids: Iterable[int], items: Sequence[FeedItem]) -> None:
-    """Take posts out of the feeds of accounts; what is not there is no error. Raises RedisError."""
-    data, accounts = _packed(items), iter(account_ids)
-    while data and (batch := list(islice(accounts, _KEYS_PER_CALL))):
-        _REMOVE([feed_key(account) for account in batch], [data] * len(batch))
+def remove(items: Mapping[str, Sequence[FeedItem]]) -> None:
+    """Take posts out of feeds (by name); what is not there is no error. Raises RedisError."""
+    for batch in in_batches((name for name, gone in items.items() if gone), _KEYS_PER_CALL):
+        _REMOVE([feed_key(name) for name in batch], [_packed(items[name]) for name in batch])
 
 
-def drop_showing(account_ids: Iterable[int], boosts: Sequence[FeedItem]) -> None:
-    """Forget those feeds of accounts that show one of the boosts: another boost of the same post may have been skipped
-    for its sake, and belongs into the feed once it is gone. Raises RedisError.
+def drop_showing(names: Iterable[str], boosts: Sequence[FeedItem]) -> None:
+    """Forget those of the feeds that show one of the boosts: another boost of the same post may have been skipped for its
+    sake, and belongs into the feed once it is gone. Raises RedisError.
     """
-    data, accounts = _packed(boosts), iter(account_ids)
-    while data and (batch := list(islice(accounts, _KEYS_PER_CALL))):
-        _DROP_SHOWING([feed_key(account) for account in batch], [data])
+    data = _packed(boosts)
+    for batch in in_batches(names if data else (), _KEYS_PER_CALL):
+        _DROP_SHOWING([feed_key(name) for name in batch], [data])
 
 
-def drop(account_ids: Iterable[int]) -> None:
+def drop(names: Iterable[str]) -> None:
     """Forget whole feeds, and what builders of them have read. They are built again when somebody looks.
 
     Raises RedisError.
     """
-    keys = [key for account in account_ids for key in (feed_key(account), f"{feed_key(account)}:build")]
-    if keys:
-        redis.client("feeds").unlink(*keys)
+    for batch in in_batches(names, _KEYS_PER_CALL):
+        keys = map(feed_key, batch)
+        redis.client("feeds").unlink(*(each for key in keys for each in (key, f"{key}:build")))
 
 
-def begin(account_id: int) -> bytes:
+def begin(name: str) -> bytes:
     """Announce a builder; returns its mark. Call it **before** reading SQL. Raises RedisError."""
     mark = b"mark:" + secrets.token_bytes(12)
-    build = f"{feed_key(account_id)}:build"
+    build = f"{feed_key(name)}:build"
     pipeline = redis.client("feeds").pipeline(transaction=True)
     pipeline.zadd(build, {mark: 0})
     pipeline.expire(build, _BUILD_SECONDS)
@@ -306,9 +311,7 @@ def begin(account_id: int) -> bytes:
     return mark
 
 
-def finish(
-    account_id: int, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool
-) -> bool:
+def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
     """Store what a builder has read; with `below` append it under the feed's lowest item as the builder knew it.
 
     `complete`: there is nothing older than `items`. False when it was not stored: another builder was first, the feed
@@ -317,4 +320,4 @@ def finish(
     known = b"" if below is None else below.packed()
     ttl = int(ACTIVE.total_seconds())
     arguments: list[bytes | int | str | float] = [mark, MAX_ITEMS, ttl, known, _packed(items), int(complete)]
-    return bool(_FINISH([feed_key(account_id)], arguments))
+    return bool(_FINISH([feed_key(name)], arguments))

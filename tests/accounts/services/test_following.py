@@ -8,11 +8,14 @@ from threading import Event
 import pytest
 from django.db import connection, transaction
 
-from accounts.models import Follow, FollowRequest, User
-from accounts.services import profiles
-from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.models import AccountStat, Follow, FollowRequest, User
+from accounts.services import follow_requests, profiles
+from accounts.services.following import FollowWish, follow_account, pair_name, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
+from social.kernel import clock
+from social.kernel.locks import lock
 from tests.factories.accounts import make_account, make_user
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,14 +31,14 @@ def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytes
     target, early, late = make_user(locked=True), make_account(), make_account()
     follow_account(account=early, target=target.account, wish=FollowWish())
     accepted, asked = Event(), Event()
-    original = profiles._accept_pending
+    original = profiles.accept_waiting
 
-    def accept_and_wait(account: profiles.Account) -> None:
-        original(account)
+    def accept_and_wait(account_id: int) -> None:
+        original(account_id)
         accepted.set()
         asked.wait(1)  # the one who asks should not get through before the commit: a second is all it is given
 
-    monkeypatch.setattr(profiles, "_accept_pending", accept_and_wait)
+    monkeypatch.setattr(profiles, "accept_waiting", accept_and_wait)
 
     with ThreadPoolExecutor(1) as pool:
         unlocking = pool.submit(_unlock, target)
@@ -60,3 +63,80 @@ def test_a_request_that_is_withdrawn_while_the_account_unlocks_makes_no_follow()
                 unlocking.result(0.5)
         unlocking.result(10)
     assert set(Follow.objects.values_list("account_id", flat=True)) == {other.id}
+
+
+def test_unlocking_leaves_the_requests_of_limited_people_waiting() -> None:
+    target, asking, limited = make_user(locked=True), make_account(), make_account(limited_at=clock.now())
+    for account in (asking, limited):
+        follow_account(account=account, target=target.account, wish=FollowWish())
+    update_profile(user=target, change=ProfileChange(locked=False))
+    work()
+    assert set(Follow.objects.values_list("account_id", flat=True)) == {asking.id}
+    assert set(FollowRequest.objects.values_list("account_id", flat=True)) == {limited.id}
+
+
+def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
+    account, target = make_account(), make_account()
+
+    def follow() -> None:
+        try:
+            follow_account(account=account, target=target, wish=FollowWish())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            # Whatever changes between the two is decided under their lock: neither gets past it while it is held.
+            lock(pair_name(account.id, target.id))
+            calls = [pool.submit(follow) for _call in range(2)]
+            with pytest.raises(TimeoutError):
+                calls[0].result(0.5)
+            assert not Follow.objects.exists()
+        for call in calls:
+            call.result(10)
+    assert Follow.objects.count() == 1
+    assert AccountStat.objects.get(account=target).followers_count == 1
+
+
+def test_many_requests_are_accepted_in_steps_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow_requests, "STEP", 3)
+    target = make_user(locked=True)
+    asking = [make_account() for _number in range(8)]
+    for account in asking:
+        follow_account(account=account, target=target.account, wish=FollowWish())
+    update_profile(user=target, change=ProfileChange(locked=False))
+    assert Follow.objects.count() == 3
+    work()
+    assert set(Follow.objects.values_list("account_id", flat=True)) == {account.id for account in asking}
+    assert AccountStat.objects.get(account=target.account).followers_count == 8
+
+
+def test_an_account_that_is_locked_again_meanwhile_keeps_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow_requests, "STEP", 2)
+    target = make_user(locked=True)
+    for _number in range(3):
+        follow_account(account=make_account(), target=target.account, wish=FollowWish())
+    update_profile(user=target, change=ProfileChange(locked=False))
+    update_profile(user=target, change=ProfileChange(locked=True))
+    work()
+    assert (Follow.objects.count(), FollowRequest.objects.count()) == (2, 1)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(600)
+def test_an_account_with_20000_requests_can_be_unlocked() -> None:
+    target = make_user(locked=True)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO accounts_account (username, domain, uri) SELECT 'a' || n, 'many.example', 'https://many.example/' || n"
+            " FROM generate_series(1, 20000) n"
+        )
+        cursor.execute(
+            "INSERT INTO accounts_followrequest (account_id, target_id) SELECT id, %s FROM accounts_account"
+            " WHERE domain = 'many.example'",
+            [target.account_id],
+        )
+    update_profile(user=target, change=ProfileChange(locked=False))
+    work(rounds=1000)
+    assert Follow.objects.count() == 20_000
+    assert not FollowRequest.objects.exists()
