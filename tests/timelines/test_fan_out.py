@@ -9,14 +9,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Follow
+from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
+from accounts.services.following import unfollow_account
 from social.kernel import redis
 from social.kernel.cursors import Cursor
 from social.kernel.outbox import OutboxRow, drain
 from statuses.events import StatusPublished
 from statuses.models import Status
+from statuses.services.deleting import delete_status
 from tests.factories import statuses as factory
 from tests.factories.statuses import make_reblog, make_status
-from tests.timelines.conftest import Person, person, work
+from tests.timelines.conftest import Person, follow, person, work
 from timelines.services.fan_out import fan_out_posts
 from timelines.stores import feed
 
@@ -119,3 +122,58 @@ def test_while_redis_is_away_the_posts_wait_in_the_outbox(reader: Person, author
     drain("feeds")
     assert cached(reader) == [status.id]
     assert not waiting.exists()
+
+
+def test_a_deletion_with_many_boosts_takes_few_calls_of_redis(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    status = make_status(person().account)
+    boosters = [person() for _number in range(12)]
+    for booster in boosters:
+        factory.follow(reader.account, booster.account)
+        make_reblog(booster.account, status)
+    work()
+    calls = []
+    script = feed._REMOVE
+
+    def counted(keys: list[str], arguments: list[Any]) -> Any:
+        calls.append(len(keys))
+        return script(keys, arguments)
+
+    monkeypatch.setattr(feed, "_REMOVE", counted)
+    delete_status(status_id=status.id)
+    work()
+    assert len(calls) == 1
+    assert calls[0] >= len(boosters) + 1, "all feeds at once"
+
+
+@pytest.mark.parametrize("change", [unfollow_account, mute_account, unmute_account])
+def test_nobody_makes_the_feed_of_somebody_else_be_built_again(reader: Person, author: Person, change: Any) -> None:
+    follow(reader, author)
+    if change is unmute_account:
+        mute_account(account=reader.account, target=author.account)
+    work()
+    for one in (reader, author):
+        an_empty_feed(one)
+    change(account=reader.account, target=author.account)
+    work()
+    names = [feed.feed_key(feed.home(one.id)) for one in (reader, author)]
+    assert [redis.client("feeds").exists(name) for name in names] == [0, 1]
+
+
+@pytest.mark.parametrize("change", [block_account, unblock_account])
+def test_a_block_has_the_feeds_of_both_built_again(reader: Person, author: Person, change: Any) -> None:
+    if change is unblock_account:
+        block_account(account=reader.account, target=author.account)
+    work()
+    for one in (reader, author):
+        an_empty_feed(one)
+    change(account=reader.account, target=author.account)
+    work()
+    names = [feed.feed_key(feed.home(one.id)) for one in (reader, author)]
+    assert [redis.client("feeds").exists(name) for name in names] == [0, 0]
+
+
+def test_a_feed_of_another_name_is_kept_by_the_same_code(reader: Person) -> None:
+    feed.finish("list:5", feed.begin("list:5"), [feed.FeedItem(1)], complete=True)
+    feed.add({"list:5": [feed.FeedItem(2)], feed.home(5): [feed.FeedItem(2)]})
+    assert [item.id for item in feed.read("list:5", reader.id, Cursor(20)).items] == [2, 1]
+    assert feed.read(feed.home(5), reader.id, Cursor(20)).lowest is None

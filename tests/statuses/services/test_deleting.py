@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from accounts.models import Account, AccountStat
 from statuses.events import StatusDeleted
 from statuses.models import MediaAttachment, Status
 from statuses.queries.statuses import list_statuses
+from statuses.services import deleting
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import counts, make_media, make_reblog, make_remote_status, make_status
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +45,41 @@ def test_its_boosts_vanish_with_it(alice: Account, bob: Account, announced: list
     assert not Status.objects.filter(deleted_at=None).exists()
     assert len(announced) == 1
     assert _posts(bob) == 0
+
+
+def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
+    alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deleting, "STEP", 2)
+    status = make_status(alice)
+    boosters = [make_remote() for _number in range(5)]
+    for booster in boosters:
+        make_reblog(booster, status)
+    delete_status(status_id=status.id)
+    assert Status.objects.filter(deleted_at=None).count() == 3
+    assert not list_statuses(alice.id).exists()
+    work()
+    assert not Status.objects.filter(deleted_at=None).exists()
+    assert [_posts(booster) for booster in boosters] == [0] * 5
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(600)
+def test_a_post_with_65536_boosts_can_be_deleted(alice: Account) -> None:
+    status = make_status(alice)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO accounts_account (username, domain, uri) SELECT 'a' || n, 'many.example', 'https://many.example/' || n"
+            " FROM generate_series(1, 65536) n"
+        )
+        cursor.execute(
+            "INSERT INTO statuses_status (account_id, reblog_of_id, uri, visibility, local) SELECT id, %s, uri || '/boost',"
+            " 'public', FALSE FROM accounts_account WHERE domain = 'many.example'",
+            [status.id],
+        )
+    delete_status(status_id=status.id)
+    work(rounds=1000)
+    assert not Status.objects.filter(deleted_at=None).exists()
 
 
 def test_deleting_a_boost_leaves_the_post(alice: Account, bob: Account, announced: list[Any]) -> None:
