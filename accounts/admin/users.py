@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
@@ -17,6 +17,7 @@ from accounts.admin.accounts import account_link, matching
 from accounts.admin.roles import role_name
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.staff import Staff, can, staff_of
 from accounts.services import staff
 from social.api.staff import ReadOnlyAdmin
 from social.api.staff_columns import NOTHING, ConditionFilter, address, lines, mark, shown
@@ -51,6 +52,12 @@ class RoleFilter(admin.SimpleListFilter):
         """Those who have it."""
         value = self.value() or ""
         return queryset.filter(role_id=int(value)) if value.removeprefix("-").isdecimal() else queryset
+
+
+def acting(request: HttpRequest) -> Staff:
+    """Whoever works in the admin, for the services."""
+    user: Any = request.user
+    return staff_of(user)
 
 
 def _state(user: Any) -> SafeString:
@@ -135,24 +142,16 @@ class UserAdmin(ReadOnlyAdmin):
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
         """Whether the role may act on users."""
-        user: Any = request.user
-        return bool(user.role.can(Permission.MANAGE_USERS))
-
-    def _below(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        me: Any = request.user
-        below = queryset.filter(role__position__lt=me.role.position)
-        if queryset.count() > below.count():
-            text = _("Some of them have a role you do not outrank: nothing was done to those.")
-            self.message_user(request, text, messages.WARNING)
-        return below
+        return can(acting(request), Permission.MANAGE_USERS)
 
     @admin.action(description=gettext_lazy("Let the chosen users in"), permissions=["manage"])
     def approve(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
         """Approve."""
+        by = acting(request)
         return self.each(
             request,
-            self._below(request, queryset),
-            lambda user: staff.approve(user=user),
+            queryset,
+            lambda user: staff.approve(by=by, user=user),
             verb="approve",
             done=lambda count: ngettext("%(count)d user was let in.", "%(count)d users were let in.", count),
         )
@@ -160,10 +159,11 @@ class UserAdmin(ReadOnlyAdmin):
     @admin.action(description=gettext_lazy("Take their e-mail addresses for confirmed"), permissions=["manage"])
     def confirm(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
         """Confirm."""
+        by = acting(request)
         return self.each(
             request,
-            self._below(request, queryset),
-            lambda user: staff.confirm(user=user),
+            queryset,
+            lambda user: staff.confirm(by=by, user=user),
             verb="confirm",
             done=lambda count: ngettext(
                 "%(count)d e-mail address counts as confirmed.", "%(count)d e-mail addresses count as confirmed.", count
@@ -174,10 +174,11 @@ class UserAdmin(ReadOnlyAdmin):
     @admin.action(description=gettext_lazy("Disable: refuse sign-in and every request"), permissions=["manage"])
     def disable(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
         """Disable."""
+        by = acting(request)
         return self.each(
             request,
-            self._below(request, queryset),
-            lambda user: staff.disable(user=user),
+            queryset,
+            lambda user: staff.disable(by=by, user=user),
             verb="disable",
             done=lambda count: ngettext("%(count)d user was disabled.", "%(count)d users were disabled.", count),
             question=gettext_lazy("Disable these users? They are signed out everywhere and cannot sign in."),
@@ -186,10 +187,11 @@ class UserAdmin(ReadOnlyAdmin):
     @admin.action(description=gettext_lazy("Enable again"), permissions=["manage"])
     def enable(self, request: HttpRequest, queryset: QuerySet[User]) -> TemplateResponse | None:
         """Enable."""
+        by = acting(request)
         return self.each(
             request,
-            self._below(request, queryset),
-            lambda user: staff.enable(user=user),
+            queryset,
+            lambda user: staff.enable(by=by, user=user),
             verb="enable",
             done=lambda count: ngettext(
                 "%(count)d user can sign in again.", "%(count)d users can sign in again.", count

@@ -31,6 +31,17 @@ ROLES = [
 ]  # fmt: skip
 
 
+# TRUNCATE, with which tests empty tables, fires no trigger of rows.
+APPEND_ONLY = """
+CREATE FUNCTION accounts_audit_is_kept() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'rows of accounts_auditentry are neither changed nor deleted';
+END $$;
+CREATE TRIGGER accounts_audit_is_kept BEFORE UPDATE OR DELETE ON accounts_auditentry
+  FOR EACH ROW EXECUTE FUNCTION accounts_audit_is_kept();
+"""
+
+
 def create_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Insert the roles with fixed ids and let the sequence go on after them."""
     role = apps.get_model("accounts", "Role")
@@ -1254,5 +1265,26 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("tag", "day", "account"), name="accounts_taguse_key")],
             },
         ),
+        migrations.CreateModel(
+            name="AuditEntry",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("account_id", models.BigIntegerField(null=True)),
+                ("account_name", models.TextField()),
+                ("action", models.TextField()),
+                ("target_type", models.TextField()),
+                ("target_id", models.BigIntegerField()),
+                ("target_name", models.TextField()),
+                ("details", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
+                    models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
+                ],
+            },
+        ),
+        migrations.RunSQL(APPEND_ONLY, migrations.RunSQL.noop),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

@@ -1,6 +1,7 @@
 """Lists the tables of people: accounts, users, tokens, follows and what decides who may sign up."""
 
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
+from accounts.models.audit import AuditEntry
 from accounts.models.block import AccountDomainBlock, Block, Mute
 from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
@@ -23,6 +24,7 @@ __all__ = [
     "AccountStat",
     "ActorType",
     "Application",
+    "AuditEntry",
     "Block",
     "Collection",
     "CollectionItem",

@@ -1,7 +1,12 @@
-"""What operators do to users: roles, approval, confirmation, disabling. Effective at once, in every process."""
+"""What staff and operators do to users: roles, approval, confirmation, disabling. Effective at once, in every process.
+
+Each asks whether `by` may do it and writes the audit row itself, whichever page or command it was called from.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -10,14 +15,17 @@ from django.utils.translation import gettext as _
 
 from accounts.events import UserApproved
 from accounts.models import Role, User
-from accounts.models.user import EVERYONE_ROLE_ID
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.sign_up import password_errors
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.sessions import announce_state, change_password, end_sessions
 from accounts.services.tokens import close_streams
 from social.kernel import clock
-from social.kernel.errors import Invalid
+from social.kernel.errors import Conflict, Invalid
 from social.kernel.events import publish
+from social.kernel.locks import lock
 
 
 def find_role(name: str) -> Role:
@@ -29,46 +37,88 @@ def find_role(name: str) -> Role:
     return role
 
 
-def set_role(*, user: User, role: Role | None) -> None:
-    """Give a role, or take every role away. The account's cached entity is renewed: roles show there."""
-    _update(user, role_id=role.id if role is not None else EVERYONE_ROLE_ID)
+def set_role(*, by: Staff, user: User, role: Role | None) -> None:
+    """Give a role, or take every role away. The account's cached entity is renewed: roles show there.
+
+    Who gives a role stands above it. Raises Forbidden, and Conflict for the last one who may do everything.
+    """
+    given = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
+    with _acting(by, user, "change_role", Permission.MANAGE_ROLES, role=given.name) as locked:
+        require(by, Permission.MANAGE_ROLES, over=given)
+        if not given.can(Permission.ADMINISTRATOR):
+            _keep_one_administrator(locked)
+        _update(user, role_id=given.id)
 
 
-def approve(*, user: User) -> None:
-    """Let a pending user in. Announces UserApproved, once: the mail that sign-up has promised."""
-    with transaction.atomic():
-        waiting = User.objects.select_for_update().filter(pk=user.pk, approved=False).exists()
+def approve(*, by: Staff, user: User) -> None:
+    """Let a pending user in. Announces UserApproved, once: the mail that sign-up has promised. Raises Forbidden."""
+    with _acting(by, user, "approve") as locked:
         _update(user, approved=True)
-        if waiting:
+        if not locked.approved:
             publish(UserApproved(user_id=user.pk))
 
 
-def confirm(*, user: User) -> None:
-    """Take the user's e-mail address for confirmed."""
-    with transaction.atomic():
+def confirm(*, by: Staff, user: User) -> None:
+    """Take the user's e-mail address for confirmed. Raises Forbidden."""
+    with _acting(by, user, "confirm"):
         EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"primary": True, "verified": True})
         _update(user)
 
 
-def disable(*, user: User) -> None:
-    """Refuse sign-in and API calls: sessions and streams end, tokens stay and answer 403 (behaviours section 18)."""
-    with transaction.atomic():
+def disable(*, by: Staff, user: User) -> None:
+    """Refuse sign-in and API calls: sessions and streams end, tokens stay and answer 403 (behaviours section 18).
+
+    Raises Forbidden, and Conflict for the last one who may do everything.
+    """
+    with _acting(by, user, "disable") as locked:
+        _keep_one_administrator(locked)
         _update(user, disabled_at=clock.now())
         end_sessions(user=user)
         close_streams(user=user)
 
 
-def enable(*, user: User) -> None:
-    """Undo `disable`."""
-    _update(user, disabled_at=None)
+def enable(*, by: Staff, user: User) -> None:
+    """Undo `disable`. Raises Forbidden."""
+    with _acting(by, user, "enable"):
+        _update(user, disabled_at=None)
 
 
-def set_password(*, user: User, password: str) -> None:
-    """A new password: every session, token and stream of the user ends (security row 24). Raises Invalid."""
+def set_password(*, by: Staff, user: User, password: str) -> None:
+    """A new password: every session, token and stream of the user ends (security row 24). Raises Forbidden, Invalid."""
     errors = password_errors(password)
     if errors:
         raise Invalid.of(errors, details=True)
-    change_password(user=user, password=password)
+    with _acting(by, user, "reset_password", Permission.MANAGE_USER_ACCESS):
+        change_password(user=user, password=password)
+
+
+@contextmanager
+def _acting(
+    by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
+) -> Iterator[User]:
+    """One transaction: the user's row locked and as it is now, what `by` may do asked of it, and the audit row."""
+    with transaction.atomic():
+        locked = User.objects.select_for_update(of=("self",)).select_related("role", "account").get(pk=user.pk)
+        require(by, permission, over=locked.role)
+        yield locked
+        record(
+            by=by,
+            action=action,
+            target_type="User",
+            target_id=locked.pk,
+            target_name=f"@{locked.account.username}",
+            **details,
+        )
+
+
+def _keep_one_administrator(user: User) -> None:
+    if user.disabled_at is not None or not user.role.can(Permission.ADMINISTRATOR):
+        return
+    # Two who take the right from each other at the same moment would leave nobody.
+    lock("staff:administrators")
+    others = User.objects.filter(disabled_at=None).exclude(pk=user.pk).select_related("role")
+    if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):
+        raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
 
 
 def _update(user: User, **values: Any) -> None:

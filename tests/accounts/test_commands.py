@@ -71,8 +71,12 @@ def test_bad_input_gets_one_clear_sentence_and_makes_nothing(wrong: tuple[str, .
 def test_a_role_is_given_and_taken() -> None:
     create("alice", "--role", "Owner", "--confirmed", "--token", "read")
     assert User.objects.get().is_staff
+    for refused in (("--role", "none"), ("--role", "Moderator"), ("--disable",)):
+        with pytest.raises(CommandError, match="the last person who may do everything"):
+            run("modify_account", "alice", *refused)
+    create("bob", "--role", "Owner")
     assert run("modify_account", "alice", "--role", "none")["role"] == ""
-    assert not User.objects.get().is_staff
+    assert not User.objects.get(account__username="alice").is_staff
 
 
 @pytest.mark.django_db(transaction=True)

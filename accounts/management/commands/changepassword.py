@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.policies.staff import OPERATOR
 from accounts.services.staff import set_password
 from social.kernel.errors import KernelError
 
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         if getpass.getpass(_("New password, once more") + ": ") != password:
             raise CommandError(_("The two passwords differ; nothing was changed."))
         try:
-            set_password(user=user, password=password)
+            set_password(by=OPERATOR, user=user, password=password)
         except KernelError as error:
             raise CommandError(error.message) from None
         self.stdout.write(_("The password of @%(name)s was changed.") % {"name": user.account.username})

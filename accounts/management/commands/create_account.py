@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.policies.sign_up import SignUpDraft
+from accounts.policies.staff import OPERATOR
 from accounts.services.applications import command_line_application
 from accounts.services.signing_up import sign_up
 from accounts.services.staff import confirm, find_role, set_role
@@ -54,9 +55,9 @@ class Command(BaseCommand):
         elif user.email.lower() != options["email"].lower():
             raise CommandError(_("@%(name)s exists with another e-mail address.") % {"name": user.account.username})
         elif options["confirmed"]:
-            confirm(user=user)
+            confirm(by=OPERATOR, user=user)
         if role is not None:
-            set_role(user=user, role=role)
+            set_role(by=OPERATOR, user=user, role=role)
         if options["token"]:
             answer["access_token"] = issue_token(
                 application=command_line_application(), user=user, scopes=options["token"].split()

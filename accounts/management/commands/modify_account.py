@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.policies.staff import OPERATOR
 from accounts.services import staff
 from social.kernel.errors import KernelError
 
@@ -42,19 +43,20 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
         if options["role"]:
-            staff.set_role(user=user, role=None if options["role"] == "none" else staff.find_role(options["role"]))
+            role = None if options["role"] == "none" else staff.find_role(options["role"])
+            staff.set_role(by=OPERATOR, user=user, role=role)
         if options["approve"]:
-            staff.approve(user=user)
+            staff.approve(by=OPERATOR, user=user)
         if options["confirm"]:
-            staff.confirm(user=user)
+            staff.confirm(by=OPERATOR, user=user)
         if options["disable"]:
-            staff.disable(user=user)
+            staff.disable(by=OPERATOR, user=user)
         if options["enable"]:
-            staff.enable(user=user)
+            staff.enable(by=OPERATOR, user=user)
         answer: dict[str, Any] = {}
         if options["reset_password"]:
             answer["password"] = secrets.token_urlsafe(18)
-            staff.set_password(user=user, password=answer["password"])
+            staff.set_password(by=OPERATOR, user=user, password=answer["password"])
         user = User.objects.select_related("account", "role").get(id=user.id)
         return {
             "id": str(user.account_id),

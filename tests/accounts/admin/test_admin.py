@@ -203,7 +203,8 @@ def test_nobody_acts_on_somebody_who_ranks_as_high(moderator: User, owner: User)
     )
     disabled = User.objects.filter(disabled_at__isnull=False)
     assert [user.account.username for user in disabled] == ["person"]
-    assert "a role you do not outrank" in page.content.decode()
+    assert page.content.decode().count("They have a role that you do not outrank.") == 3
+    assert "1 user was disabled." in page.content.decode()
 
 
 def test_people_who_wait_are_found_and_let_in_without_a_question(moderator: User) -> None:

@@ -11,6 +11,7 @@ from django.test import Client
 
 from accounts.events import ConfirmationRequested
 from accounts.models import AccessToken, User
+from accounts.policies.staff import OPERATOR
 from accounts.services import staff
 from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
 from accounts.services.tokens import issue_token
@@ -192,8 +193,8 @@ def test_the_mail_that_sign_up_promises_is_sent_once_when_somebody_is_let_in(
     user = User.objects.get()
     work()
     assert mailoutbox == []
-    staff.approve(user=user)
-    staff.approve(user=user)
+    staff.approve(by=OPERATOR, user=user)
+    staff.approve(by=OPERATOR, user=user)
     work()
     (mail,) = mailoutbox
     assert mail.to == ["grace@example.com"]

@@ -1,0 +1,35 @@
+"""Knows what staff have done: rows that are added and never changed."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from social.kernel import clock
+
+
+class AuditEntry(models.Model):
+    """One thing that one member of the staff, or the operator at the command line, did to one target.
+
+    Names are kept beside the ids: they are read when the rows they belonged to may be gone. The database refuses to
+    change or delete a row.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    # None: the operator.
+    account_id = models.BigIntegerField(null=True)
+    account_name = models.TextField()
+    action = models.TextField()
+    target_type = models.TextField()
+    target_id = models.BigIntegerField()
+    target_name = models.TextField()
+    details = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
+            models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_name} {self.action} {self.target_type} {self.target_name}"

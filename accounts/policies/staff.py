@@ -1,0 +1,51 @@
+"""Knows who may do what to whom: the permissions of a role, and that one acts only on those one outranks.
+
+Source: contract, entities "Role"; behaviours section 18.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+from accounts.models.user import Permission
+from social.kernel.errors import Forbidden
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Somebody who acts: a person with a role, or the operator (`account_id` None), who outranks everybody."""
+
+    account_id: int | None
+    name: str
+    permissions: int
+    position: int | None
+
+
+OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)
+"""Whoever can run commands on the server."""
+
+
+def staff_of(user: User) -> Staff:
+    """A user, whose account and role are loaded, as one who acts."""
+    return Staff(user.account_id, f"@{user.account.username}", user.role.permissions, user.role.position)
+
+
+def can(by: Staff, permission: Permission) -> bool:
+    """Whether their role grants a permission; administrators may do everything."""
+    return bool(by.permissions & (Permission.ADMINISTRATOR | permission))
+
+
+def outranks(by: Staff, role: Role) -> bool:
+    """Whether they stand above everybody who has this role: as high is not enough, so nobody acts on themselves."""
+    return by.position is None or by.position > role.position
+
+
+def require(by: Staff, permission: Permission, *, over: Role | None = None) -> None:
+    """Refuse what they may not do, at all or to somebody with the role `over`. Raises Forbidden."""
+    if not can(by, permission):
+        raise Forbidden(_("Your role does not allow this."))
+    if over is not None and not outranks(by, over):
+        raise Forbidden(_("They have a role that you do not outrank."))

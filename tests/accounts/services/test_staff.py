@@ -1,0 +1,120 @@
+"""What staff do is done by somebody: who may do it is asked in one place, and each act leaves a row."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from accounts.models import Account, AuditEntry, Role, User
+from accounts.models.user import Permission
+from accounts.policies.staff import OPERATOR, can, outranks, staff_of
+from accounts.services import staff
+from social.kernel.errors import Forbidden
+from statuses.models import Status
+from statuses.services.moderating import remove_status
+from tests.factories.accounts import make_user
+from tests.factories.statuses import make_status
+
+pytestmark = pytest.mark.django_db
+ACTS: dict[str, Callable[..., Any]] = {
+    "approve": staff.approve,
+    "confirm": staff.confirm,
+    "disable": staff.disable,
+    "enable": staff.enable,
+    "reset_password": lambda **who: staff.set_password(password="another horse", **who),
+    "change_role": lambda **who: staff.set_role(role=None, **who),
+}
+
+
+@pytest.mark.parametrize("action", ACTS)
+def test_each_act_leaves_a_row_that_names_who_did_what_to_whom(action: str) -> None:
+    owner, person = make_user("boss", role="Owner"), make_user("person")
+    ACTS[action](by=staff_of(owner), user=person)
+    entry = AuditEntry.objects.get()
+    assert (entry.account_id, entry.account_name) == (owner.account_id, "@boss")
+    assert (entry.action, entry.target_type, entry.target_id, entry.target_name) == (
+        action,
+        "User",
+        person.pk,
+        "@person",
+    )
+    ACTS[action](by=OPERATOR, user=person)
+    assert AuditEntry.objects.latest("id").account_id is None
+
+
+@pytest.mark.parametrize("action", ACTS)
+@pytest.mark.parametrize("by", ["", "Moderator", "Admin"])
+def test_nobody_acts_without_the_right_or_on_who_stands_as_high(action: str, by: str) -> None:
+    actor = make_user("actor", role=by or None)
+    equal = make_user("equal", role=by or None)
+    before = User.objects.filter(pk=equal.pk).values().get()
+    for target in (equal, actor):
+        with pytest.raises(Forbidden):
+            ACTS[action](by=staff_of(actor), user=target)
+    assert User.objects.filter(pk=equal.pk).values().get() == before
+    assert not AuditEntry.objects.exists()
+
+
+def test_the_rank_that_counts_is_the_one_of_now() -> None:
+    admin, person = make_user("admin", role="Admin"), make_user("person")
+    User.objects.filter(pk=person.pk).update(role=Role.objects.get(name="Owner"))
+    with pytest.raises(Forbidden):
+        staff.disable(by=staff_of(admin), user=person)
+
+
+def test_nobody_gives_a_role_as_high_as_their_own() -> None:
+    admin, person = make_user("admin", role="Admin"), make_user("person")
+    Role.objects.filter(name="Admin").update(permissions=Permission.MANAGE_ROLES | Permission.MANAGE_USERS)
+    admin = User.objects.select_related("role", "account").get(pk=admin.pk)
+    for name in ("Admin", "Owner"):
+        with pytest.raises(Forbidden):
+            staff.set_role(by=staff_of(admin), user=person, role=Role.objects.get(name=name))
+    staff.set_role(by=staff_of(admin), user=person, role=Role.objects.get(name="Moderator"))
+    person.refresh_from_db()
+    assert person.role.name == "Moderator"
+    assert AuditEntry.objects.get().details == {"role": "Moderator"}
+
+
+def test_a_new_role_renews_what_others_see_of_the_account() -> None:
+    person = make_user("person")
+    before = Account.objects.get(pk=person.account_id).version
+    staff.set_role(by=OPERATOR, user=person, role=Role.objects.get(name="Moderator"))
+    assert Account.objects.get(pk=person.account_id).version > before
+
+
+def test_a_post_is_removed_by_who_may_and_that_is_written_down() -> None:
+    post = make_status(make_user("ada").account, "hello")
+    with pytest.raises(Forbidden):
+        remove_status(by=staff_of(make_user("nobody")), status=post)
+    assert Status.objects.filter(id=post.id, deleted_at=None).exists()
+    moderator = make_user("mod", role="Moderator")
+    remove_status(by=staff_of(moderator), status=post)
+    assert not Status.objects.filter(id=post.id, deleted_at=None).exists()
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.target_type, entry.target_id, entry.account_id) == (
+        "destroy",
+        "Status",
+        post.id,
+        moderator.account_id,
+    )
+
+
+def test_what_is_written_down_is_neither_changed_nor_deleted() -> None:
+    staff.enable(by=OPERATOR, user=make_user())
+    for attempt in (lambda: AuditEntry.objects.update(action="nothing"), lambda: AuditEntry.objects.all().delete()):
+        with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic():
+            attempt()
+    assert AuditEntry.objects.get().action == "enable"
+
+
+def test_rank_is_a_strict_order_and_administrators_may_do_everything() -> None:
+    roles = list(Role.objects.all())
+    people = [staff_of(make_user(role=role.name or None)) for role in roles]
+    for (one, role), (other, other_role) in itertools.product(zip(people, roles, strict=True), repeat=2):
+        assert not (outranks(one, other_role) and outranks(other, role))
+    assert all(outranks(OPERATOR, role) for role in roles)
+    assert all(can(OPERATOR, permission) for permission in Permission)
