@@ -159,6 +159,25 @@ class AccountUnmuted(Event):
 
 
 @dataclass(frozen=True)
+class DomainBlocked(Event):
+    """`account_id` has blocked the people of a server; their follows both ways end in the background."""
+
+    key: ClassVar[str] = "account_domain:{account_id}:{domain}"
+    account_id: int
+    domain: str
+    block_id: int
+
+
+@dataclass(frozen=True)
+class DomainUnblocked(Event):
+    """The block of a server by `account_id` has ended; what it ended stays so."""
+
+    key: ClassVar[str] = "account_domain:{account_id}:{domain}"
+    account_id: int
+    domain: str
+
+
+@dataclass(frozen=True)
 class TokenRevoked(Event):
     """An access token is no longer valid. Its checksum is what caches know it by."""
 

@@ -3,6 +3,7 @@
 from accounts.events import (
     AccountUnlocked,
     ConfirmationRequested,
+    DomainBlocked,
     PasswordResetRequested,
     SecurityChanged,
     TokenRevoked,
@@ -11,6 +12,7 @@ from accounts.events import (
 from accounts.services.confirmations import send_confirmation_mails
 from accounts.services.follow_requests import accept_more
 from accounts.services.mails import send_approval_mails, send_password_reset_mails, send_security_mails
+from accounts.services.severing import sever_blocked_domains
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
 
@@ -20,5 +22,6 @@ on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, 
 on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
 on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
 on(AccountUnlocked, accept_more, batch=1)
+on(DomainBlocked, sever_blocked_domains, batch=1)
 # Once more, in case Redis was away at the moment of the revocation.
 on(TokenRevoked, forget_revoked)

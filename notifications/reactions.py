@@ -1,6 +1,13 @@
 """When X is announced, tell Y."""
 
-from accounts.events import AccountBlocked, AccountFollowed, AccountMuted, AccountUnfollowed, FollowRequested
+from accounts.events import (
+    AccountBlocked,
+    AccountFollowed,
+    AccountMuted,
+    AccountUnfollowed,
+    DomainBlocked,
+    FollowRequested,
+)
 from notifications.events import NotificationMade
 from notifications.services import telling
 from notifications.tasks.streaming import stream_notifications
@@ -13,6 +20,7 @@ on(AccountFollowed, telling.tell_followed, queue=QUEUE, database=True)
 on(FollowRequested, telling.tell_follow_requested, queue=QUEUE, database=True)
 on(AccountUnfollowed, telling.forget_follow, queue=QUEUE, database=True)
 on(AccountBlocked, telling.forget_blocked, queue=QUEUE, database=True)
+on(DomainBlocked, telling.forget_blocked_domains, queue=QUEUE)
 on(AccountMuted, telling.forget_muted, queue=QUEUE, database=True)
 on(StatusPublished, telling.tell_mentioned, queue=QUEUE, database=True, when=lambda event: event.mentions)
 on(StatusReblogged, telling.tell_reblogged, queue=QUEUE, database=True)

@@ -9,6 +9,8 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    DomainBlocked,
+    DomainUnblocked,
     EncryptedMessageStored,
     FollowChanged,
     TokenRevoked,
@@ -39,5 +41,7 @@ on(AccountUnblocked, forget_both_feeds, queue=_QUEUE)
 on(AccountMuted, forget_own_feeds, queue=_QUEUE)
 on(AccountUnmuted, forget_own_feeds, queue=_QUEUE)
 on(EncryptedMessageStored, broadcast_encrypted_messages, queue=_QUEUE)
+on(DomainBlocked, forget_own_feeds, queue=_QUEUE)
+on(DomainUnblocked, forget_own_feeds, queue=_QUEUE)
 on(TokenRevoked, end_streams_of_tokens, queue=_QUEUE)
 on(UserStateChanged, review_streams_of_users, queue=_QUEUE)

@@ -1286,5 +1286,97 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(APPEND_ONLY, migrations.RunSQL.noop),
+        migrations.CreateModel(
+            name="Severance",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "type",
+                    models.TextField(
+                        choices=[
+                            ("domain_block", "Domain Block"),
+                            ("user_domain_block", "User Domain Block"),
+                            ("account_suspension", "Account Suspension"),
+                        ]
+                    ),
+                ),
+                ("target_name", models.TextField()),
+                ("cause", models.TextField(unique=True)),
+                ("purged", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="SeveredAccount",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("followers_count", models.IntegerField(default=0)),
+                ("following_count", models.IntegerField(default=0)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="severances", to="accounts.account"
+                    ),
+                ),
+                (
+                    "severance",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="accounts",
+                        to="accounts.severance",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("severance", "account"), name="accounts_severed_account")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="SeveredFollow",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("show_reblogs", models.BooleanField()),
+                ("notify", models.BooleanField()),
+                (
+                    "languages",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), null=True, size=None),
+                ),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+                (
+                    "severance",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="follows",
+                        to="accounts.severance",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("severance", "account", "target"), name="accounts_severed_follow"),
+                    models.CheckConstraint(
+                        condition=models.Q(("account", models.F("target")), _negated=True),
+                        name="accounts_severed_not_self",
+                    ),
+                ],
+            },
+        ),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

@@ -11,6 +11,7 @@ from accounts.models.featured_tag import FeaturedTag
 from accounts.models.follow import Follow, FollowRequest
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.private import AccountNote, Endorsement
+from accounts.models.severance import Severance, SeveredAccount, SeveredFollow
 from accounts.models.site_setting import SiteSetting
 from accounts.models.tag import Tag, TagUse
 from accounts.models.user import Role, User
@@ -44,6 +45,9 @@ __all__ = [
     "RefreshToken",
     "RevokedToken",
     "Role",
+    "Severance",
+    "SeveredAccount",
+    "SeveredFollow",
     "SiteSetting",
     "Tag",
     "TagUse",

@@ -161,6 +161,11 @@ def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
     return set(Block.objects.filter(id__in=list(block_ids)).values_list("account_id", "target_id"))
 
 
+def blocks_domain(account_id: int, domain: str) -> bool:
+    """Whether the account blocks this server."""
+    return AccountDomainBlock.objects.filter(account_id=account_id, domain=domain).exists()
+
+
 def list_blocked_domains(account_id: int) -> QuerySet[AccountDomainBlock]:
     """The servers the account blocks."""
     return AccountDomainBlock.objects.filter(account_id=account_id)

@@ -5,14 +5,24 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from accounts.events import AccountBlocked, AccountMuted, AccountUnblocked, AccountUnmuted
-from accounts.models import Account, Block, Mute
+from accounts.events import (
+    AccountBlocked,
+    AccountMuted,
+    AccountUnblocked,
+    AccountUnmuted,
+    DomainBlocked,
+    DomainUnblocked,
+)
+from accounts.models import Account, AccountDomainBlock, Block, Mute
 from accounts.services.collections import remove_between
 from accounts.services.following import end_following, pair_name
 from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
+from social.kernel.text.names import normalise_domain
 
 # A mute longer than this is one without an end; timedelta itself ends at about 2.7 million years.
 _LONGEST_MUTE = 100 * 365 * 86400
@@ -46,6 +56,40 @@ def unblock_account(*, account: Account, target: Account) -> None:
         block.delete()
 
 
+def block_domain(*, account: Account, domain: str) -> None:
+    """Block the people of a server, by its name in any spelling. Blocking twice changes nothing.
+
+    Raises Invalid for what is no domain. Announces DomainBlocked.
+    """
+    if not domain.strip():
+        raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
+    name = normalise_domain(domain)
+    if name is None:
+        # Twice, as the interface has it: it checks the form and the parts of a name apart.
+        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))] * 2)
+    with transaction.atomic():
+        lock(_domain_lock(account, name))
+        block, created = AccountDomainBlock.objects.get_or_create(account=account, domain=name)
+        if created:
+            publish(DomainBlocked(account_id=account.id, domain=name, block_id=block.id))
+
+
+def unblock_domain(*, account: Account, domain: str) -> None:
+    """End the block of a server; nothing happens when there is none. Announces DomainUnblocked."""
+    name = normalise_domain(domain)
+    if name is None:
+        return
+    with transaction.atomic():
+        lock(_domain_lock(account, name))
+        ended, _by_model = AccountDomainBlock.objects.filter(account=account, domain=name).delete()
+        if ended:
+            publish(DomainUnblocked(account_id=account.id, domain=name))
+
+
+def _domain_lock(account: Account, domain: str) -> str:
+    return f"domain_block:{account.id}:{domain}"
+
+
 def mute_account(*, account: Account, target: Account, hide_notifications: bool = True, duration: int = 0) -> None:
     """Mute for `duration` seconds (0: until unmuted); muting again replaces the options. Oneself: no effect.
 
@@ -69,6 +113,6 @@ def unmute_account(*, account: Account, target: Account) -> None:
     """End a mute; nothing happens when there is none. Announces AccountUnmuted."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
-        ended, _rows = Mute.objects.filter(account=account, target=target).delete()
+        ended, _by_model = Mute.objects.filter(account=account, target=target).delete()
         if ended:
             publish(AccountUnmuted(account_id=account.id, target_id=target.id))

@@ -30,6 +30,7 @@ SELECT account_id, from_account_id, type, status_id, cause, group_key, false, %s
     ON CONFLICT (cause, account_id) DO NOTHING
 RETURNING id, account_id
 """
+_BATCH: Final = 500
 _PEOPLE = Plan(lambda: Account.objects.select_related("user__role").filter(id__one_of=IDS))
 
 
@@ -129,6 +130,13 @@ def take_back(causes: Iterable[str], **between: int) -> None:
 def remove_between(*, account_id: int, from_account_id: int) -> None:
     """Remove everything `account_id` was told of `from_account_id` (block; mute with notifications)."""
     Notification.objects.filter(account_id=account_id, from_account_id=from_account_id).delete()
+
+
+def remove_from_domain(*, account_id: int, domain: str) -> None:
+    """Remove everything `account_id` was told of people of a server they have blocked, in batches."""
+    told = Notification.objects.filter(account_id=account_id, from_account__domain=domain).values("id")
+    while Notification.objects.filter(id__in=told[:_BATCH]).delete()[0]:
+        continue
 
 
 def dismiss(*, account_id: int, notification_id: int) -> bool:

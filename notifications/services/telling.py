@@ -12,12 +12,13 @@ from accounts.events import (
     AccountFollowed,
     AccountMuted,
     AccountUnfollowed,
+    DomainBlocked,
     FollowRequested,
 )
 from accounts.models import Follow, FollowRequest
-from accounts.queries.relations import load_block_pairs, load_relations
+from accounts.queries.relations import blocks_domain, load_block_pairs, load_relations
 from notifications.models import Notification, NotificationType
-from notifications.services.notifying import Note, notify, remove_between, take_back
+from notifications.services.notifying import Note, notify, remove_between, remove_from_domain, take_back
 from social.kernel.plans import IDS, Plan
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
 from statuses.models import Favourite, Mention, Status
@@ -147,6 +148,13 @@ def forget_blocked(events: Sequence[AccountBlocked]) -> None:
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
         remove_between(account_id=account_id, from_account_id=target_id)
         remove_between(account_id=target_id, from_account_id=account_id)
+
+
+def forget_blocked_domains(events: Sequence[DomainBlocked]) -> None:
+    """Blocking a server removes what one was told of its people."""
+    for event in events:
+        if blocks_domain(event.account_id, event.domain):
+            remove_from_domain(account_id=event.account_id, domain=event.domain)
 
 
 def forget_muted(events: Sequence[AccountMuted]) -> None:

@@ -269,6 +269,7 @@ ENTITIES: dict[str, Schema] = {
         {"id": ID, "name": S, "url": URL, "history": {**_HISTORY, "minItems": 7, "maxItems": 7}},
         {"following": B, "featuring": B},
     ),
+    "Text": S,
     "FeaturedTag": exactly({"id": ID, "name": S, "url": URL, "statuses_count": S, "last_status_at": nullable(S)}),
     "CustomEmoji": exactly(
         {"shortcode": S, "url": URL, "static_url": URL, "visible_in_picker": B}, {"category": S, "featured": B}

@@ -11,6 +11,8 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    DomainBlocked,
+    DomainUnblocked,
     FollowChanged,
     TokenRevoked,
     UserStateChanged,
@@ -18,7 +20,7 @@ from accounts.events import (
 from timelines.services.broadcasting import announce_relations, end_token, review_user
 from timelines.stores import feed
 
-OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted
+OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted | DomainBlocked | DomainUnblocked
 
 
 def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
@@ -31,9 +33,9 @@ def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) ->
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
-    """Forget the feed of somebody who ended a follow or changed a mute, and what their streams remember. It is built again,
-    without or with the posts in question, when they look. The other one's feed is none of theirs to throw away.
-    Raises RedisError.
+    """Forget the feed of somebody who ended a follow, or changed a mute or a block of a server, and what their streams
+    remember. It is built again, without or with the posts in question, when they look. The other one's feed is none of
+    theirs to throw away. Raises RedisError.
     """
     _forget({event.account_id for event in events})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.models import Endorsement, FollowRequest
+from accounts.models import AccountDomainBlock, Endorsement, FollowRequest
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import block, follow, mute
 from tests.support.battery import Row, Scene, battery
@@ -90,7 +90,18 @@ def somebody(callers: Callers, size: int) -> Scene:
 
 ACCOUNT = "api/v1/accounts/<id>"
 REQUEST = "api/v1/follow_requests/<account_id>"
+
+
+def blocked_servers(callers: Callers, size: int) -> Scene:
+    for number in range(size):
+        AccountDomainBlock.objects.get_or_create(account=callers.account, domain=f"blocked{number}.example")
+    return Scene()
+
+
 ROWS = [
+    Row("GET api/v1/domain_blocks", blocked_servers, identify=str),
+    Row("POST api/v1/domain_blocks", lambda callers, size: Scene(params={"domain": "new.example"})),
+    Row("DELETE api/v1/domain_blocks", lambda callers, size: Scene(params={"domain": "new.example"})),
     Row("GET api/v1/preferences", lambda callers, size: Scene()),
     Row(f"GET {ACCOUNT}/followers", followers),
     Row(f"GET {ACCOUNT}/following", following),

@@ -1,0 +1,59 @@
+"""Servers whose people one wants nothing to do with, over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.queries.people import find_own_account
+from accounts.queries.relations import list_blocked_domains
+from accounts.services.blocking import block_domain, unblock_domain
+from social.api.access import user
+from social.api.declarations import EMPTY, Endpoint
+from social.api.inputs import ClientString, Input
+from social.api.pagination import ByCursor, Limit
+from social.api.viewsets import ApiViewSet
+
+
+@dataclass(frozen=True)
+class DomainForm:
+    """The name of a server."""
+
+    domain: str = ""
+
+
+class DomainInput(Input[DomainForm]):
+    """In the query or in the body."""
+
+    draft = DomainForm
+    domain = ClientString()
+
+
+class DomainBlocksViewSet(ApiViewSet):
+    """`/api/v1/domain_blocks`."""
+
+    endpoints = {
+        "list": Endpoint(
+            user("read:blocks", "follow"), "Text", many=True, paging=ByCursor(Limit(100, 200), prev="since_id")
+        ),
+        "create": Endpoint(user("write:blocks", "follow"), EMPTY, input=DomainInput),
+        "destroy": Endpoint(user("write:blocks", "follow"), EMPTY, input=DomainInput),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """The servers one blocks, newest first."""
+        page = self.paginate(list_blocked_domains(self.account_id))
+        return page.respond([block.domain for block in page.items])
+
+    def create(self, request: Request) -> Any:
+        """Block a server."""
+        block_domain(account=find_own_account(self.account_id), domain=DomainInput.read(request).domain)
+        return {}
+
+    def destroy(self, request: Request) -> Any:
+        """Block a server no more."""
+        unblock_domain(account=find_own_account(self.account_id), domain=DomainInput.read(request).domain)
+        return {}
