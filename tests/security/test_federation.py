@@ -18,6 +18,7 @@ from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algor
 
 from accounts.models import Account, Block, Follow, FollowRequest
 from federation.documents.reading import Rejected
+from federation.documents.received_actors import read_actor
 from federation.inbound import processing
 from federation.models import InboundActivity
 from federation.remote import signers
@@ -224,6 +225,8 @@ def test_row_60_a_private_post_makes_the_same_work_as_one_that_does_not_exist(
 def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Elsewhere, db: None, name: str) -> None:
     person = elsewhere.person("zoe", preferredUsername=name)
     elsewhere.finger(name, person.uri)
+    with pytest.raises(Rejected):
+        read_actor(person.document() | {"preferredUsername": name})
     with pytest.raises((Rejected, KernelError)):
         fetch_actor(person.uri)
     assert not Account.objects.filter(domain=elsewhere.domain).exists()
