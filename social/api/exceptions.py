@@ -11,7 +11,6 @@ from django.core.signals import got_request_exception
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, UnreadablePostError
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from rest_framework import exceptions as drf_errors
 
 from social.api import responses
@@ -35,7 +34,6 @@ STATUS: dict[type[errors.KernelError], int] = {
 }
 """The status code of each kernel error; a subclass has that of its nearest ancestor."""
 
-_TEMPORARY = gettext_noop("There was a temporary problem serving your request, please try again")
 # What somebody needs who makes room.
 _FULL_DISK_SECONDS = 30
 # What a RateLimited may carry is for the headers, which the gate's counters already fill.
@@ -64,7 +62,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         return _of_database(exc, context)
     if isinstance(exc, OSError) and exc.errno in (errno.ENOSPC, errno.EDQUOT):
         logger.error("the disk is full: %s", exc, extra=_about(context))
-        response = _of_kernel(errors.Unavailable(_(_TEMPORARY)))
+        response = _of_kernel(errors.Unavailable(_(responses.TRY_AGAIN)))
         response.headers["Retry-After"] = str(_FULL_DISK_SECONDS)
         return response
     return _unforeseen(exc, context)
@@ -119,7 +117,7 @@ def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         return _of_kernel(errors.Invalid(_("Duplicate record")))
     if isinstance(exc, OperationalError | InterfaceError):
         logger.error("the database did not answer: %s", exc, extra=_about(context))
-        return _of_kernel(errors.Unavailable(_(_TEMPORARY)))
+        return _of_kernel(errors.Unavailable(_(responses.TRY_AGAIN)))
     return _unforeseen(exc, context)
 
 

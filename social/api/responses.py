@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpResponse
+from django.utils.translation import gettext_noop
 
 from social.api.renderers import CONTENT_TYPE, render
+
+#: Seconds after which a client may ask again what could not be answered (503): a server restarts in about as many.
+RETRY_AFTER: Final = "5"
+TRY_AGAIN: Final = gettext_noop("There was a temporary problem serving your request, please try again")
 
 
 def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
@@ -27,6 +32,8 @@ def reply_empty(*, status: int = 200) -> HttpResponse:
 def error(message: str, *, status: int, headers: Mapping[str, str] | None = None, **extra: Any) -> HttpResponse:
     """`{"error": message, ...extra}` (contract, entities "Errors"); never kept by a cache."""
     response = reply({"error": message, **extra}, status=status, headers=headers)
+    if status == 503:
+        response.headers.setdefault("Retry-After", RETRY_AFTER)
     response.headers["Cache-Control"] = "private, no-store"
     # Django would log every answer of 400 and above once more; the access log has it already.
     response._has_been_logged = True  # type: ignore[attr-defined]  # Django sets it on the fly and declares it nowhere

@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.utils.translation import gettext as _
@@ -17,6 +20,8 @@ from social.api.exceptions import status_of
 from social.api.middleware import is_sessionless
 from social.kernel.errors import Forbidden, KernelError, NotFound, RateLimited
 from social.pages.frame import frame, protect
+
+logger = logging.getLogger(__name__)
 
 
 def error_page(request: HttpRequest, title: str, text: str, *, status: int, detail: str = "") -> HttpResponse:
@@ -64,11 +69,26 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500: the trace is in the log, under the request's id."""
+    """500: the trace is in the log, under the request's id. 503 while the database does not answer."""
+    error = sys.exception()
+    if isinstance(error, OperationalError | InterfaceError):
+        return _unavailable(request, error)
     text = _("Something went wrong on this server. Trying again later may help.")
     response = _answer(request, 500, _("Internal Server Error"), text)
     # Errors in JSON are marked as logged, because those of the API are. Nobody has logged this one yet: Django does, now.
     response._has_been_logged = False  # type: ignore[attr-defined]
+    return response
+
+
+def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
+    logger.error("the database did not answer: %s", error, extra={"path": request.path})
+    if is_sessionless(request.path_info):
+        response = responses.error(_(responses.TRY_AGAIN), status=503)
+    else:
+        response = error_page(request, _("This did not work"), _(responses.TRY_AGAIN), status=503)
+        response.headers["Retry-After"] = responses.RETRY_AFTER
+    # One line was logged; Django would add a trace for every request that comes while the database is away.
+    response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
 

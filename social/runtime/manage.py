@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,6 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     if helped:
         # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
-        _forgo_pool()
         return _django(arguments)
     if command == "run":
         return _run(arguments)
@@ -88,7 +87,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 
 
 def _forgo_pool() -> None:
-    """A pool would look for the missing server for ten seconds and tell of each try; one connection fails at once."""
+    """A command uses one connection, and waits for it as long as it takes; a pool is for who answers others."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
@@ -160,6 +159,7 @@ def _servers(command: str) -> Iterator[None]:
 def _django(arguments: list[str]) -> int:
     from django.core.management import execute_from_command_line
 
+    _forgo_pool()
     try:
         execute_from_command_line(["manage.py", *arguments])
     except SystemExit as end:
@@ -172,7 +172,7 @@ def _django(arguments: list[str]) -> int:
 
 
 def _close_connections() -> None:
-    """The embedded servers may stop after this: a pool would say, at length, that they are gone."""
+    """The embedded servers may stop after this."""
     from django.conf import settings
     from django.db import connections
 
@@ -181,9 +181,6 @@ def _close_connections() -> None:
     with contextlib.suppress(Exception):  # whatever went wrong with the database has been told
         for connection in connections.all(initialized_only=True):
             connection.close()
-            close: Callable[[], None] | None = getattr(connection, "close_pool", None)
-            if close is not None:
-                close()
 
 
 def _explain(error: Exception) -> str | None:

@@ -116,9 +116,18 @@ TEMPLATES = [
 # The two server addresses are read late: the runtime sets them for embedded servers.
 _database_url = os.environ.get("DATABASE_URL", "")
 DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or "postgres://social@/social")}
+DATABASES["default"]["ENGINE"] = "social.kernel.postgresql"
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"].setdefault("OPTIONS", {})
-DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10}
+DATABASES["default"]["OPTIONS"]["pool"] = {"max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10}
+# A machine or a network that is gone says nothing: by themselves connections would wait for it for hours.
+DATABASES["default"]["OPTIONS"] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 30,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+} | DATABASES["default"]["OPTIONS"]
 # Parsed and planned once per connection, not once per request. A pooler that hands a transaction to any connection must
 # know prepared statements (PgBouncer since 1.21); for one that does not they can be switched off.
 DATABASES["default"]["OPTIONS"] |= {

@@ -10,6 +10,8 @@ import logging
 from contextvars import ContextVar
 from typing import Final
 
+from timelines.policies.streams import StreamError
+
 _LOGGER: Final = "uvicorn.error"
 _COMPLAINT: Final = "ASGI callable returned without completing handshake."
 _refused: ContextVar[bool] = ContextVar("refused", default=False)
@@ -18,6 +20,11 @@ _refused: ContextVar[bool] = ContextVar("refused", default=False)
 def note_refusal() -> None:
     """Remember, for the connection of this task, that its upgrade was answered with a refusal."""
     _refused.set(True)
+
+
+def retry_after(error: StreamError) -> list[tuple[bytes, bytes]]:
+    """The header `Retry-After` of a refusal that is our fault (503), in seconds; none of any other."""
+    return [(b"retry-after", b"5")] if error.status == 503 else []
 
 
 class _RefusalFilter(logging.Filter):

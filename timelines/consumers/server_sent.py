@@ -12,6 +12,7 @@ from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
 from timelines.consumers.doors import Knock
+from timelines.consumers.refusals import retry_after
 from timelines.consumers.switchboard import Switchboard
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
@@ -76,7 +77,8 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
                 raise StreamError(401, INVALID_TOKEN)
             await connection.subscribe(name, knock.query.get("tag"))
         except StreamError as error:
-            await self._answer(error.status, orjson.dumps({"error": error.text}), [_JSON, _NO_STORE])
+            headers = [_JSON, _NO_STORE, *retry_after(error)]
+            await self._answer(error.status, orjson.dumps({"error": error.text}), headers)
             return
         headers = [(b"content-type", b"text/event-stream"), _NO_STORE, (b"x-accel-buffering", b"no"), *_CORS]
         await self.send({"type": "http.response.start", "status": 200, "headers": headers})

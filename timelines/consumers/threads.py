@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, ParamSpec, TypeVar
 
-from django.db import close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 
+from timelines.policies.streams import UNAVAILABLE, StreamError
+
+logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -18,12 +22,18 @@ _pool: Final = ThreadPoolExecutor(_THREADS, thread_name_prefix="streaming")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in one of four threads; its database connection goes back to the pool afterwards."""
+    """Run `work` in one of four threads; its database connection goes back to the pool afterwards.
+
+    Raises StreamError (503) when the database does not answer.
+    """
 
     def run() -> T:
         close_old_connections()
         try:
             return work(*args, **kwargs)
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("the database did not answer: %s", error)
+            raise StreamError(503, UNAVAILABLE) from error
         finally:
             close_old_connections()
 

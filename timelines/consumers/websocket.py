@@ -12,7 +12,7 @@ from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
 from timelines.consumers.doors import Knock
-from timelines.consumers.refusals import note_refusal
+from timelines.consumers.refusals import note_refusal, retry_after
 from timelines.consumers.switchboard import Switchboard
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
@@ -115,6 +115,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             (b"content-type", b"application/json; charset=utf-8"),
             (b"x-error-message", error.text.encode()),
             (b"connection", b"close"),
+            *retry_after(error),
         ]
         await self.send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
         body = orjson.dumps({"error": error.text})

@@ -26,6 +26,7 @@ MISSING_TOKEN: Final = "Missing access token"  # noqa: S105
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105
 MISSING_SCOPES: Final = "Access token does not have the required scopes"
 MISSING_TAG: Final = "Missing tag name parameter"
+UNAVAILABLE: Final = "There was a temporary problem serving your request, please try again"
 UNKNOWN_PATH: Final = "Unknown channel requested"
 UNKNOWN_STREAM: Final = "Unknown stream type"
 TOO_MANY_SOCKETS: Final = "Too many connections with this access token"
@@ -43,7 +44,7 @@ _PUBLIC: Final = ("public", "public:local", "public:remote")
 
 
 class StreamError(Exception):
-    """A stream that cannot be heard: `status` is 400, 401 or 429, the text is what the client is told."""
+    """A stream that cannot be heard: `status` is 400, 401, 429 or 503, the text is what the client is told."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)

@@ -1,0 +1,1 @@
+"""Django's backend for PostgreSQL with a pool of our own (settings: `ENGINE`); Django loads `base` by its name."""

@@ -1,0 +1,188 @@
+"""Knows which connections to PostgreSQL are free, whether they still live, and when not to wait for new ones.
+
+A restart of PostgreSQL closes every connection; those that lie in the pool are told from living ones when they are taken
+out, by asking the system whether there is anything to read on a connection that expects nothing: without a round trip.
+"""
+
+from __future__ import annotations
+
+import logging
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+import psycopg
+from psycopg.pq import ConnStatus, TransactionStatus
+
+from social.kernel.circuits import Circuit
+
+__all__ = ["Pool"]
+
+logger = logging.getLogger(__name__)
+Connection = psycopg.Connection[Any]
+
+#: Seconds a connection may take to be made; longer is as good as no database.
+CONNECT_SECONDS: Final = 0.8
+#: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
+LIFETIME: Final = 3600.0
+
+
+class Pool:
+    """At most `max_size` connections of one process, made by `connect` when there is none to spare.
+
+    The one that was returned last is given first, so that few connections hold warm plans. While a connection cannot be
+    made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many seconds somebody
+    waits when all `max_size` are in use.
+    """
+
+    def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:
+        self.max_size = max_size
+        self.timeout = timeout
+        self.circuit = Circuit(1.0)
+        self._connect = connect
+        self._idle: deque[Connection] = deque()
+        self._size = 0  # in use, idle and being made
+        self._free = threading.Condition()
+        self._closed = False
+
+    def open(self) -> None:
+        """Begin to give connections, again after `close`. Connects to nothing."""
+        self._closed = False
+
+    def getconn(self) -> Connection:
+        """A living connection, in autocommit, until it is given to `putconn`.
+
+        Raises OperationalError at once while the database does not answer, after CONNECT_SECONDS when it has just begun
+        not to, and after `timeout` when all connections are in use.
+        """
+        deadline = 0.0
+        while True:
+            with self._free:
+                connection = self._idle.pop() if self._idle else None
+                if connection is None and self._size >= self.max_size:
+                    now = time.monotonic()
+                    deadline = deadline or now + self.timeout
+                    if now >= deadline:
+                        raise psycopg.OperationalError(
+                            f"All {self.max_size} connections to the database have been in use for {self.timeout:g} s."
+                        )
+                    self._free.wait(deadline - now)
+                    continue
+                if connection is None:
+                    if self.circuit.is_open:
+                        raise psycopg.OperationalError("The database failed less than a second ago: not asked.")
+                    self._size += 1
+            if connection is None:
+                connection = self._make()
+            elif not _lives(connection):
+                self._discard(connection)
+                continue
+            connection._pool = self  # type: ignore[assignment]  # Django gives it back to whom it says it is from
+            return connection
+
+    def putconn(self, connection: Connection) -> None:
+        """Take a connection back: an open transaction is undone, a broken or old connection closed."""
+        connection._pool = None
+        if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+            try:
+                connection.rollback()
+            except psycopg.Error:
+                connection.close()
+        if (
+            self._closed
+            or time.monotonic() > connection._expire_at
+            or connection.info.transaction_status != TransactionStatus.IDLE
+        ):
+            self._discard(connection)
+            return
+        with self._free:
+            self._idle.append(connection)
+            self._free.notify()
+
+    def close(self) -> None:
+        """Close what is idle, and what is in use when it comes back."""
+        self._closed = True
+        with self._free:
+            idle, self._idle = list(self._idle), deque()
+        for connection in idle:
+            self._discard(connection)
+
+    def _make(self) -> Connection:
+        """A new connection, already counted. Whoever asks waits no longer than CONNECT_SECONDS for it."""
+        attempt = _Attempt(self)
+        threading.Thread(target=attempt.run, name="connect", daemon=True).start()
+        return attempt.wait()
+
+    def _adopt(self, connection: Connection) -> None:
+        connection._expire_at = time.monotonic() + LIFETIME
+        self.circuit.close()
+
+    def _discard(self, connection: Connection) -> None:
+        connection.close()
+        self._forgo()
+
+    def _forgo(self) -> None:
+        with self._free:
+            self._size -= 1
+            self._free.notify()
+
+
+class _Attempt:
+    """One try to connect. Made in a thread of its own, because libpq waits two seconds at least for a silent server."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._done = threading.Condition()
+        self._connection: Connection | None = None
+        self._error: BaseException | None = None
+        self._abandoned = False
+
+    def run(self) -> None:
+        try:
+            connection = self.pool._connect()
+        except BaseException as error:
+            self.pool.circuit.failed()
+            self.pool._forgo()
+            with self._done:
+                self._error = error
+                self._done.notify()
+            return
+        self.pool._adopt(connection)
+        with self._done:
+            if not self._abandoned:
+                self._connection = connection
+                self._done.notify()
+                return
+        # Nobody waits for it any more; somebody else will want one.
+        self.pool.putconn(connection)
+
+    def wait(self) -> Connection:
+        with self._done:
+            self._done.wait_for(lambda: self._connection or self._error, CONNECT_SECONDS)
+            if self._connection is not None:
+                return self._connection
+            if self._error is not None:
+                raise self._error
+            self._abandoned = True
+        self.pool.circuit.failed()
+        raise psycopg.OperationalError(f"The database did not take a connection within {CONNECT_SECONDS:g} s.")
+
+
+def _lives(connection: Connection) -> bool:
+    """Whether an idle connection can be used. A server that ended has closed it, which shows as something to read."""
+    pgconn = connection.pgconn
+    if pgconn.status != ConnStatus.OK:
+        return False
+    poll = select.poll()
+    poll.register(pgconn.socket, select.POLLIN)
+    if not poll.poll(0):
+        return True
+    try:
+        # A setting that was changed, or a notice, is no reason to give it up.
+        pgconn.consume_input()
+    except psycopg.Error:
+        return False
+    return pgconn.status == ConnStatus.OK and not poll.poll(0)

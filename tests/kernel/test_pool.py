@@ -1,0 +1,274 @@
+"""Connections to PostgreSQL: after a restart everything works at once, and nobody waits long for an absent database."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import OperationalError
+from django.test import Client
+
+from social.kernel.postgresql import pool as pools
+from social.kernel.postgresql.base import DatabaseWrapper
+from social.kernel.postgresql.pool import Pool
+from social.runtime.embedded import Embedded
+from timelines.consumers.routing import StreamingApplication
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Embedded]:
+    """A PostgreSQL that may be stopped and started."""
+    folder = Path(tempfile.mkdtemp(prefix="social-p-"))
+    folder.chmod(0o755)
+    embedded = Embedded(folder, durable=False, valkey_wanted=False)
+    embedded.start()
+    try:
+        yield embedded
+    finally:
+        embedded.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Connecting:
+    """Connects to `server`, and counts how often it was asked to."""
+
+    def __init__(self, server: Embedded) -> None:
+        self.conninfo = server.postgres.conninfo()
+        self.asked = 0
+
+    def __call__(self) -> psycopg.Connection[Any]:
+        self.asked += 1
+        return psycopg.connect(self.conninfo, autocommit=True)
+
+
+@pytest.fixture
+def connecting(server: Embedded) -> Connecting:
+    return Connecting(server)
+
+
+@pytest.fixture
+def pool(connecting: Connecting) -> Iterator[Pool]:
+    found = Pool(connecting, max_size=3, timeout=0.05)
+    yield found
+    found.close()
+
+
+def ask(pool: Pool) -> int:
+    connection = pool.getconn()
+    try:
+        row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        assert row is not None
+        return int(row[0])
+    finally:
+        pool.putconn(connection)
+
+
+def restart(server: Embedded) -> None:
+    server.stop()
+    server.start()
+
+
+def test_after_a_restart_of_postgresql_every_request_is_served(server: Embedded, pool: Pool) -> None:
+    taken = [pool.getconn() for _ in range(3)]
+    for connection in taken:
+        pool.putconn(connection)
+    restart(server)
+    assert len({ask(pool) for _ in range(6)}) == 1
+
+
+def test_a_connection_that_broke_in_use_is_not_given_again(server: Embedded, pool: Pool) -> None:
+    connection = pool.getconn()
+    restart(server)
+    with pytest.raises(psycopg.OperationalError):
+        connection.execute("SELECT 1")
+    pool.putconn(connection)
+    assert ask(pool)
+
+
+def test_the_connection_that_was_returned_last_is_given_first(pool: Pool, connecting: Connecting) -> None:
+    assert len({ask(pool) for _ in range(5)}) == 1
+    assert connecting.asked == 1
+
+
+def test_a_notice_on_an_idle_connection_is_no_reason_to_give_it_up(pool: Pool, connecting: Connecting) -> None:
+    connection = pool.getconn()
+    connection.execute("LISTEN something")
+    pool.putconn(connection)
+    with connecting() as other:
+        other.execute("NOTIFY something")
+    asked = connecting.asked
+    ask(pool)
+    assert connecting.asked == asked
+
+
+def test_an_absent_database_is_asked_once_a_second(
+    server: Embedded, pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("social.kernel.circuits.time.monotonic", lambda: now[0])
+    server.stop()
+    try:
+        for _ in range(5):
+            with pytest.raises(psycopg.OperationalError):
+                pool.getconn()
+        assert connecting.asked == 1
+        now[0] += 1.1
+        with pytest.raises(psycopg.OperationalError):
+            pool.getconn()
+        assert connecting.asked == 2
+    finally:
+        server.start()
+    now[0] += 1.1
+    assert ask(pool)
+
+
+def test_a_silent_database_is_waited_for_less_than_a_second_and_once(
+    connecting: Connecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pools.CONNECT_SECONDS < 1
+    monkeypatch.setattr(pools, "CONNECT_SECONDS", 0.01)
+    answers = threading.Event()
+    asked = []
+
+    def connect() -> psycopg.Connection[Any]:
+        asked.append(1)
+        answers.wait(10)
+        return connecting()
+
+    pool = Pool(connect, max_size=2, timeout=0.05)
+    for _ in range(3):
+        with pytest.raises(psycopg.OperationalError):
+            pool.getconn()
+    assert len(asked) == 1
+    answers.set()
+    monkeypatch.setattr(pools, "CONNECT_SECONDS", 10)
+    pool.circuit.close()
+    assert ask(pool)
+    pool.close()
+
+
+def test_who_waits_for_a_connection_in_use_gets_it_when_it_comes_back(connecting: Connecting) -> None:
+    pool = Pool(connecting, max_size=1, timeout=10)
+    connection = pool.getconn()
+    found: list[int] = []
+    waiting = threading.Thread(target=lambda: found.append(ask(pool)))
+    waiting.start()
+    pool.putconn(connection)
+    waiting.join(10)
+    assert len(found) == 1
+    pool.close()
+
+
+def test_when_all_are_in_use_for_too_long_it_is_said(pool: Pool) -> None:
+    taken = [pool.getconn() for _ in range(3)]
+    with pytest.raises(psycopg.OperationalError, match="All 3 connections"):
+        pool.getconn()
+    for connection in taken:
+        pool.putconn(connection)
+
+
+def test_an_open_transaction_does_not_reach_the_next_user(pool: Pool, connecting: Connecting) -> None:
+    connection = pool.getconn()
+    connection.execute("BEGIN")
+    connection.execute("CREATE TEMPORARY TABLE left_behind ()")
+    pool.putconn(connection)
+    connection = pool.getconn()
+    row = connection.execute("SELECT to_regclass('left_behind')").fetchone()
+    pool.putconn(connection)
+    assert row == (None,)
+    assert connecting.asked == 1
+
+
+def test_connections_are_replaced_after_their_lifetime(
+    pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "LIFETIME", -1.0)
+    ask(pool)
+    ask(pool)
+    assert connecting.asked == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_django_takes_its_connections_from_the_pool_and_gives_them_back() -> None:
+    database = settings.DATABASES["default"]
+    wrapper = DatabaseWrapper(database | {"OPTIONS": database["OPTIONS"] | {"pool": {"max_size": 1, "timeout": 0.05}}})
+    wrapper.alias = "pooled"
+    try:
+        for _ in range(3):
+            with wrapper.cursor() as cursor:
+                cursor.execute("SELECT 1")
+                assert cursor.fetchone() == (1,)
+            wrapper.close()
+        assert wrapper.pool is not None
+        assert len(wrapper.pool._idle) == 1
+    finally:
+        wrapper.close_pool()
+
+
+@pytest.fixture
+def absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gets a connection."""
+
+    def refuse(*args: object) -> None:
+        raise psycopg.OperationalError("The database failed less than a second ago: not asked.")
+
+    monkeypatch.setattr("django.db.backends.postgresql.base.DatabaseWrapper.get_new_connection", refuse)
+    from django.db import connection
+
+    connection.close()
+
+
+Get = Callable[..., Any]
+
+
+@pytest.mark.usefixtures("absent")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/api/v1/timelines/public", "application/json"),
+        ("/users/alice", "application/json"),
+        ("/@alice", "text/html"),
+        ("/auth/sign_in", "text/html"),
+    ],
+)
+def test_without_a_database_every_answer_is_503_and_says_when_to_try_again(path: str, kind: str) -> None:
+    client = Client(raise_request_exception=False)
+    client.cookies[settings.SESSION_COOKIE_NAME] = "a-session"
+    answer = client.get(path, headers={"Accept": kind if kind == "text/html" else "application/activity+json"})
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"].isdigit()
+    assert answer.headers["Content-Type"].startswith(kind)
+    assert "no-store" in answer.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+async def test_without_a_database_a_stream_is_refused_in_json(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(token: str) -> None:
+        raise OperationalError("not asked")
+
+    monkeypatch.setattr("timelines.consumers.doors._find", refuse)
+    scope = {"type": kind, "method": "GET", "path": "/api/v1/streaming/user", "query_string": b"access_token=x"}
+    opening = {"type": "http.request"} if kind == "http" else {"type": "websocket.connect"}
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return opening
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await StreamingApplication()(scope | {"extensions": {"websocket.http.response": {}}}, receive, send)
+    start, body = sent
+    assert start["status"] == 503
+    assert dict(start["headers"])[b"retry-after"] == b"5"
+    assert dict(start["headers"])[b"content-type"].startswith(b"application/json")
+    assert set(orjson.loads(body["body"])) == {"error"}
