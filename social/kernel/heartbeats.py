@@ -1,10 +1,10 @@
-"""Knows which kinds of processes have shown themselves lately: the doctor asks."""
+"""Knows which kinds of processes have shown themselves lately: the doctor asks, and the supervisor listens."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from social.kernel import redis
+from social.kernel import liveness, redis
 from social.kernel.clock import now
 
 INTERVAL = 10.0
@@ -16,6 +16,7 @@ def beat(role: str) -> None:
 
     Never raises: a heartbeat that cannot be written is itself what the doctor reports.
     """
+    liveness.tell_supervisor()
     with redis.best_effort("write a heartbeat"):
         redis.client("cache").set(redis.key("cache", "heartbeat", role), int(now().timestamp()), ex=EXPIRY)
 

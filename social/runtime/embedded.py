@@ -16,7 +16,7 @@ from urllib.parse import quote
 from social.runtime.failures import OperatorError
 from social.runtime.minting import mint_secrets
 from social.runtime.postgres import Postgres
-from social.runtime.processes import ProcessSpec, has_ended, is_running, spawn, stop
+from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, has_ended, is_running, replies, spawn, stop
 
 __all__ = ["Embedded", "mint_secrets"]
 
@@ -115,6 +115,8 @@ class Embedded:
             command=tuple(command),
             death_signal=signal.SIGTERM,
             ready=self.valkey_answers,
+            silence=DATA_SERVER_SILENCE,
+            alive=lambda: replies(self.sockets / "valkey.sock", b"PING\r\n"),
             explain=self._explain_valkey,
             pid_file=self.data_dir / "run" / "valkey.pid",
             # Advice for servers whose memory is most of the machine's; nothing here depends on it.

@@ -24,6 +24,8 @@ from social.runtime.sharing import owned_servers
 from social.runtime.supervisor import Supervisor
 from social.settings import env
 
+#: Seconds without a sign of life after which a process counts as hung. A worker gives none while it looks for its broker.
+SILENCE = {"web": 30.0, "streaming": 45.0, "worker": 180.0, "scheduler": 180.0}
 #: Where each process answers that it is alive.
 HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/v1/streaming/health")}
 
@@ -112,6 +114,7 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
         command=(sys.executable, *arguments),
         cwd=env.ROOT,
         ready=(lambda: answers(name)) if name in HEALTH else None,
+        silence=SILENCE.get(name),
     )
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from social.runtime.datadir import ROOM_FOR_A_NEW_DATABASE, check_room
 from social.runtime.failures import OperatorError
 from social.runtime.parent import die_with_parent
-from social.runtime.processes import ProcessSpec, is_running
+from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, is_running, replies
 
 MAJOR = "18"
 SYSTEM_FOLDER = Path("/var/lib/social")
@@ -267,6 +267,9 @@ class Postgres:
             user=self.owner.popen(),
             cwd="/",
             ready=self.answers,
+            silence=DATA_SERVER_SILENCE,
+            # The request for encryption is answered before anybody is asked who he is, and without a trace in the log.
+            alive=lambda: replies(self.sockets / ".s.PGSQL.5432", b"\0\0\0\x08\x04\xd2\x16\x2f"),
             explain=self.explain,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from social.kernel.liveness import DESCRIPTOR
 from social.runtime.parent import die_with_parent
+
+#: Seconds in which PostgreSQL and Valkey answer at least once, however busy they are.
+DATA_SERVER_SILENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,9 @@ class ProcessSpec:
     `user` are the keyword arguments of `subprocess` that change its user. `ready` answers whether it does its work; it
     returns within 2 s. `explain` turns the last lines of a child that could not start into one line with a remedy.
     Lines that contain one of `hushed` are not shown.
+
+    `silence`: seconds without a sign of life after which it counts as hung. Our own programs give them by themselves
+    (`social.kernel.liveness`); of others `alive` asks, within 2 s.
     """
 
     name: str
@@ -36,17 +44,34 @@ class ProcessSpec:
     explain: Callable[[list[str]], str | None] | None = None
     pid_file: Path | None = None
     hushed: tuple[str, ...] = ()
+    silence: float | None = None
+    alive: Callable[[], bool] | None = None
 
 
-def spawn(spec: ProcessSpec, output: int | IO[bytes]) -> subprocess.Popen[bytes]:
+def replies(path: Path, question: bytes) -> bool:
+    """Whether a server says anything to `question` on its socket, within 2 s."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(2)
+            connection.connect(str(path))
+            connection.sendall(question)
+            return connection.recv(1) != b""
+    except OSError:
+        return False
+
+
+def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = None) -> subprocess.Popen[bytes]:
     """Start it in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us.
+
+    `heartbeat`: a descriptor it inherits, to write its signs of life to.
 
     Call it from the main thread: the death signal is tied to the thread that starts the child.
     """
     process = subprocess.Popen(
         spec.command,
         cwd=spec.cwd,
-        env={**os.environ, **spec.environment},
+        env={**os.environ, **spec.environment, **({} if heartbeat is None else {DESCRIPTOR: str(heartbeat)})},
+        pass_fds=() if heartbeat is None else (heartbeat,),
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

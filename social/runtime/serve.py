@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable
 
-from social.kernel import descriptors
+from social.kernel import descriptors, liveness
 from social.queues import queues_of
 from social.runtime.parent import follow_parent
 from social.settings import env
@@ -64,7 +64,7 @@ def web() -> None:
     # What was loaded lives as long as the process: a collection that walked it would unshare every page.
     gc.collect()
     gc.freeze()
-    Processes(env.WEB_WORKERS, serve, grace=limits.stop_seconds + 1).run()
+    Processes(env.WEB_WORKERS, serve, grace=limits.stop_seconds + 1).run(liveness.tell_supervisor)
 
 
 def streaming() -> None:

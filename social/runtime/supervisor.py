@@ -19,6 +19,10 @@ from social.runtime.processes import ProcessSpec, describe_exit, end_group, has_
 
 FIRST_DELAY, LONGEST_DELAY, STABLE_AFTER = 0.5, 30.0, 60.0
 _LONGEST_LINE = 16 * 1024
+#: Seconds a process has until its first sign of life.
+START_SECONDS = 120.0
+#: Seconds between two questions to a process that gives no signs of life by itself.
+ASKING_SECONDS = 10.0
 
 
 @dataclass
@@ -32,6 +36,16 @@ class Child:
     due: float | None = None
     unread: bytes = b""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
+    heartbeat: int | None = None
+    heard: float | None = None
+    asked: float = 0.0
+
+    @property
+    def silent_at(self) -> float | None:
+        """When it counts as hung, unless it is heard before."""
+        if self.process is None or self.spec.silence is None:
+            return None
+        return self.started + START_SECONDS if self.heard is None else self.heard + self.spec.silence
 
     @property
     def output(self) -> int | None:
@@ -92,12 +106,22 @@ class Supervisor:
         child.due = None
         child.started = time.monotonic()
         child.unread = b""
+        child.heard, child.asked = None, child.started
+        given: int | None = None
+        if child.spec.silence is not None and child.spec.alive is None:
+            child.heartbeat, given = os.pipe()
+            for end in (child.heartbeat, given):
+                os.set_blocking(end, False)
         try:
-            child.process = spawn(child.spec, subprocess.PIPE)
+            child.process = spawn(child.spec, subprocess.PIPE, given)
         except OSError as error:
+            self._close(child)
             child.tail.append(str(error))
             self._plan_restart(child, f"cannot be started ({error.strerror})")
             return
+        finally:
+            if given is not None:
+                os.close(given)
         assert child.process.stdout is not None
         os.set_blocking(child.process.stdout.fileno(), False)
 
@@ -158,22 +182,56 @@ class Supervisor:
 
     def _serve(self, seconds: float, *, reap: bool) -> None:
         now = time.monotonic()
-        due = [child.due for child in self.children.values() if child.due is not None]
+        children = self.children.values()
+        due = [moment for child in children for moment in (child.due, child.silent_at) if moment is not None]
+        due += [child.asked + ASKING_SECONDS for child in children if child.spec.alive and child.process]
         timeout = max(0.0, min([seconds, *(moment - now for moment in due)]))
-        outputs = {fd: child for child in self.children.values() if (fd := child.output) is not None}
+        outputs = {fd: child for child in children if (fd := child.output) is not None}
+        heartbeats = {child.heartbeat: child for child in children if child.heartbeat is not None}
         writers = [self.console.fd] if self.console.pending else []
-        readable, writable, _ = select.select([self._wakeup, *outputs], writers, [], timeout)
+        readable, writable, _ = select.select([self._wakeup, *outputs, *heartbeats], writers, [], timeout)
         if self._wakeup in readable:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wakeup, 4096)
         for fd in readable:
             if fd in outputs:
                 self._read(outputs[fd])
+            elif fd in heartbeats:
+                self._hear(heartbeats[fd])
         if writable:
             self.console.write_some()
         if reap:
+            self._end_hung(late=time.monotonic() - now - timeout)
             self._reap()
             self._restart()
+
+    def _hear(self, child: Child) -> None:
+        if child.heartbeat is None:  # closed with its output, a moment ago
+            return
+        with contextlib.suppress(BlockingIOError):
+            if os.read(child.heartbeat, 4096):
+                child.heard = time.monotonic()
+            else:
+                os.close(child.heartbeat)
+                child.heartbeat = None
+
+    def _end_hung(self, *, late: float) -> None:
+        """Kill whom nothing has been heard of for too long; it is then started again as any that ended."""
+        now = time.monotonic()
+        for child in self.children.values():
+            if child.process is None or child.spec.silence is None:
+                continue
+            if late > ASKING_SECONDS:
+                # This process stood still itself, as on a machine that was paused: the others have had no time either.
+                child.heard = None if child.heard is None else now
+            if child.spec.alive is not None and now - child.asked >= ASKING_SECONDS:
+                child.asked = now
+                child.heard = now if child.spec.alive() else child.heard
+            at = child.silent_at
+            if at is not None and at <= now and not has_ended(child.process):
+                self.console.line("run", f"{child.spec.name} gives no sign of life and is killed.")
+                child.process.kill()
+                child.heard = now
 
     def _read(self, child: Child) -> None:
         fd = child.output
@@ -208,6 +266,9 @@ class Supervisor:
             child.unread = b""
         if child.process is not None and child.process.stdout is not None:
             child.process.stdout.close()
+        if child.heartbeat is not None:
+            os.close(child.heartbeat)
+            child.heartbeat = None
 
     def _reap(self) -> None:
         for child in self.children.values():

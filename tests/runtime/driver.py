@@ -11,11 +11,12 @@ from social.runtime.supervisor import Supervisor
 
 
 def main() -> None:
-    """Every child is a piece of Python; its lines come out prefixed."""
+    """Every child is a piece of Python; its lines come out prefixed. Those called "beating" must give signs of life."""
     console = Console(colour=False)
     with Supervisor(console).listening() as supervisor:
         for name, code in json.loads(sys.argv[1]):
-            supervisor.start(ProcessSpec(name, (sys.executable, "-u", "-c", code)))
+            silence = 1.5 if name.startswith("beating") else None
+            supervisor.start(ProcessSpec(name, (sys.executable, "-u", "-c", code), silence=silence))
         supervisor.run()
 
 

@@ -27,6 +27,15 @@ LEAVES_ONE = (
     "import os, subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
     "print('left', p.pid); time.sleep(1); os._exit(3)"
 )
+BEATS = (
+    "import os, time; from social.kernel.liveness import tell_supervisor; print('pid', os.getpid())\n"
+    "while True:\n tell_supervisor(); time.sleep(0.2)"
+)
+# Its main loop waits for something that never comes; other threads of it live on.
+DEADLOCKS = (
+    "import os, threading; from social.kernel.liveness import tell_supervisor; tell_supervisor()\n"
+    "print('pid', os.getpid()); lock = threading.Lock(); lock.acquire(); lock.acquire()"
+)
 Start = Callable[..., AbstractContextManager[Running]]
 
 
@@ -85,6 +94,24 @@ def test_a_killed_child_is_started_again(supervise: Start) -> None:
         assert "run       | one was ended by SIGKILL; it starts again in 0.5 s." in process.text()
         assert pids(process, "two") == [other]
         assert is_alive(other)
+
+
+def test_a_child_that_is_stopped_is_replaced_and_one_that_lives_is_not(supervise: Start) -> None:
+    with supervise(beating=BEATS, beating2=BEATS) as process:
+        (first,) = eventually(lambda: pids(process, "beating"))
+        (other,) = eventually(lambda: pids(process, "beating2"))
+        time.sleep(0.5)
+        os.kill(first, signal.SIGSTOP)
+        eventually(lambda: len(pids(process, "beating")) == 2)
+        assert "beating gives no sign of life and is killed." in process.text()
+        assert not is_alive(first)
+        time.sleep(1)
+        assert pids(process, "beating2") == [other]
+
+
+def test_a_child_in_a_deadlock_is_replaced(supervise: Start) -> None:
+    with supervise(beating=DEADLOCKS) as process:
+        eventually(lambda: len(pids(process, "beating")) == 2)
 
 
 def test_what_a_crashed_child_left_behind_is_killed_before_it_starts_again(supervise: Start) -> None:
