@@ -1,4 +1,4 @@
-"""The attacks of security.md, rows 49 to 52, 56 and 57, on the whole server as an operator runs it. Nobody else waits for them."""
+"""The attacks of rows 49 to 52, 56 and 57 of security.md, on the whole server: nobody else waits for them."""
 
 from __future__ import annotations
 

@@ -266,23 +266,26 @@ def test_row_52_headers_have_an_end(start: Any) -> None:
 
 def test_row_56_uploads_that_take_long_wait_for_each_other_and_hold_no_thread_of_others(start: Any) -> None:
     small = start(threads=2, upload_threads=1, uploads_waiting=4)
-    with ThreadPoolExecutor(8) as pool:
-        uploads = [pool.submit(small.ask, "POST", "/upload/sleep?0.5", b"x") for _number in range(8)]
-        time.sleep(0.2)
-        assert small.is_quick(5)
-        statuses = sorted(upload.result().status for upload in uploads)
-    assert statuses == [200] * 5 + [503] * 3
+    upload = b"POST /upload/sleep?1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
+    uploads = [small.connect(upload)]
+    time.sleep(0.3)  # until a thread has it
+    uploads += [small.connect(upload) for _number in range(7)]
+    assert small.is_quick(5)
+    statuses = sorted(first_line(client).split()[1] for client in uploads)
+    assert statuses == [b"200"] * 5 + [b"503"] * 3
 
 
 def test_more_requests_than_can_wait_are_told_to_come_again(start: Any) -> None:
     small = start(threads=1, waiting=2)
-    with ThreadPoolExecutor(6) as pool:
-        answers = [pool.submit(small.get, "/sleep?0.5") for _number in range(6)]
-        found = [answer.result() for answer in answers]
-    refused = [answer for answer in found if answer.status == 503]
-    assert len(refused) == 3
-    assert refused[0].headers["Retry-After"] == "1"
-    assert "error" in json.loads(refused[0].read())
+    request = b"GET /sleep?2 HTTP/1.1\r\nHost: x\r\n\r\n"
+    small.connect(request)
+    time.sleep(0.3)  # until a thread has it
+    for _number in range(2):
+        small.connect(request)
+    time.sleep(0.3)
+    refused = small.get("/")
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert "error" in json.loads(refused.read())
 
 
 def test_row_49_a_process_that_is_stopped_is_replaced_while_the_other_answers(start: Any) -> None:
@@ -386,6 +389,16 @@ def test_what_the_application_is_told_of_a_request(start: Any) -> None:
     answer = small.connect(trailers).recv(65536)
     assert b'"CONTENT_LENGTH": "1"' in answer
     assert b"X_LATE" not in answer
+
+
+def test_a_client_that_asks_before_it_sends_is_told_to_go_on_or_not(start: Any) -> None:
+    small = start()
+    head = "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n"
+    client = small.connect(head.format(3).encode())
+    assert first_line(client) == b"HTTP/1.1 100 Continue"
+    client.sendall(b"abc")
+    assert first_line(client) == b"HTTP/1.1 200 OK"
+    assert first_line(small.connect(head.format(2**30).encode())).startswith(b"HTTP/1.1 413")
 
 
 def test_head_and_http_1_0(start: Any) -> None:

@@ -247,14 +247,12 @@ def _count_down(counter: Counter[str], name: str) -> None:
 
 @lru_cache(maxsize=4096)
 def counted_address(address: str) -> str:
-    """The address, of IPv6 its /64; "" for those of private networks.
+    """The address, of IPv6 its /64; "" for trusted proxies and for private networks.
 
-    Those are proxies of ours, whether or not TRUSTED_PROXIES names them: counted, they would be one client with
-    everybody's connections.
+    What comes from a private address is from a proxy of ours, whether or not TRUSTED_PROXIES names it: counted, it would
+    be one client with everybody's connections.
     """
-    try:
-        if not ipaddress.ip_address(address).is_global:
-            return ""
-    except ValueError:
+    key = addresses.rate_key(address)
+    if addresses.is_trusted(address) or not ipaddress.ip_network(key).network_address.is_global:
         return ""
-    return addresses.rate_key(address)
+    return key
