@@ -61,6 +61,17 @@ def make_remote(username: str | None = None, domain: str = "remote.example", **a
     return made
 
 
+def make_many_remote(number: int) -> list[Account]:
+    """Very many accounts of another server, quickly: nothing but their rows."""
+    rows = (
+        Account(
+            username=f"m{one}", domain="many.example", uri=f"https://many.example/{one}", url="https://many.example/"
+        )
+        for one in range(number)
+    )
+    return Account.objects.bulk_create(rows, batch_size=1000)
+
+
 def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
     """A client program."""
     return Application.objects.create(

@@ -14,7 +14,7 @@ from accounts.services.following import FollowWish, follow_account, pair_name, u
 from accounts.services.profiles import ProfileChange, update_profile
 from social.kernel import clock
 from social.kernel.locks import lock
-from tests.factories.accounts import make_account, make_user
+from tests.factories.accounts import make_account, make_many_remote, make_user
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -126,16 +126,8 @@ def test_an_account_that_is_locked_again_meanwhile_keeps_its_requests(monkeypatc
 @pytest.mark.timeout(600)
 def test_an_account_with_20000_requests_can_be_unlocked() -> None:
     target = make_user(locked=True)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO accounts_account (username, domain, uri) SELECT 'a' || n, 'many.example', 'https://many.example/' || n"
-            " FROM generate_series(1, 20000) n"
-        )
-        cursor.execute(
-            "INSERT INTO accounts_followrequest (account_id, target_id) SELECT id, %s FROM accounts_account"
-            " WHERE domain = 'many.example'",
-            [target.account_id],
-        )
+    requests = (FollowRequest(account=account, target=target.account) for account in make_many_remote(20_000))
+    FollowRequest.objects.bulk_create(requests, batch_size=1000)
     update_profile(user=target, change=ProfileChange(locked=False))
     work(rounds=1000)
     assert Follow.objects.count() == 20_000

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from accounts.models import Account, AccountStat
 from statuses.events import StatusDeleted
@@ -14,7 +13,7 @@ from statuses.models import MediaAttachment, Status
 from statuses.queries.statuses import list_statuses
 from statuses.services import deleting
 from statuses.services.deleting import delete_status
-from tests.factories.accounts import make_remote
+from tests.factories.accounts import make_many_remote, make_remote
 from tests.factories.statuses import counts, make_media, make_reblog, make_remote_status, make_status
 from tests.support.work import work
 
@@ -67,16 +66,11 @@ def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
 @pytest.mark.timeout(600)
 def test_a_post_with_65536_boosts_can_be_deleted(alice: Account) -> None:
     status = make_status(alice)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO accounts_account (username, domain, uri) SELECT 'a' || n, 'many.example', 'https://many.example/' || n"
-            " FROM generate_series(1, 65536) n"
-        )
-        cursor.execute(
-            "INSERT INTO statuses_status (account_id, reblog_of_id, uri, visibility, local) SELECT id, %s, uri || '/boost',"
-            " 'public', FALSE FROM accounts_account WHERE domain = 'many.example'",
-            [status.id],
-        )
+    boosts = (
+        Status(account=booster, reblog_of=status, uri=f"{booster.uri}/boost", visibility="public", local=False)
+        for booster in make_many_remote(65_536)
+    )
+    Status.objects.bulk_create(boosts, batch_size=1000)
     delete_status(status_id=status.id)
     work(rounds=1000)
     assert not Status.objects.filter(deleted_at=None).exists()
