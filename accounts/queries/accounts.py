@@ -40,7 +40,7 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
     wanted = set(account_ids)
     if not wanted:
         return {}
-    found = Account.objects.select_related("stat", "user__role").prefetch_related(_MOVED).filter(id__in=wanted)
+    found = Account.objects.select_related("stat", "user__role").prefetch_related(_MOVED).filter(id__one_of=wanted)
     return {account.id: account for account in found}
 
 
@@ -78,7 +78,7 @@ def by_address(addresses: Collection[tuple[str, str | None]]) -> dict[tuple[str,
     wanted = {(username.lower(), domain.lower() if domain else None) for username, domain in addresses}
     if not wanted:
         return {}
-    found = list_accounts().alias(name=Lower("username")).filter(name__in={name for name, _domain in wanted})
+    found = list_accounts().alias(name=Lower("username")).filter(name__one_of={name for name, _domain in wanted})
     pairs = {
         (account.username.lower(), account.domain.lower() if account.domain else None): account for account in found
     }

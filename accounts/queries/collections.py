@@ -72,7 +72,7 @@ def show(collections: Sequence[Collection], viewer_id: int | None) -> list[Shown
     Suspended accounts and those the viewer blocks are left out.
     """
     ids = [collection.id for collection in collections]
-    found = CollectionItem.objects.filter(collection_id__in=ids, account__suspended_at=None).order_by("id")
+    found = CollectionItem.objects.filter(collection_id__one_of=ids, account__suspended_at=None).order_by("id")
     items: dict[int, list[CollectionItem]] = {number: [] for number in ids}
     for item in found:
         items[item.collection_id].append(item)

@@ -26,7 +26,7 @@ def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[D
     """
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
-    for device in Device.objects.filter(account_id__in=list(devices)).order_by("id"):
+    for device in Device.objects.filter(account_id__one_of=devices).order_by("id"):
         devices[device.account_id].append(device)
     return devices
 
@@ -38,7 +38,7 @@ def list_messages(device: Device) -> QuerySet[EncryptedMessage]:
 
 def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
     """These messages with their devices, in the order they were stored, as far as they still wait."""
-    return list(EncryptedMessage.objects.filter(id__in=list(message_ids)).select_related("device").order_by("id"))
+    return list(EncryptedMessage.objects.filter(id__one_of=message_ids).select_related("device").order_by("id"))
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:

@@ -21,7 +21,7 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
     pairs = set(wanted)
     if not pairs:
         return {}
-    found = CustomEmoji.objects.filter(shortcode__in={code for code, _domain in pairs}, disabled=False)
+    found = CustomEmoji.objects.filter(shortcode__one_of={code for code, _domain in pairs}, disabled=False)
     emojis = {(emoji.shortcode, emoji.domain): emoji for emoji in found}
     return {pair: emoji for pair, emoji in emojis.items() if pair in pairs}
 

@@ -47,11 +47,11 @@ def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[
 
     At most FAMILIAR_SHOWN each, none for who hides their network; nobody who hides theirs is named. Two queries.
     """
-    known = Account.objects.filter(id__in=list(account_ids), suspended_at=None).values_list("id", "hide_collections")
+    known = Account.objects.filter(id__one_of=account_ids, suspended_at=None).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
     found: dict[int, list[int]] = {number: [] for number, _hidden in known}
     followed = Follow.objects.filter(account_id=viewer_id, target_id=OuterRef("account_id"))
-    rows = Follow.objects.filter(Exists(followed), target_id__in=open_ids, account__suspended_at=None)
+    rows = Follow.objects.filter(Exists(followed), target_id__one_of=open_ids, account__suspended_at=None)
     rows = rows.exclude(account__hide_collections=True).exclude(account_id=viewer_id)
     for target_id, account_id in rows.order_by("-id").values_list("target_id", "account_id"):
         if len(found[target_id]) < FAMILIAR_SHOWN:

@@ -158,7 +158,7 @@ def load_hidden(viewer_id: int) -> Hidden:
 
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
     """Those of these blocks that stand: (who blocks, whom). One query."""
-    return set(Block.objects.filter(id__in=list(block_ids)).values_list("account_id", "target_id"))
+    return set(Block.objects.filter(id__one_of=block_ids).values_list("account_id", "target_id"))
 
 
 def blocks_domain(account_id: int, domain: str) -> bool:

@@ -29,7 +29,7 @@ def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
     ids = list(tag_ids)
     today = clock.now().date()
     days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
-    found = TagUse.objects.filter(tag_id__in=ids, day__gt=today - timedelta(days=HISTORY_DAYS))
+    found = TagUse.objects.filter(tag_id__one_of=ids, day__gt=today - timedelta(days=HISTORY_DAYS))
     rows = found.values("tag_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
     known = {(row["tag_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}

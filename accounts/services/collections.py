@@ -104,7 +104,7 @@ def remove_between(account_id: int, other_id: int) -> None:
 
 def _featurable(owner_id: int, account_ids: Sequence[int]) -> list[Account]:
     ids = list(dict.fromkeys(account_ids))
-    known = {account.id: account for account in list_accounts().filter(id__in=ids)}
+    known = {account.id: account for account in list_accounts().filter(id__one_of=ids)}
     if any(number not in known for number in ids):
         raise NotFound
     relations = load_relations(owner_id, ids)

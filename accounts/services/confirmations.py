@@ -38,7 +38,7 @@ def confirmation_url(address: EmailAddress) -> str:
 def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
     """The reaction to ConfirmationRequested: a mail to those who still have not confirmed. Raises Unavailable."""
     waiting = EmailAddress.objects.select_related("user__account").filter(
-        user_id__in={event.user_id for event in events}, primary=True, verified=False
+        user_id__one_of={event.user_id for event in events}, primary=True, verified=False
     )
     send_all(
         Letter(address.user, address.email, "confirmation", {"link": confirmation_url(address)})

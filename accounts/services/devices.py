@@ -157,7 +157,9 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
     if len(wanted) > DEVICES_PER_CALL:
         raise Invalid.sentence(_("At most %(count)s devices at a time") % {"count": DEVICES_PER_CALL})
     shown = reachable(account_id, [owner for owner, _device_id in wanted])
-    found = Device.objects.filter(account_id__in=shown, device_id__in={device_id for _owner, device_id in wanted})
+    found = Device.objects.filter(
+        account_id__one_of=shown, device_id__one_of={device_id for _owner, device_id in wanted}
+    )
     return {(device.account_id, device.device_id): device for device in found}
 
 

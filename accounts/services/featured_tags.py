@@ -68,7 +68,7 @@ def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], 
     ids = list(shown.select_for_update().order_by("id").values_list("id", flat=True))
     if not ids:
         return
-    rows = FeaturedTag.objects.filter(id__in=ids)
+    rows = FeaturedTag.objects.filter(id__one_of=ids)
     if change > 0:
         latest = Greatest(Coalesce("last_status_at", used_at), used_at)
         rows.update(statuses_count=F("statuses_count") + change, last_status_at=latest)

@@ -130,5 +130,5 @@ def send_all(letters: Iterable[Letter]) -> None:
 def _users(user_ids: Iterable[int]) -> dict[int, User]:
     """Those who are still there, the oldest first; a reaction is called with five events at most."""
     wanted = set(user_ids)
-    found = User.objects.select_related("account").filter(pk__in=wanted)
+    found = User.objects.select_related("account").filter(pk__one_of=wanted)
     return {user.pk: user for user in found.order_by("pk")}

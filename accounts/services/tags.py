@@ -10,6 +10,7 @@ from django.db import connection
 from accounts.models import Tag, TagUse
 from accounts.queries.tags import HISTORY_DAYS
 from social.kernel import clock
+from social.kernel.batches import BATCH
 
 _COUNT = """
 INSERT INTO accounts_taguse (tag_id, day, account_id, uses)
@@ -41,10 +42,11 @@ def ensure_tags(tags: Sequence[tuple[str, str]]) -> list[Tag]:
 
     A post or a collection names a bounded number of them.
     """
-    known = {tag.name: tag for tag in Tag.objects.filter(name__in=[name for name, _shown in tags])}
+    known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
     if missing:
         # Sorted, so that two writers of the same new hashtags cannot wait for each other.
-        Tag.objects.bulk_create((Tag(name=name, display_name=shown) for name, shown in missing), ignore_conflicts=True)
-        known |= {tag.name: tag for tag in Tag.objects.filter(name__in=[name for name, _shown in missing])}
+        rows = (Tag(name=name, display_name=shown) for name, shown in missing)
+        Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
+        known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
     return [known[name] for name, _shown in tags]

@@ -158,7 +158,7 @@ def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
         with connection.cursor() as cursor:
             cursor.execute(_REMEMBER_REVOKED, {"checksums": list(doomed.values()), "now": clock.now()})
         publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
-        AccessToken.objects.filter(pk__in=doomed).delete()
+        AccessToken.objects.filter(pk__one_of=doomed).delete()
         # Only after the commit: before it, another process would read the rows and cache them again.
         transaction.on_commit(partial(_announce, doomed), robust=True)
     return len(doomed)

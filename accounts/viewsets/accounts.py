@@ -248,7 +248,7 @@ class AccountsViewSet(ApiViewSet):
         ids = {number for number in asked if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
-        found = list_accounts().filter(id__in=ids).order_by("id")
+        found = list_accounts().filter(id__one_of=ids).order_by("id")
         return self._accounts(list(found))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:

@@ -79,7 +79,7 @@ class DeliveryAdmin(FederationAdmin):
         with transaction.atomic():
             hosts = set(queryset.values_list("host", flat=True))
             count = retry(queryset.values_list("id", flat=True))
-            Host.objects.filter(name__in=hosts).update(failures=0, retry_at=Now())
+            Host.objects.filter(name__one_of=hosts).update(failures=0, retry_at=Now())
         for delivery in queryset:
             self.log_change(request, delivery, "retry")
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)

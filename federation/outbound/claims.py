@@ -17,6 +17,7 @@ from federation.models import Host, OutboundActivity
 from federation.outbound.queueing import forget_delivered
 from federation.outbound.retrying import Verdict, host_pause, is_last, next_attempt
 from social.kernel import clock
+from social.kernel.batches import BATCH
 from social.kernel.claims import Claims, Failure, FairShare, new_token
 
 #: Seconds: longer than the deliveries of one host in one claim can take.
@@ -71,7 +72,11 @@ def claim(hosts: int, busy: Collection[str] = ()) -> Batch:
     by_host: dict[str, list[Claimed]] = {}
     for row in rows:
         by_host.setdefault(row.host, []).append(row)
-    activities = OutboundActivity.objects.select_related("account__key_pair").in_bulk({row.activity_id for row in rows})
+    activities = (
+        OutboundActivity.objects.select_related("account__key_pair")
+        .filter(id__one_of={row.activity_id for row in rows})
+        .in_bulk()
+    )
     return Batch(token, by_host, activities)
 
 
@@ -103,10 +108,10 @@ def _judge_hosts(results: Sequence[Result]) -> None:
     failed = {name: result for name, result in last.items() if result.verdict == Verdict.FAILED}
     now = clock.now()
     well = sorted(last.keys() - failed.keys())
-    Host.objects.filter(name__in=well, failures__gt=0).update(failures=0, retry_at=now, last_error="")
+    Host.objects.filter(name__one_of=well, failures__gt=0).update(failures=0, retry_at=now, last_error="")
     reached = {result.delivery.host for result in results if result.verdict == Verdict.ARRIVED}
-    unknown = reached - set(Host.objects.filter(name__in=reached).values_list("name", flat=True))
-    Host.objects.bulk_create([Host(name=name) for name in sorted(unknown)], ignore_conflicts=True)
+    unknown = reached - set(Host.objects.filter(name__one_of=reached).values_list("name", flat=True))
+    Host.objects.bulk_create((Host(name=name) for name in sorted(unknown)), ignore_conflicts=True, batch_size=BATCH)
     for name in sorted(failed):
         host, _created = Host.objects.select_for_update().get_or_create(name=name, defaults={"failing_since": now})
         if not host.failures:

@@ -36,7 +36,7 @@ SPACING: Final = timedelta(seconds=2)
 
 
 def _accounts(ids: Iterable[int]) -> dict[int, Account]:
-    found = Account.objects.select_related("moved_to").filter(id__in=set(ids))
+    found = Account.objects.select_related("moved_to").filter(id__one_of=ids)
     return {account.id: account for account in found}
 
 
@@ -99,7 +99,7 @@ def tell_deleted(events: Sequence[StatusDeleted]) -> None:
 def tell_favourited(events: Sequence[StatusFavourited]) -> None:
     """Like, to the author's server."""
     rows = Favourite.objects.select_related("account", "status__account").filter(
-        id__in=[event.favourite_id for event in events], account__domain=None, status__local=False
+        id__one_of=[event.favourite_id for event in events], account__domain=None, status__local=False
     )
     for row in rows.order_by("id"):
         document = activities.like(row.account, row.id, uri_of(row.status))
@@ -126,7 +126,7 @@ def tell_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
 def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
     """Follow, to the server of who is asked."""
     requests = FollowRequest.objects.select_related("account", "target").filter(
-        id__in=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
+        id__one_of=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
     )
     for request in requests.order_by("id"):
         uri = request.uri or f"{request.account.uri}#follows/{request.id}"
@@ -143,7 +143,7 @@ def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
 def tell_followed(events: Sequence[AccountFollowed]) -> None:
     """Accept, to the server of a new follower from elsewhere."""
     follows = Follow.objects.select_related("account", "target").filter(
-        id__in=[event.follow_id for event in events], account__domain__isnull=False, target__domain=None
+        id__one_of=[event.follow_id for event in events], account__domain__isnull=False, target__domain=None
     )
     for follow in follows.order_by("id"):
         if follow.uri is not None:

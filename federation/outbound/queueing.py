@@ -65,28 +65,28 @@ def enqueue(
 
 def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
     """When the last of what waits for these inboxes about this key will be sent; None when nothing waits."""
-    waiting = Delivery.objects.filter(key=key, inbox_url__in=list(inboxes), dead_at=None)
+    waiting = Delivery.objects.filter(key=key, inbox_url__one_of=inboxes, dead_at=None)
     moment: datetime | None = waiting.aggregate(last=Max("due_at"))["last"]
     return moment
 
 
 def drop_waiting(key: str, inboxes: Iterable[str]) -> int:
     """Drop deliveries of a key that nobody has in hand; how many."""
-    waiting = Delivery.objects.filter(idle(), key=key, inbox_url__in=list(inboxes), dead_at=None)
+    waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     chosen = list(waiting.select_for_update(skip_locked=True).values_list("id", "activity_id"))
-    Delivery.objects.filter(id__in=[number for number, _activity in chosen]).delete()
+    Delivery.objects.filter(id__one_of=[number for number, _activity in chosen]).delete()
     forget_delivered({activity_id for _number, activity_id in chosen})
     return len(chosen)
 
 
 def forget_delivered(activity_ids: Iterable[int]) -> None:
     """Remove activities that have no delivery left."""
-    OutboundActivity.objects.filter(id__in=list(activity_ids), deliveries__isnull=True).delete()
+    OutboundActivity.objects.filter(id__one_of=activity_ids, deliveries__isnull=True).delete()
 
 
 def retry(ids: Iterable[int]) -> int:
     """Give deliveries (waiting or given up) a fresh set of attempts from now on; how many. Announces DeliveriesDue."""
-    count = Delivery.objects.filter(idle(), id__in=list(ids)).update(
+    count = Delivery.objects.filter(idle(), id__one_of=ids).update(
         attempts=0, due_at=Now(), dead_at=None, claim=None, claimed_until=None
     )
     if count:

@@ -189,4 +189,4 @@ def may_be_related(author: Account, recipient: Account | None, addressed: Iterab
 
 
 def _is_followed(account_ids: Sequence[int]) -> bool:
-    return Follow.objects.filter(target_id__in=account_ids, account__domain=None).exists()
+    return Follow.objects.filter(target_id__one_of=account_ids, account__domain=None).exists()

@@ -58,4 +58,4 @@ def find_account(uri: str) -> Account | None:
 
 def find_accounts(uris: Iterable[str]) -> dict[str, Account]:
     """The known accounts with these ids, in one query."""
-    return {account.uri: account for account in Account.objects.filter(uri__in=list(uris))}
+    return {account.uri: account for account in Account.objects.filter(uri__one_of=uris)}

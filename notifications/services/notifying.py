@@ -124,7 +124,7 @@ def _is_wanted(note: Note, recipient: Account, sender: Account | None, relations
 
 def take_back(causes: Iterable[str], **between: int) -> None:
     """Remove what was told of acts that were undone; `between` narrows it to an `account_id` and a `from_account_id`."""
-    Notification.objects.filter(cause__in=list(causes), **between).delete()
+    Notification.objects.filter(cause__one_of=causes, **between).delete()
 
 
 def remove_between(*, account_id: int, from_account_id: int) -> None:

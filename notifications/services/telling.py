@@ -36,11 +36,11 @@ def tell_followed(events: Sequence[AccountFollowed]) -> None:
     waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(waiting),
-        account_id__in=[event.target_id for event in events],
-        from_account_id__in=[event.account_id for event in events],
+        account_id__one_of=[event.target_id for event in events],
+        from_account_id__one_of=[event.account_id for event in events],
         type=NotificationType.FOLLOW_REQUEST,
     ).delete()
-    follows = Follow.objects.filter(id__in=[event.follow_id for event in events])
+    follows = Follow.objects.filter(id__one_of=[event.follow_id for event in events])
     notify(
         [
             Note(follow.target_id, follow.account_id, NotificationType.FOLLOW, f"follow:{follow.id}")
@@ -51,7 +51,7 @@ def tell_followed(events: Sequence[AccountFollowed]) -> None:
 
 def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
     """Somebody asks to follow a locked account."""
-    requests = FollowRequest.objects.filter(id__in=[event.request_id for event in events])
+    requests = FollowRequest.objects.filter(id__one_of=[event.request_id for event in events])
     notify(
         [
             Note(row.target_id, row.account_id, NotificationType.FOLLOW_REQUEST, f"follow_request:{row.id}")
@@ -75,7 +75,7 @@ def tell_mentioned(events: Sequence[StatusPublished]) -> None:
     """Everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently are not told."""
     mentions = (
         Mention.objects.select_related("status")
-        .filter(status_id__in=[event.status_id for event in events], status__deleted_at=None)
+        .filter(status_id__one_of=[event.status_id for event in events], status__deleted_at=None)
         .order_by("status_id", "id")
     )
     involved: dict[int, set[int]] = defaultdict(set)
@@ -102,7 +102,7 @@ def tell_mentioned(events: Sequence[StatusPublished]) -> None:
 def tell_reblogged(events: Sequence[StatusReblogged]) -> None:
     """The author of a boosted post."""
     boosts = Status.objects.select_related("reblog_of").filter(
-        id__in=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
+        id__one_of=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
     )
     notify(
         [
@@ -138,7 +138,7 @@ def forget_favourite(events: Sequence[StatusUnfavourited]) -> None:
 
 def forget_status(events: Sequence[StatusDeleted]) -> None:
     """A post is gone: what was told of it goes too; an undone boost takes its own notification back."""
-    Notification.objects.filter(status_id__in=[event.status_id for event in events]).delete()
+    Notification.objects.filter(status_id__one_of=[event.status_id for event in events]).delete()
     take_back(f"reblog:{event.status_id}" for event in events)
 
 

@@ -19,6 +19,6 @@ def stream_notifications(events: Sequence[NotificationMade]) -> None:
     for event in events:
         by_recipient.setdefault(event.account_id, []).append(event.notification_id)
     for account_id in listeners(by_recipient):
-        rows = Notification.objects.filter(id__in=by_recipient[account_id], filtered=False).order_by("id")
+        rows = Notification.objects.filter(id__one_of=by_recipient[account_id], filtered=False).order_by("id")
         for entity in present(load_page(list(rows), account_id)):
             broadcast_notification(account_id, orjson.dumps(entity))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+
+BATCH: Final = 500
+"""Rows of one statement, where nothing speaks for another number."""
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -126,9 +126,9 @@ def retry(ids: Sequence[int] | None = None) -> int:
     """
     with transaction.atomic():
         rows = OutboxRow.objects.filter(idle())
-        rows = rows.filter(dead_at__isnull=False) if ids is None else rows.filter(id__in=ids)
+        rows = rows.filter(dead_at__isnull=False) if ids is None else rows.filter(id__one_of=ids)
         chosen = list(rows.select_for_update().order_by("id").values_list("id", "queue"))
-        OutboxRow.objects.filter(id__in=[row_id for row_id, _ in chosen]).update(
+        OutboxRow.objects.filter(id__one_of=[row_id for row_id, _ in chosen]).update(
             dead_at=None, attempts=0, due_at=Now(), claim=None, claimed_until=None
         )
         for queue in sorted({queue for _, queue in chosen}):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySet
 from django.db.models.fields.related import ForeignObject
@@ -47,12 +48,18 @@ class OneOf(Lookup):
     lookup_name = "one_of"
     prepare_rhs = False
 
+    def get_prep_lookup(self) -> Any:
+        """The values as a list, whatever holds them."""
+        return self.rhs if isinstance(self.rhs, Expression) else list(self.rhs)
+
     def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
-        """The values as one parameter."""
-        return "%s", [list(value)]
+        """The list as one parameter."""
+        return "%s", [value]
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """The comparison."""
+        """The comparison; as with `__in`, nothing is asked when there is nothing to compare with."""
+        if self.rhs == []:
+            raise EmptyResultSet
         left, left_params = self.process_lhs(compiler, connection)
         right, right_params = self.process_rhs(compiler, connection)
         return f"{left} = ANY({right})", [*left_params, *right_params]

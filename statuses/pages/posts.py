@@ -43,7 +43,7 @@ class ShownPost:
 
 def load_shown(ids: Collection[int]) -> list[ShownPost]:
     """The posts with these ids that anybody may read, in this order, in two queries; of one page, not of any number."""
-    found = _with_all(list_statuses(None).filter(id__in=ids)).in_bulk()
+    found = _with_all(list_statuses(None).filter(id__one_of=ids)).in_bulk()
     return [shown(found[number]) for number in ids if number in found]
 
 

@@ -38,5 +38,5 @@ def load_suggested_tags(account_id: int) -> list[Tag]:
         .order_by("-uses", "-last")[:SUGGESTED]
     )
     ids = [row["tag_id"] for row in found]
-    tags = Tag.objects.in_bulk(ids)
+    tags = Tag.objects.filter(id__one_of=ids).in_bulk()
     return [tags[number] for number in ids]

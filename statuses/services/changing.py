@@ -20,7 +20,7 @@ def change_statuses(status_ids: Collection[int], **values: Any) -> None:
     In batches, by id; the caller's transaction, if there is one, holds them together.
     """
     for ids in in_batches(sorted(status_ids), BATCH):
-        Status.objects.filter(id__in=ids).update(version=F("version") + 1, **values)
+        Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
 
 
 def renew_mentions(events: Sequence[AccountRenamed]) -> None:

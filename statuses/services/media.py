@@ -126,7 +126,7 @@ def remove_unattached() -> int:
                 .filter(status=None, unattached_at__lt=clock.now() - KEPT_UNATTACHED)
                 .order_by("unattached_at")[:_BATCH]
             )
-            MediaAttachment.objects.filter(id__in=[media.id for media in old]).delete()
+            MediaAttachment.objects.filter(id__one_of=[media.id for media in old]).delete()
         # After the commit: a file without a row is waste, a row without its file is a broken post.
         storage.remove(*(path for media in old for path in (media.file, media.preview)))
         removed += len(old)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusJoinedThread
@@ -43,7 +44,7 @@ def publish_remote_status(*, new: NewStatus, files: Sequence[RemoteFile] = ()) -
         if Status.objects.filter(uri=new.uri).exists():
             return None
         if files:
-            media = MediaAttachment.objects.bulk_create(_media(new, file) for file in files)
+            media = MediaAttachment.objects.bulk_create((_media(new, file) for file in files), batch_size=BATCH)
             new = replace(new, media_ids=[item.id for item in media])
         status = store_status(new)
         _adopt_orphans(status)

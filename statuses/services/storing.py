@@ -14,6 +14,7 @@ from accounts.services.counters import count_status
 from accounts.services.featured_tags import count_featured_use
 from accounts.services.tags import count_use, ensure_tags
 from social.kernel import clock
+from social.kernel.batches import BATCH
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.ids import snowflake_at
@@ -80,15 +81,16 @@ def store_status(new: NewStatus) -> Status:
     media = _lock_media(new)
     status = _insert(new)
     Mention.objects.bulk_create(
-        Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions
+        (Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions),
+        batch_size=BATCH,
     )
     if new.tags:
         tags = ensure_tags(new.tags)
-        StatusTag.objects.bulk_create(StatusTag(status=status, tag=tag) for tag in tags)
+        StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
     for position, item in enumerate(media):
         item.status, item.position = status, position
     if media:
-        MediaAttachment.objects.bulk_update(media, ["status", "position"])
+        MediaAttachment.objects.bulk_update(media, ["status", "position"], batch_size=BATCH)
     if new.announced:
         publish(
             StatusPublished(
@@ -191,7 +193,7 @@ def _lock_media(new: NewStatus) -> list[MediaAttachment]:
     found = {
         media.id: media
         for media in MediaAttachment.objects.select_for_update()
-        .filter(id__in=new.media_ids, account_id=new.author.id, status=None)
+        .filter(id__one_of=new.media_ids, account_id=new.author.id, status=None)
         .order_by("id")
     }
     missing = [media_id for media_id in new.media_ids if media_id not in found]

@@ -39,7 +39,7 @@ def list_good_tokens(token_ids: Collection[int]) -> set[int]:
         Q(user__disabled_at=None, user__approved=True, user__account__suspended_at=None),
         Q(user__account__moved_to=None),
         Exists(confirmed),
-        id__in=list(token_ids),
+        id__one_of=token_ids,
         expires__gt=clock.now(),
     )
     return set(found.values_list("id", flat=True))

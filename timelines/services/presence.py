@@ -13,7 +13,7 @@ def note_presence(*account_ids: int) -> None:
     Called when `timelines.stores.feed` does not remember that it was, so about twice a day for each reader, and when a
     stream is opened.
     """
-    User.objects.filter(account_id__in=account_ids).update(active_at=clock.now())
+    User.objects.filter(account_id__one_of=account_ids).update(active_at=clock.now())
     with redis.best_effort("remember who is present"):
         for account_id in account_ids:
             feed.mark_present(account_id)
