@@ -18,6 +18,14 @@ class ActivityReceived(Event):
 
 
 @dataclass(frozen=True)
+class ActorDeleted(Event):
+    """An account of another server is at its end: what is left of it here is to be removed, step by step."""
+
+    key: ClassVar[str] = "actor:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
 class FollowAnswerDue(Event):
     """`account_id` (ours) owes the follower's server an answer that no change of relations announces.
 

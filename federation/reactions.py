@@ -8,9 +8,10 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, DeliveriesDue, FetchesDue, FollowAnswerDue
+from federation.events import ActivityReceived, ActorDeleted, DeliveriesDue, FetchesDue, FollowAnswerDue
 from federation.outbound import distributing
 from federation.tasks.delivering import deliver
+from federation.tasks.erasing import erase
 from federation.tasks.fetching import fetch
 from federation.tasks.processing import process_received
 from social.kernel.events import on
@@ -33,3 +34,4 @@ on(FollowAnswerDue, distributing.tell_answer, queue=QUEUE, database=True)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
 on(DeliveriesDue, deliver, queue="deliveries", seconds=30)
 on(FetchesDue, fetch, queue="fetches", seconds=60)
+on(ActorDeleted, erase, queue=QUEUE, batch=1, seconds=30)

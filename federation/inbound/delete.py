@@ -7,15 +7,17 @@ from typing import Final
 
 from django.db import transaction
 
-from accounts.models import Account, Follow, FollowRequest
-from accounts.services.following import end_following, pair_name
+from accounts.models.account import SuspensionOrigin
+from accounts.services.changing import change_account
 from federation.documents.reading import Rejected, same_origin
+from federation.events import ActorDeleted
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.references import find_account, find_post
+from social.kernel import clock
+from social.kernel.events import publish
 from social.kernel.locks import lock
-from statuses.models import Status
 from statuses.services.deleting import delete_status
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)
@@ -31,25 +33,13 @@ def handle(incoming: Incoming) -> None:
 
 
 def _delete_actor(incoming: Incoming) -> None:
-    """The end of the actor: its posts, follows and everything else of it go, and it cannot come back."""
+    """The end of the actor: it is hidden at once, and cannot come back; everything of it is removed in steps."""
     account = incoming.actor
-    Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
-    for status in Status.objects.filter(account=account, deleted_at=None).order_by("id").iterator(chunk_size=200):
-        delete_status(status_id=status.id, delete_media=True)
-    _end_relations(account)
-    Account.objects.filter(id=account.id).delete()
-
-
-def _end_relations(account: Account) -> None:
-    pairs = set()
-    for model in (Follow, FollowRequest):
-        rows = model._default_manager
-        pairs |= set(rows.filter(account=account).values_list("account_id", "target_id"))
-        pairs |= set(rows.filter(target=account).values_list("account_id", "target_id"))
-    for follower_id, target_id in sorted(pairs):
-        with transaction.atomic():
-            lock(pair_name(follower_id, target_id))
-            end_following(follower_id, target_id, ended_by_id=account.id)
+    with transaction.atomic():
+        Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
+        if account.suspended_at is None:
+            change_account(account.id, suspended_at=clock.now(), suspension_origin=SuspensionOrigin.REMOTE)
+        publish(ActorDeleted(account_id=account.id))
 
 
 def _delete_post(incoming: Incoming) -> None:
