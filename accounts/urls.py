@@ -3,6 +3,7 @@
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
+from accounts.viewsets.discovery import DiscoveryViewSet
 from accounts.viewsets.domain_blocks import DomainBlocksViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.networks import NetworksViewSet
@@ -62,6 +63,10 @@ urlpatterns = [
     endpoint("api/v1/crypto/encrypted_messages", CryptoViewSet, {"get": "messages"}),
     endpoint("api/v1/crypto/encrypted_messages/clear", CryptoViewSet, {"post": "clear"}),
     endpoint("api/v1/domain_blocks", DomainBlocksViewSet, {"get": "list", "post": "create", "delete": "destroy"}),
+    endpoint("api/v1/directory", DiscoveryViewSet, {"get": "directory"}),
+    endpoint("api/v1/suggestions", DiscoveryViewSet, {"get": "suggested_accounts"}),
+    endpoint("api/v2/suggestions", DiscoveryViewSet, {"get": "suggestions"}),
+    endpoint("api/v1/suggestions/<account_id>", DiscoveryViewSet, {"delete": "dismiss"}),
     endpoint("api/v1/preferences", PreferencesViewSet, {"get": "retrieve"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
 ]

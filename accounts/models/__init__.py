@@ -13,6 +13,7 @@ from accounts.models.oauth import AccessToken, Application, Grant, IDToken, Refr
 from accounts.models.private import AccountNote, Endorsement
 from accounts.models.severance import Severance, SeveredAccount, SeveredFollow
 from accounts.models.site_setting import SiteSetting
+from accounts.models.suggestion import DismissedSuggestion
 from accounts.models.tag import Tag, TagUse
 from accounts.models.user import Role, User
 from accounts.models.visibility import Visibility
@@ -31,6 +32,7 @@ __all__ = [
     "CollectionItem",
     "CustomEmoji",
     "Device",
+    "DismissedSuggestion",
     "Domain",
     "EncryptedMessage",
     "Endorsement",

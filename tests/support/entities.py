@@ -270,6 +270,7 @@ ENTITIES: dict[str, Schema] = {
         {"following": B, "featuring": B},
     ),
     "Text": S,
+    "Suggestion": exactly({"source": S, "sources": many(S), "account": entity("Account")}),
     "FeaturedTag": exactly({"id": ID, "name": S, "url": URL, "statuses_count": S, "last_status_at": nullable(S)}),
     "CustomEmoji": exactly(
         {"shortcode": S, "url": URL, "static_url": URL, "visible_in_picker": B}, {"category": S, "featured": B}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.models import AccountDomainBlock, Endorsement, FollowRequest
+from accounts.models import AccountDomainBlock, AccountStat, Endorsement, FollowRequest
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import block, follow, mute
 from tests.support.battery import Row, Scene, battery
@@ -98,7 +98,21 @@ def blocked_servers(callers: Callers, size: int) -> Scene:
     return Scene()
 
 
+def discoverable_people(callers: Callers, size: int) -> Scene:
+    for account in [make_account(discoverable=True) for _number in range(size)]:
+        AccountStat.objects.filter(account=account).update(followers_count=1)
+    return Scene()
+
+
+def a_suggestion(callers: Callers, size: int) -> Scene:
+    return Scene(ids={"account_id": callers.stranger.id})
+
+
 ROWS = [
+    Row("GET api/v1/directory", discoverable_people),
+    Row("GET api/v1/suggestions", discoverable_people),
+    Row("GET api/v2/suggestions", discoverable_people, identify=lambda item: item["account"]["id"]),
+    Row("DELETE api/v1/suggestions/<account_id>", a_suggestion, missing_is=200),
     Row("GET api/v1/domain_blocks", blocked_servers, identify=str),
     Row("POST api/v1/domain_blocks", lambda callers, size: Scene(params={"domain": "new.example"})),
     Row("DELETE api/v1/domain_blocks", lambda callers, size: Scene(params={"domain": "new.example"})),
