@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from accounts.models import Account
+from social.kernel.http.limits import web_request_budget
 from tests.factories import accounts
 from tests.factories.accounts import make_account
 from tests.federation.elsewhere import Elsewhere, Someone
@@ -16,9 +18,12 @@ accounts.rsa_pair()
 
 
 @pytest.fixture
-def elsewhere(settings: Any) -> Iterator[Elsewhere]:
+def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
     """Another server on this machine, which this one may speak to."""
     settings.FEDERATION_LOOPBACK = True
+    # A busy machine is no unreachable server.
+    monkeypatch.setattr("federation.remote.signers.DEADLINE", 60.0)
+    monkeypatch.setattr("social.api.middleware.web_request_budget", partial(web_request_budget, 60.0))
     with Elsewhere().running() as server:
         yield server
 

@@ -337,10 +337,12 @@ class TestDelivering:
         zoe.send(activity)
         work()
         assert [delivery.activity.type for delivery in Delivery.objects.select_related("activity")] == ["Accept"]
-        elsewhere.inbox_status = 202
+        Delivery.objects.update(due_at=clock.now() + timedelta(days=1))
+        Host.objects.update(retry_at=clock.now())
         zoe.send(zoe.activity("Undo", activity))
         work()
         assert (Delivery.objects.count(), OutboundActivity.objects.count()) == (0, 0)
+        assert len(elsewhere.delivered()) == 1, "the attempt that failed"
 
     def test_newer_news_replaces_what_waits(self, elsewhere: Elsewhere, post_now: Any) -> None:
         post_now(1, key="account:1")
