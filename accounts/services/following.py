@@ -39,11 +39,11 @@ class EarlierFollow:
     uri: str | None
 
 
-def _languages(codes: Sequence[str]) -> list[str] | None:
+def _languages(codes: Sequence[str]) -> list[str]:
     known = [known_language(code) for code in codes if code]
     if None in known:
         raise Invalid.of([FieldError("languages", "ERR_INVALID", _("is invalid"))])
-    return list(dict.fromkeys(code for code in known if code is not None)) or None
+    return list(dict.fromkeys(code for code in known if code is not None))
 
 
 def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:

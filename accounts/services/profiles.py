@@ -42,7 +42,8 @@ QUOTE_POLICIES = ("public", "followers", "nobody")
 class ProfileChange:
     """What to change; None leaves a value as it is (contract, parameters section 2 "update_credentials").
 
-    An empty `language` takes the language of one's posts back.
+    An empty `language` takes the language of one's posts back. `unsaid` are those of `discoverable` and
+    `hide_collections` that become null: never said, which is not no.
     """
 
     display_name: str | None = None
@@ -60,6 +61,7 @@ class ProfileChange:
     sensitive: bool | None = None
     language: str | None = None
     quote_policy: str | None = None
+    unsaid: Sequence[str] = ()
 
 
 def _too_long(field: str, limit: int) -> FieldError:
@@ -89,13 +91,24 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
     return errors + _domain_errors(change.attribution_domains or ())
 
 
+def bare_domain(written: str) -> str:
+    """A domain without the scheme that is often copied with it."""
+    return written.strip().removeprefix("https://").removeprefix("http://")
+
+
 def _domain_errors(domains: Sequence[str]) -> list[FieldError]:
     if len(set(domains)) > ATTRIBUTION_DOMAINS_LIMIT:
         message = _("is too long (maximum is {count})").format(count=ATTRIBUTION_DOMAINS_LIMIT)
         return [FieldError("attribution_domains", "ERR_TOO_LONG", message)]
-    if any(public_domain(domain) is None for domain in domains):
-        return [FieldError("attribution_domains", "ERR_INVALID", _("is not a valid domain name"))]
-    return []
+    return [
+        FieldError(
+            "attribution_domains",
+            "ERR_INVALID_DOMAIN_ON_LINE",
+            _("%(domain)s is not a valid domain name") % {"domain": bare_domain(domain)},
+        )
+        for domain in domains
+        if public_domain(bare_domain(domain)) is None
+    ]
 
 
 def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
@@ -103,7 +116,7 @@ def _field_errors(fields: Sequence[tuple[str, str]]) -> list[FieldError]:
     if len(filled) > FIELDS_LIMIT:
         return [_too_long("fields", FIELDS_LIMIT)]
     if any(not name for name, _value in filled):
-        message = _("contain values without labels")
+        message = _("contains values with missing labels")
         return [FieldError("fields", "ERR_FIELDS_WITH_VALUES_MISSING_LABELS", message)]
     return []
 
@@ -141,6 +154,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         value = getattr(change, name)
         if value is not None:
             shown[name] = value
+    shown |= dict.fromkeys(change.unsaid)
     if change.display_name is not None:
         shown["display_name"] = change.display_name.strip()
     if change.note is not None:
@@ -148,7 +162,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     if change.bot is not None:
         shown["actor_type"] = ActorType.SERVICE if change.bot else ActorType.PERSON
     if change.attribution_domains is not None:
-        kept = (public_domain(domain) for domain in change.attribution_domains)
+        kept = (public_domain(bare_domain(domain)) for domain in change.attribution_domains)
         shown["attribution_domains"] = list(dict.fromkeys(domain for domain in kept if domain is not None))
     if change.fields is not None:
         shown["fields"] = _fields(change.fields, user.account.fields)

@@ -145,12 +145,11 @@ def _profile_change(sent: dict[str, Any]) -> ProfileChange:
         values |= {
             name: source[name] for name in ("privacy", "sensitive", "language", "quote_policy") if name in source
         }
-        if values.get("language", "") is None:
-            values["language"] = ""
     for name in ("display_name", "note"):
         if isinstance(values.get(name), str):
             values[name] = clean_input(values[name])
-    change = ProfileInput.read_mapping(values)
+    unsaid = tuple(name for name in ("discoverable", "hide_collections") if sent.get(name, True) in (None, ""))
+    change = replace(ProfileInput.read_mapping(values), unsaid=unsaid)
     if change.fields is None:
         return change
     return replace(change, fields=tuple((clean_input(name), clean_input(value)) for name, value in change.fields))
@@ -165,15 +164,17 @@ class IdsForm:
 
 
 class IdsInput(Input[IdsForm]):
-    """`id[]`, or a single `id`."""
+    """`id[]`; a single `id` is no list and dropped."""
+
+    draft = IdsForm
+    id = StringListField(source="ids")
+
+
+class RelationshipsInput(Input[IdsForm]):
+    """Whom to compare oneself with: `id[]`, or a single `id`."""
 
     draft = IdsForm
     id = StringListField(scalar=True, source="ids")
-
-
-class RelationshipsInput(IdsInput):
-    """Whom to compare oneself with."""
-
     with_suspended = ClientBoolean()
 
 

@@ -38,8 +38,8 @@ class ListInput(Input[ListForm]):
     """Some types only, or one sender (`account_id`)."""
 
     draft = ListForm
-    types = StringListField(scalar=True)
-    exclude_types = StringListField(scalar=True)
+    types = StringListField()
+    exclude_types = StringListField()
     account_id = ClientString()
     include_filtered = ClientBoolean()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Final
 
 from django.utils.translation import gettext as _
@@ -18,18 +19,25 @@ SUPPORTED_TYPES: Final = images.ACCEPTED
 """`configuration.media_attachments.supported_mime_types` of the instance documents."""
 
 
+_NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+
+
 def check_file(data: bytes, said: str) -> None:
     """Raises Invalid for an empty file, a type that is not taken, or a file that is too large.
 
     The first bytes decide what a file is; `said`, the sender's word, only which of two errors is told.
     """
-    if not data:
-        raise _about_file("ERR_BLANK", _("can't be blank"))
-    found = sniff.media_type(data[: sniff.HEAD])
-    if found is None and said.partition(";")[0].strip().lower() in SUPPORTED_TYPES:
-        raise images.Unidentified
+    found = sniff.media_type(data[: sniff.HEAD]) if data else None
+    if data and found is None and said.partition(";")[0].strip().lower() in SUPPORTED_TYPES:
+        raise _about_file("ERR_SPOOFED_MEDIA_TYPE", _("has contents that are not what they are reported to be"))
     if found not in SUPPORTED_TYPES:
-        raise _about_file("ERR_INVALID", _("content type is invalid"))
+        message, label = _("is invalid"), _("File")
+        raise Invalid.of(
+            [
+                FieldError("file_content_type", "ERR_INVALID", message, _("File content type")),
+                FieldError("file", "ERR_INVALID", message, label),
+            ]
+        )
     if len(data) >= IMAGE_SIZE_LIMIT:
         megabytes = IMAGE_SIZE_LIMIT // (1024 * 1024)
         raise _about_file("ERR_TOO_LONG", _("file size must be less than %(size)d MB") % {"size": megabytes})
@@ -51,15 +59,18 @@ def no_thumbnail_allowed() -> Invalid:
     return Invalid.of([FieldError("thumbnail", "ERR_INVALID", _("must be blank"), _("Thumbnail"))])
 
 
-def read_focus(written: str | None) -> dict[str, float] | None:
-    """`x,y` as the `focus` of a `meta`, each kept within -1 to 1; None for what is no such pair."""
-    x, comma, y = (written or "").partition(",")
-    if not comma:
+def read_focus(written: str | None) -> dict[str, float | None] | None:
+    """`x,y` as the `focus` of a `meta`; None when nothing was written.
+
+    The range is not checked, what is no number is 0, and a missing `y` is null (contract, parameters section 3 "Media").
+    """
+    if not written or not written.strip():
         return None
-    try:
-        point = float(x), float(y)
-    except ValueError:
-        return None
-    if not all(map(math.isfinite, point)):
-        return None
-    return dict(zip(("x", "y"), (max(-1.0, min(1.0, part)) for part in point), strict=True))
+    x, comma, y = written.partition(",")
+    return {"x": _number(x), "y": _number(y) if comma else None}
+
+
+def _number(written: str) -> float:
+    match = _NUMBER.match(written)
+    number = float(match[0]) if match else 0.0
+    return number if math.isfinite(number) else 0.0

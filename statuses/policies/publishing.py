@@ -16,7 +16,7 @@ from accounts.policies.visibility import default_visibility
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.text.length import counted_length
 from statuses.models import MediaAttachment, MediaType, Processing
-from statuses.policies.visibility import CHOICES, FOR_FOLLOWERS, at_most_unlisted
+from statuses.policies.visibility import CHOICES, FOR_FOLLOWERS, at_most_unlisted, is_reserved_for_posts
 
 TEXT_LIMIT: Final = 500
 # A cluster may hold any number of joiners and a link counts 23: what is stored needs a bound of its own, low enough that
@@ -43,7 +43,9 @@ def choose_visibility(
     Posts of a limited author are unlisted at most. Raises Invalid for a word that is no visibility.
     """
     if wanted is not None and wanted not in choices:
-        raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", _("is not included in the list"), _("Visibility"))])
+        reserved = wanted in CHOICES and is_reserved_for_posts(wanted)
+        message = _("is reserved") if reserved else _("is not included in the list")
+        raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", message, _("Visibility"))])
     chosen = wanted or default_visibility(user_default, locked=author.locked)
     return str(at_most_unlisted(chosen) if author.limited else chosen)
 

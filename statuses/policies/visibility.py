@@ -15,7 +15,7 @@ from accounts.models import Follow, Visibility
 from accounts.policies.relations import VIEWER_IS_SHUT_OUT, Relations, shut_out
 from statuses.models import Mention
 
-CHOICES: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE, Visibility.DIRECT)
+CHOICES: Final = (*Visibility,)
 """The visibilities a client may ask for."""
 
 FOR_ANYBODY: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
@@ -25,12 +25,22 @@ FOR_FOLLOWERS: Final = (*FOR_ANYBODY, Visibility.PRIVATE)
 """Those that every follower reads; also those that a boost may have, and that a post may be pinned with."""
 
 FOR_ADDRESSED: Final = (Visibility.DIRECT, Visibility.LIMITED)
-"""Those that only the addressed read; such posts are not counted on a profile."""
+"""Those that only the addressed read."""
 
 
 def is_listed(visibility: str) -> bool:
     """Whether a post of this visibility may stand in public places."""
     return visibility == Visibility.PUBLIC
+
+
+def is_counted(visibility: str) -> bool:
+    """Whether a profile counts such posts."""
+    return visibility != Visibility.DIRECT
+
+
+def is_reserved_for_posts(visibility: str) -> bool:
+    """Whether a post may have it, and a boost may not."""
+    return visibility == Visibility.DIRECT
 
 
 def is_for_followers_only(visibility: str) -> bool:

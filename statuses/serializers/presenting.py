@@ -84,10 +84,12 @@ class PageSerializer(EntitySerializer):
     def _entity(self, row: Row) -> bytes:
         proper = row.proper
         content, rest = self.bodies[proper.id]
-        common = b'"content":%b,%b' % (content, statuses.state(proper, self.page))
-        entity = b'%b,%b,%b,"account":%b,"reblog":' % (
+        marks = statuses.marks(proper, self.page)
+        entity = b'%b,"content":%b,%b,%b,%b,"account":%b,"reblog":' % (
             rest[:-1],
-            common,
+            content,
+            statuses.counters(proper),
+            marks,
             statuses.overlay(proper, self.page),
             self.authors[proper.account_id],
         )
@@ -95,7 +97,7 @@ class PageSerializer(EntitySerializer):
             return entity + b"null}"
         return b'{%b,%b,"account":%b,"reblog":%bnull}}' % (
             statuses.reblog_body(row, self.page),
-            common,
+            marks,
             self.authors[row.account_id],
             entity,
         )

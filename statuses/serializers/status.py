@@ -53,16 +53,20 @@ def _mention_entity(mention: MentionRow) -> dict[str, Any]:
     }
 
 
-def state(row: Row, page: Page) -> bytes:
-    """Members that a post and its boosts have in common and that are never kept: counters and the viewer's marks."""
+def counters(row: Row) -> bytes:
+    """What changes with every answer, boost and like of a post: never kept."""
+    return b'"replies_count":%d,"reblogs_count":%d,"favourites_count":%d,"quotes_count":%d' % (
+        row.replies_count,
+        row.reblogs_count,
+        row.favourites_count,
+        row.quotes_count,
+    )
+
+
+def marks(row: Row, page: Page) -> bytes:
+    """Members that a post and its boosts have in common and that depend on the viewer: never kept."""
     viewer_id = page.viewer_id
-    entity: dict[str, Any] = {
-        "sensitive": row.sensitive or (row.is_author_sensitized and viewer_id != row.account_id),
-        "replies_count": row.replies_count,
-        "reblogs_count": row.reblogs_count,
-        "favourites_count": row.favourites_count,
-        "quotes_count": row.quotes_count,
-    }
+    entity: dict[str, Any] = {"sensitive": row.sensitive or (row.is_author_sensitized and viewer_id != row.account_id)}
     if viewer_id is None:
         return _members(entity) + _FOR_ANYBODY
     entity["favourited"] = row.id in page.marks.favourited
@@ -89,14 +93,14 @@ def overlay(row: Row, page: Page) -> bytes:
 
 
 def reblog_body(row: Row, page: Page) -> bytes:
-    """Members of a boost besides `content`, `account`, `reblog` and the state of the boosted post."""
+    """Members of a boost besides `account`, `reblog` and the marks of the boosted post."""
     uri = row.uri or f"{links.status_uri(row.username, row.id)}/activity"
     entity: dict[str, Any] = {
         "id": str(row.id),
         "created_at": clock.iso_ms(row.created_ms),
         "visibility": shown_visibility(row.visibility),
         "uri": uri,
-        "url": links.status_url(row.username, row.id) if row.local else uri,
+        "url": uri,
     }
     if row.local and (page.viewer_id == row.account_id or row.shows_application):
         entity["application"] = None
@@ -113,6 +117,11 @@ _FOR_ANYBODY: Final = b"," + _members(_ALWAYS)
 _FOR_VIEWER: Final = b"," + _members(_ALWAYS | {"muted": False, "bookmarked": False, "filtered": []})
 _OF_BOOST: Final = b"," + _members(
     {
+        "content": "",
+        "replies_count": 0,
+        "reblogs_count": 0,
+        "favourites_count": 0,
+        "quotes_count": 0,
         "in_reply_to_id": None,
         "in_reply_to_account_id": None,
         "spoiler_text": "",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from django.conf import settings
 from django.utils.translation import get_language
@@ -35,6 +36,8 @@ from statuses.queries.statuses import find_post
 from statuses.queries.threads import Place, load_place
 
 Address = tuple[str, str | None]
+# What is cut off at both ends of a text. Other spaces are part of it: some scripts and line ends are nothing else.
+_SPACE: Final = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,9 @@ def compose(*, author: Account, draft: StatusDraft) -> Composition:
     parent = _find_parent(draft.in_reply_to_id, author)
     check_media_count(draft.media_ids)
     visibility = choose_visibility(author, draft.visibility, user.default_privacy)
-    text, spoiler_text = clean_input(draft.text).strip(), clean_input(draft.spoiler_text).strip()
-    sensitive = user.default_sensitive if draft.sensitive is None else draft.sensitive
-    sensitive = sensitive or bool(spoiler_text)
-    if not text:
+    text, spoiler_text = clean_input(draft.text).strip(_SPACE), clean_input(draft.spoiler_text).strip(_SPACE)
+    sensitive = user.default_sensitive or bool(spoiler_text.strip()) if draft.sensitive is None else draft.sensitive
+    if not text.strip():
         text, spoiler_text = spoiler_text, ""
     check_text(text, spoiler_text, has_media=bool(draft.media_ids))
     tokens = scan(text)

@@ -15,7 +15,7 @@ from social.kernel.events import publish
 from social.kernel.media import storage
 from statuses.events import BoostsOutlived, StatusDeleted
 from statuses.models import MediaAttachment, Status, StatusTag
-from statuses.policies.visibility import FOR_ADDRESSED
+from statuses.policies.visibility import is_counted
 from statuses.services.changing import change_statuses
 from statuses.services.counters import bump
 
@@ -91,7 +91,7 @@ def _let_go_of_media(status: Status, *, delete_media: bool) -> list[str]:
 
 def _uncount(status: Status, booster_ids: Iterable[int]) -> None:
     authors = Counter(booster_ids)
-    if status.visibility not in FOR_ADDRESSED:
+    if is_counted(status.visibility):
         authors[status.account_id] += 1
     account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
     if status.reblog_of_id is not None:

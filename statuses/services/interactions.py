@@ -66,10 +66,11 @@ def favourite_status(
 def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
     """Take a like back; the post it was on, as it is now. Announces StatusUnfavourited if there was one.
 
+    A boost is no liked post: with its id nothing is taken back (contract, parameters section 3 "Other status calls").
     Raises NotFound for a post that does not exist, or that the account may not read and does not like.
     """
     row = _load_existing(status_id, account_id)
-    target = row.proper if row is not None else None
+    target = row if row is not None and row.original is None else None
     with transaction.atomic():
         gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id if target is not None else 0])
         if gone is not None and target is not None:
@@ -81,7 +82,7 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
             return target
     readable = _require_readable(row, account_id)
     # Somebody else, or the same person a moment ago, may have taken it back since the row was read.
-    return _find_existing(readable.proper.id, account_id)
+    return _find_existing(readable.id, account_id)
 
 
 def reblog_status(
@@ -150,7 +151,7 @@ def _load_existing(status_id: Any, account_id: int) -> Row | None:
     """The post with this id, whoever may read it, with the account's marks."""
     number = parse_id(status_id)
     for row in load_rows([number], account_id) if number is not None else []:
-        if not row.proper.is_deleted and not row.proper.is_author_suspended:
+        if not row.is_deleted and not row.proper.is_deleted and not row.proper.is_author_suspended:
             return row
     return None
 

@@ -35,7 +35,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """What to change of a file; None leaves it as it is, an empty description removes it."""
+    """What to change of a file; None leaves it as it is."""
 
     description: str | None = None
     focus: str | None = None
@@ -79,9 +79,11 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
 
 
 def _described(description: str | None) -> str | None:
-    text = clean_input(description or "").strip()
+    if description is None:
+        return None
+    text = clean_input(description).strip()
     check_description(text)
-    return text or None
+    return text
 
 
 def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> MediaAttachment:

@@ -21,7 +21,7 @@ from social.kernel.ids import snowflake_at
 from statuses.events import StatusPublished
 from statuses.models import MediaAttachment, Mention, Status, StatusTag
 from statuses.policies.publishing import check_media, missing_media, missing_parent
-from statuses.policies.visibility import FOR_ADDRESSED, is_listed
+from statuses.policies.visibility import is_counted, is_listed
 from statuses.queries.threads import Place
 from statuses.services.counters import bump
 from statuses.services.holding import hold_status
@@ -65,7 +65,7 @@ class NewStatus:
     @property
     def is_counted(self) -> bool:
         """Whether it shows in its author's number of posts: what is addressed to some people only does not."""
-        return self.visibility not in FOR_ADDRESSED
+        return is_counted(self.visibility)
 
 
 def store_status(new: NewStatus) -> Status:

@@ -22,7 +22,7 @@ from social.api.limits import family, limited
 from social.api.pagination import ByCursor, Limit, Page
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
-from social.kernel.errors import Invalid
+from social.kernel.errors import FieldError, Invalid
 from social.kernel.ids import parse_id
 from statuses.policies.visibility import may_be_listed
 from statuses.queries.authors import find_author
@@ -76,6 +76,9 @@ def _read_draft(request: Request) -> StatusDraft:
         if sent.get(name) not in (None, "", [], {}):
             raise Invalid.sentence(_("%(parameter)s is not supported by this server") % {"parameter": name})
     values = {name: value for name, value in sent.items() if name != "visibility" or value != ""}
+    if sent.get("sensitive") is False and sent.get("spoiler_text"):
+        # In JSON a warning wins over false, in a form the word "false" wins over the warning.
+        values["sensitive"] = True
     return StatusInput.read_mapping(values)
 
 
@@ -87,10 +90,10 @@ class IdsForm:
 
 
 class IdsInput(Input[IdsForm]):
-    """`id[]`, or a single `id`."""
+    """`id[]`; a single `id` is no list and dropped."""
 
     draft = IdsForm
-    id = StringListField(scalar=True, source="ids")
+    id = StringListField(source="ids")
 
 
 @dataclass(frozen=True)
@@ -154,12 +157,12 @@ class StatusesViewSet(ApiViewSet):
         return present_status(status, self.account_id)
 
     def list(self, request: Request) -> Any:
-        """`GET /api/v1/statuses?id[]=`: several posts, in the order asked for; unreadable ones are left out."""
-        asked = IdsInput.read(request).ids
+        """`GET /api/v1/statuses?id[]=`: several posts, newest id first; unreadable ones are left out."""
+        asked = set(IdsInput.read(request).ids)
         if len(asked) > MANY:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": MANY})
-        ids = [number for number in map(parse_id, asked) if number is not None]
-        return present(hydrate(ids, self.viewer_id, may_be_listed))
+        ids = {number for number in map(parse_id, asked) if number is not None}
+        return present(hydrate(sorted(ids, reverse=True), self.viewer_id, may_be_listed))
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id`."""
@@ -200,6 +203,8 @@ class StatusesViewSet(ApiViewSet):
         post = find_post(id, self.account_id)
         if favourite_status(account_id=self.account_id, status=post.row, relations=post.relations):
             return present_acted_on(post.row, self.account_id)
+        if post.row.original is not None:
+            raise Invalid.of([FieldError("status", "ERR_TAKEN", _("has already been taken"), _("Status"))])
         return present_status(id, self.account_id)
 
     def unfavourite(self, request: Request, id: int) -> Any:

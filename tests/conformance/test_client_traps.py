@@ -286,7 +286,7 @@ def test_traps_48_and_49_posts_look_and_lead_as_clients_parse_them(alice: Person
     assert post["content"] == (
         "<p>one<br />two</p>"
         f'<p><span class="h-card" translate="no"><a href="{base}/@bob" class="u-url mention">@<span>bob</span></a></span> '
-        f'<a href="{base}/tags/cats" class="mention hashtag" rel="tag">#<span>Cats</span></a> '
+        f'<a href="{base}/tags/Cats" class="mention hashtag" rel="tag">#<span>Cats</span></a> '
         f'<a href="{link}" target="_blank" rel="nofollow noopener" translate="no">'
         '<span class="invisible">https://www.</span><span class="ellipsis">example.com/a/very/long/path/t</span>'
         '<span class="invisible">hat/is/cut</span></a></p>'

@@ -52,7 +52,8 @@ def _routes() -> list[tuple[str, str]]:
 def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
     """Every entity "Status" anywhere in an answer."""
     if isinstance(body, dict):
-        if {"reblogs_count", "spoiler_text"} <= body.keys():
+        # The description of the API has these names too, and a schema in place of an id.
+        if {"reblogs_count", "spoiler_text"} <= body.keys() and isinstance(body.get("id"), str):
             yield body
         for value in body.values():
             yield from _posts_in(value)

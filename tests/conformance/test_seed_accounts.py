@@ -77,11 +77,31 @@ def test_seed_049_source_sets_how_one_posts_from_now_on(alice: Person, form: Any
     assert (post["visibility"], post["sensitive"], post["language"]) == ("private", True, "de")
 
 
-@pytest.mark.parametrize("sent", [{"data": {"source": {"language": None}}}, {"form": "source[language]="}])
-def test_the_language_of_posts_can_be_taken_back(alice: Person, sent: dict[str, Any]) -> None:
+def test_the_language_of_posts_can_be_taken_back_and_null_keeps_it(alice: Person) -> None:
     alice.api.patch(UPDATE, {"source": {"language": "de", "privacy": "private"}})
-    source = alice.api.patch(UPDATE, **sent).json()["source"]
+    assert alice.api.patch(UPDATE, {"source": {"language": None}}).json()["source"]["language"] == "de"
+    source = alice.api.patch(UPDATE, form="source[language]=").json()["source"]
     assert (source["language"], source["privacy"]) == (None, "private")
+
+
+def test_never_said_is_told_apart_from_no(alice: Person) -> None:
+    names = ("discoverable", "hide_collections")
+    for value in (True, False, None):
+        shown = alice.api.patch(UPDATE, dict.fromkeys(names, value)).json()
+        assert [shown[name] for name in names] == [shown["source"][name] for name in names] == [value, value]
+        shown = alice.api.patch(UPDATE, {"locked": True}).json()
+        assert [shown[name] for name in names] == [value, value], "what was not sent stays"
+
+
+def test_a_domain_of_attribution_may_be_sent_as_an_address_and_a_wrong_one_is_named(alice: Person) -> None:
+    sent = {"attribution_domains": ["https://example.org", "example.com"]}
+    assert alice.api.patch(UPDATE, sent).json()["source"]["attribution_domains"] == ["example.org", "example.com"]
+    answer = alice.api.patch(UPDATE, {"attribution_domains": ["http://example.net/path", "no domain"]})
+    assert [error["error"] for error in answer.json()["details"]["attribution_domains"]] == [
+        "ERR_INVALID_DOMAIN_ON_LINE",
+        "ERR_INVALID_DOMAIN_ON_LINE",
+    ]
+    assert "Attribution domains example.net/path is not a valid domain name" in answer.json()["error"]
 
 
 def test_a_language_that_is_none_is_refused(alice: Person) -> None:

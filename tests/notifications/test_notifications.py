@@ -58,6 +58,13 @@ def bob() -> Person:
     return Person("bob")
 
 
+def test_types_that_are_no_list_are_dropped(alice: Person, bob: Person) -> None:
+    bob.do(f"accounts/{alice.id}/follow")
+    bob.post("hi @alice")
+    assert alice.types(**{"types[]": "mention"}) == ["mention"]
+    assert alice.types(types="mention") == ["mention", "follow"]
+
+
 def test_each_interaction_tells_once(alice: Person, bob: Person) -> None:
     post = alice.post("hello")
     bob.do(f"accounts/{alice.id}/follow")

@@ -32,9 +32,11 @@ def play(patterns: Sequence[str] = (), *, quiet: bool = False, out: Path | None 
     """
     with Instance() as server, tempfile.TemporaryDirectory() as folder:
         owner = shlex.join([sys.executable, "manage.py", "modify_account"]) + " {username} --role Owner"
-        command = [sys.executable, str(PLAYER), "compare", "--base-url", server.base_url, "--out", str(out or folder)]
+        # The patterns come first: argparse takes none after options (bpo-15112).
+        command = [sys.executable, str(PLAYER), "compare", *patterns]
+        command += ["--base-url", server.base_url, "--out", str(out or folder)]
         done = subprocess.run(
-            [*command, *(["--quiet"] if quiet else []), *patterns],
+            [*command, *(["--quiet"] if quiet else [])],
             cwd=ROOT,
             env=server.environment | {"ADMIN_CMD": owner, "PYTHONDONTWRITEBYTECODE": "1"},
             check=False,

@@ -206,7 +206,7 @@ def _fitting(size: tuple[int, int], pixels: int) -> tuple[int, int]:
     if width * height <= pixels:
         return size
     scale = math.sqrt(pixels / (width * height))
-    return int(width * scale), int(height * scale)
+    return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def _reduced(image: Image.Image, pixels: int) -> Image.Image:

@@ -15,12 +15,12 @@ _ISO_639_3: Final = (
     "ast bar chr ckb cnr csb fro gsw hsb jbo kab lad ldn lfn lld moh nds pdc sco sjd sje sju sma smj smn sms szl tok "
     "vai xal zba zgh"
 )
-_REGIONAL: Final = ("zh-CN", "zh-HK", "zh-TW", "zh-YUE", "pt-BR", "pt-PT", "mn-Mong", "ms-Arab")
+_REGIONAL: Final = ("zh-CN", "zh-HK", "zh-TW", "zh-YUE", "mn-Mong", "ms-Arab")
 _CODES: Final = {code.lower(): code for code in (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)}
 
 
 def known_language(code: str | None) -> str | None:
-    """The code as it is kept, in any spelling of `pt_br` or `PT-BR`; the plain language when its region is unknown.
+    """The code as it is kept, in any spelling of `zh_tw` or `ZH-TW`; the plain language of `pt-BR`, whose region is none.
 
     None for what names no language.
     """

@@ -13,7 +13,6 @@ from typing import Final
 
 import regex
 
-from social.kernel.text.names import normalise_hashtag
 from social.kernel.text.scan import Kind, Token
 
 SHOWN_URL_LENGTH: Final = 30
@@ -22,7 +21,8 @@ SHOWN_URL_LENGTH: Final = 30
 _BLANK_LINES: Final = regex.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_ENDS: Final = regex.compile(r"\r\n?")
 _REL: Final = "nofollow noopener"
-_PREFIX: Final = regex.compile(r"[A-Za-z]++:(?://)?+(?:[wW]{3}\.)?+")
+# As it is written: a scheme in capitals, or another one, is shown.
+_PREFIX: Final = regex.compile(r"https?+://(?:www\.)?+|xmpp:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ def to_html(
     """Render the tokens of a text.
 
     `mentions` holds the accounts found, by `Token.acct`; a mention that is not in it stays text. `hashtag_url` gives
-    the address of a normalised hashtag. A `profile_field` is one line without paragraph, says `me` in the rel of its
-    links and names mentioned accounts with their domain. `quote_url` puts the line for readers that know no quotes
-    before the text, unless the text has that address itself.
+    the address of a hashtag, which keeps its spelling. A `profile_field` is one line without paragraph, says `me` in
+    the rel of its links and names mentioned accounts with their domain. `quote_url` puts the line for readers that
+    know no quotes before the text, unless the text has that address itself.
 
     Guarantees that everything that comes from the text is escaped. Blank text becomes an empty string.
     """
@@ -86,7 +86,7 @@ class _Renderer:
             case Kind.MENTION if token.acct in self.mentions:
                 return self.mention(self.mentions[token.acct])
             case Kind.HASHTAG:
-                url = _escape_value(self.hashtag_url(normalise_hashtag(token.name)))
+                url = _escape_value(self.hashtag_url(token.name))
                 return f'<a href="{url}" class="mention hashtag" rel="tag">#<span>{_escape(token.name)}</span></a>'
             case Kind.TEXT if "\r" in token.raw:
                 return _escape(_LINE_ENDS.sub("\n", token.raw))
@@ -105,6 +105,9 @@ class _Renderer:
 def _link(url: str, rel: str) -> str:
     prefix = match[0] if (match := _PREFIX.match(url)) else ""
     shown, rest = url[len(prefix) :][:SHOWN_URL_LENGTH], url[len(prefix) + SHOWN_URL_LENGTH :]
+    if len(rest) == 1:
+        # The mark of what was cut off takes as much room.
+        shown, rest = shown + rest, ""
     hidden = '<span class="invisible">'
     return (
         f'<a href="{_escape_value(url)}" target="_blank" rel="{rel}" translate="no">{hidden}{_escape(prefix)}</span>'

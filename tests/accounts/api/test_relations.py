@@ -86,6 +86,7 @@ def test_following_twice_succeeds_and_changes_the_options(api: Api, bob: Account
     assert (again["showing_reblogs"], again["notifying"], again["languages"]) == (False, True, ["de"])
     kept = act(api, bob, "follow")
     assert (kept["showing_reblogs"], kept["notifying"], kept["languages"]) == (False, True, ["de"])
+    assert act(api, bob, "follow", {"languages": []})["languages"] == []
     assert AccountStat.objects.get(account=bob).followers_count == 1
 
 

@@ -58,9 +58,12 @@ def test_paragraphs_lines_and_escapes(text: str, expected: str) -> None:
         ("https://example.com/", "https://", "example.com/", ""),
         ("http://www.example.com/", "http://www.", "example.com/", ""),
         ("https://example.com/" + "a" * 18, "https://", "example.com/" + "a" * 18, ""),
-        ("https://example.com/" + "a" * 19, "https://", "example.com/" + "a" * 18, "a"),
+        ("https://example.com/" + "a" * 19, "https://", "example.com/" + "a" * 19, ""),
+        ("https://example.com/" + "a" * 20, "https://", "example.com/" + "a" * 18, "aa"),
+        ("HTTPS://EXAMPLE.COM/Upper", "", "HTTPS://EXAMPLE.COM/Upper", ""),
+        ("magnet:?xt=urn:btih:" + "a" * 20, "", "magnet:?xt=urn:btih:" + "a" * 10, "a" * 10),
         ("https://nic.みんな/", "https://", "nic.みんな/", ""),
-        ("gemini://www.example.org/", "gemini://www.", "example.org/", ""),
+        ("gemini://www.example.org/", "", "gemini://www.example.org/", ""),
         ("xmpp:muc@example.org", "xmpp:", "muc@example.org", ""),
     ],
 )
@@ -104,7 +107,7 @@ def test_an_unknown_mention_stays_text() -> None:
 
 def test_a_hashtag_links_to_its_kept_name_and_shows_the_written_one() -> None:
     assert html("＃Café") == (
-        '<p><a href="https://home.example/tags/cafe" class="mention hashtag" rel="tag">#<span>Café</span></a></p>'
+        '<p><a href="https://home.example/tags/Caf%C3%A9" class="mention hashtag" rel="tag">#<span>Café</span></a></p>'
     )
     assert 'href="https://home.example/tags/%E3%82%BF%E3%82%B0"' in html("#タグ")
 

@@ -104,10 +104,14 @@ def test_line_ends_and_outer_blanks_are_tidied(alice: Account) -> None:
 
 
 def test_a_content_warning_makes_it_sensitive_and_alone_becomes_the_text(alice: Account) -> None:
-    warned = make_status(alice, "x", spoiler_text=" careful ", sensitive=False)
+    warned = make_status(alice, "x", spoiler_text=" careful ")
     assert (warned.spoiler_text, warned.sensitive) == ("careful", True)
     alone = make_status(alice, " ", spoiler_text="careful")
     assert (alone.text, alone.spoiler_text, alone.sensitive) == ("careful", "", True)
+
+
+def test_spaces_of_other_scripts_at_the_ends_belong_to_the_text(alice: Account) -> None:
+    assert make_status(alice, " \u2028line\u3000\n").text == "\u2028line\u3000"
 
 
 def test_what_is_not_said_follows_the_users_settings(alice: Account) -> None:
@@ -128,14 +132,24 @@ def test_limited_accounts_never_post_publicly() -> None:
     assert make_status(limited, visibility="private").visibility == "private"
 
 
-@pytest.mark.parametrize("visibility", ["limited", "Public", "everyone", "7"])
+@pytest.mark.parametrize("visibility", ["Public", "everyone", "7"])
 def test_other_visibilities_are_refused(alice: Account, visibility: str) -> None:
     with pytest.raises(Invalid, match="Validation failed: Visibility is not included in the list"):
         make_status(alice, visibility=visibility)
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"), [("pt_br", "pt-BR"), ("EN", "en"), ("de-AT", "de"), ("xx", "de"), ("", "de"), ("klingon", "de")]
+    ("said", "kept"),
+    [
+        ("pt_br", "pt"),
+        ("zh_tw", "zh-TW"),
+        ("zh-Hant", "zh"),
+        ("EN", "en"),
+        ("de-AT", "de"),
+        ("xx", "de"),
+        ("", "de"),
+        ("klingon", "de"),
+    ],
 )
 def test_an_unknown_language_falls_through_to_the_next(alice: Account, said: str, kept: str) -> None:
     User.objects.filter(account=alice).update(default_language="de")
