@@ -392,8 +392,11 @@ def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cac
     assert (answer["Cache-Control"], "Signature" in answer["Vary"]) == ("public, max-age=180", True)
     ids = [item["object"]["id"] for item in answer.json()["orderedItems"]]
     assert ids == [f"{alice.account.uri}/statuses/{public.id}"]
+    stranger = elsewhere.person("stranger", key=2)
+    assert b"for followers" not in stranger.get(outbox).content
     for path in boosted:
         assert Client().get(path, headers={"accept": ACTIVITY}).status_code == 404
+        assert stranger.get(path).status_code == 404
 
 
 def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: Elsewhere, db: None) -> None:
