@@ -376,7 +376,9 @@ def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: Someone, alic
     assert not Status.objects.filter(reblog_of=old).exists()
 
 
-def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cache(zoe: Someone, alice: Person) -> None:
+def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cache(
+    elsewhere: Elsewhere, zoe: Someone, alice: Person
+) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
     own = make_status(alice.account, "for followers", visibility="private")
     boost = make_reblog(alice.account, own, visibility="private")
