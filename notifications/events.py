@@ -15,3 +15,12 @@ class NotificationMade(Event):
     key: ClassVar[str] = "notification:{notification_id}"
     notification_id: int
     account_id: int
+
+
+@dataclass(frozen=True)
+class FollowersWaiting(Event):
+    """A post has more followers to notify than are notified in one step: those whose follow is newer than `after_id`."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+    after_id: int

@@ -892,6 +892,12 @@ class Migration(migrations.Migration):
             model_name="follow",
             index=models.Index(fields=["account", "-id"], name="accounts_follow_following"),
         ),
+        migrations.AddIndex(
+            model_name="follow",
+            index=models.Index(
+                condition=models.Q(("notify", True)), fields=["target", "id"], name="accounts_follow_notified"
+            ),
+        ),
         migrations.AddConstraint(
             model_name="follow",
             constraint=models.UniqueConstraint(fields=("account", "target"), name="accounts_follow_pair"),

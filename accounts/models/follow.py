@@ -36,6 +36,7 @@ class Follow(_Following):
         indexes = [
             models.Index(fields=["target", "-id"], name="accounts_follow_followers"),
             models.Index(fields=["account", "-id"], name="accounts_follow_following"),
+            models.Index(fields=["target", "id"], name="accounts_follow_notified", condition=Q(notify=True)),
         ]
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ class Migration(migrations.Migration):
                     models.TextField(
                         choices=[
                             ("mention", "Mention"),
+                            ("status", "Status"),
                             ("reblog", "Reblog"),
                             ("favourite", "Favourite"),
                             ("follow", "Follow"),

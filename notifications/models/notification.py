@@ -14,6 +14,7 @@ class NotificationType(models.TextChoices):
     """What can be told today (contract, behaviours section 13)."""
 
     MENTION = "mention"
+    STATUS = "status"
     REBLOG = "reblog"
     FAVOURITE = "favourite"
     FOLLOW = "follow"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
 
 from django.db.models import Exists, OuterRef
 
@@ -17,12 +19,20 @@ from accounts.events import (
 )
 from accounts.models import Follow, FollowRequest
 from accounts.queries.relations import blocks_domain, load_block_pairs, load_relations
+from notifications.events import FollowersWaiting
 from notifications.models import Notification, NotificationType
 from notifications.services.notifying import Note, notify, remove_between, remove_from_domain, take_back
+from social.kernel import clock
+from social.kernel.events import publish
 from social.kernel.plans import IDS, Plan
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
 from statuses.models import Favourite, Mention, Status
+from statuses.policies.visibility import FOR_FOLLOWERS
 
+STEP: Final = 200
+"""Followers notified in one transaction."""
+
+NEWS: Final = timedelta(days=1)
 _FAVOURITES = Plan(
     lambda: Favourite.objects.filter(id__one_of=IDS, status__deleted_at=None).values_list(
         "id", "account_id", "status_id", "status__account_id"
@@ -97,6 +107,54 @@ def tell_mentioned(events: Sequence[StatusPublished]) -> None:
             if not mention.silent
         ]
     )
+
+
+def notify_followers(events: Sequence[StatusPublished]) -> None:
+    """Those who follow an author with `notify`: of posts, of answers only to themselves (behaviours section 13, `status`).
+
+    What was written more than a day before it arrived is not told: it is no news.
+    """
+    posts = [
+        status
+        for status in Status.objects.filter(
+            id__in=[event.status_id for event in events],
+            deleted_at=None,
+            visibility__in=FOR_FOLLOWERS,
+            created_at__gt=clock.now() - NEWS,
+        ).order_by("id")
+        if status.in_reply_to_account_id in (None, status.account_id) and status.in_reply_to_uri is None
+    ]
+    authors = {status.account_id for status in posts}
+    awaited = set(
+        Follow.objects.filter(target_id__in=authors, notify=True).values_list("target_id", flat=True).distinct()
+    )
+    for status in posts:
+        if status.account_id in awaited:
+            _notify_followers(status, after_id=0)
+
+
+def notify_more_followers(events: Sequence[FollowersWaiting]) -> None:
+    """The next step of `notify_followers`."""
+    for event in events:
+        for status in Status.objects.filter(id=event.status_id, deleted_at=None):
+            _notify_followers(status, after_id=event.after_id)
+
+
+def _notify_followers(status: Status, *, after_id: int) -> None:
+    follows = list(
+        Follow.objects.filter(target_id=status.account_id, notify=True, account__domain=None, id__gt=after_id).order_by(
+            "id"
+        )[:STEP]
+    )
+    notify(
+        [
+            Note(follow.account_id, status.account_id, NotificationType.STATUS, f"status:{status.id}", status.id)
+            for follow in follows
+            if not follow.languages or not status.language or status.language in follow.languages
+        ]
+    )
+    if len(follows) == STEP:
+        publish(FollowersWaiting(status_id=status.id, after_id=follows[-1].id))
 
 
 def tell_reblogged(events: Sequence[StatusReblogged]) -> None:

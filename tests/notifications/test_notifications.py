@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.events import AccountFollowed
 from accounts.models import Follow, FollowRequest, Role, User
 from notifications.models import Notification
+from notifications.services import telling
 from notifications.services.telling import tell_followed
 from social.kernel import fragments, redis
 from tests.factories.accounts import make_token, make_user
@@ -56,6 +57,39 @@ def alice() -> Person:
 @pytest.fixture
 def bob() -> Person:
     return Person("bob")
+
+
+@pytest.fixture
+def carol() -> Person:
+    return Person("carol")
+
+
+def test_followers_who_asked_for_it_are_notified_of_posts(alice: Person, bob: Person, carol: Person) -> None:
+    alice.do(f"accounts/{bob.id}/follow", {"notify": True})
+    carol.do(f"accounts/{bob.id}/follow")
+    post = bob.post("hello")
+    bob.post("hello yourself", in_reply_to_id=post["id"])
+    bob.post("@carol an answer", in_reply_to_id=carol.post("a question")["id"])
+    bob.do(f"statuses/{carol.post('boosted')['id']}/reblog")
+    bob.post("for nobody", visibility="direct")
+    told = alice.told()
+    assert [(item["type"], item["account"]["acct"]) for item in told] == [("status", "bob"), ("status", "bob")]
+    assert told[1]["status"]["id"] == post["id"]
+    assert "status" not in carol.types()
+    alice.do(f"accounts/{bob.id}/follow", {"notify": False})
+    bob.post("not any more")
+    assert len(alice.told()) == 2
+
+
+def test_followers_are_notified_in_steps(
+    alice: Person, bob: Person, carol: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling, "STEP", 1)
+    for person in (alice, carol):
+        person.do(f"accounts/{bob.id}/follow", {"notify": True, "languages": ["en"]})
+    bob.post("hello", language="en")
+    bob.post("hallo", language="de")
+    assert (alice.types(), carol.types()) == (["status"], ["status"])
 
 
 def test_types_that_are_no_list_are_dropped(alice: Person, bob: Person) -> None:
