@@ -117,7 +117,7 @@ def notify_followers(events: Sequence[StatusPublished]) -> None:
     posts = [
         status
         for status in Status.objects.filter(
-            id__in=[event.status_id for event in events],
+            id__one_of=[event.status_id for event in events],
             deleted_at=None,
             visibility__in=FOR_FOLLOWERS,
             created_at__gt=clock.now() - NEWS,
@@ -126,7 +126,9 @@ def notify_followers(events: Sequence[StatusPublished]) -> None:
     ]
     authors = {status.account_id for status in posts}
     awaited = set(
-        Follow.objects.filter(target_id__in=authors, notify=True).values_list("target_id", flat=True).distinct()
+        Follow.objects.filter(target_id__one_of=list(authors), notify=True)
+        .values_list("target_id", flat=True)
+        .distinct()
     )
     for status in posts:
         if status.account_id in awaited:
