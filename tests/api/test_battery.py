@@ -211,4 +211,4 @@ def test_every_schema_is_a_schema() -> None:
     for name, schema in entities.ENTITIES.items():
         Draft202012Validator.check_schema(schema)
         with pytest.raises(AssertionError):
-            entities.check(name, "no entity")
+            entities.check(name, 5)
