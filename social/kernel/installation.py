@@ -1,4 +1,4 @@
-"""Knows what an installation is for as long as it lives: the domain it was first started with."""
+"""Knows what an installation is for as long as it lives: the domain and the secrets it was first started with."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ class Installation(models.Model):
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     local_domain = models.TextField()
+    fingerprints = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

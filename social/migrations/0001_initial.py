@@ -176,6 +176,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
                 ("local_domain", models.TextField()),
+                ("fingerprints", models.JSONField(default=dict)),
                 ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={

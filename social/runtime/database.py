@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg
-from django.core.exceptions import ImproperlyConfigured
 
 from social.runtime.failures import OperatorError
 from social.settings import env
+from social.settings.env import without_password
 
 OLDEST = 15
 # Django's and not libpq's.
 _DJANGO_OPTIONS = {"pool", "server_side_binding", "assume_role", "isolation_level"}
-
-
-def shown(url: str) -> str:
-    """The address of a server without its password, for messages."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@", 1)).geturl()
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
@@ -44,17 +35,17 @@ def connect(url: str) -> psycopg.Connection[Any]:
             str(error).strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
         )
         raise OperatorError(
-            f"PostgreSQL at {shown(url)} does not let us in: {reason}. Check DATABASE_URL and that the server runs."
+            f"PostgreSQL at {without_password(url)} does not let us in: {reason}. Check DATABASE_URL and that the server runs."
         ) from None
-    except (ImproperlyConfigured, ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError):
         raise OperatorError(
-            f"DATABASE_URL={shown(url)} cannot be understood: {error}. Write postgres://user@host/name."
+            f"DATABASE_URL={without_password(url)} cannot be understood. Write postgres://user@host/name."
         ) from None
     version = connection.info.server_version // 10000
     if version < OLDEST:
         connection.close()
         raise OperatorError(
-            f"PostgreSQL at {shown(url)} is version {version}; {OLDEST} or later is required. Upgrade it."
+            f"PostgreSQL at {without_password(url)} is version {version}; {OLDEST} or later is required. Upgrade it."
         )
     return connection
 
@@ -68,6 +59,6 @@ def check_redis(role: str, url: str) -> None:
             client.ping()
     except (redis.RedisError, OSError, ValueError) as error:
         raise OperatorError(
-            f"Redis for {role} at {shown(url)} does not answer: {error}. "
+            f"Redis for {role} at {without_password(url)} does not answer: {error}. "
             f"Check REDIS_URL (or REDIS_{role.upper()}_URL) and that the server runs."
         ) from None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
+import smtplib
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from django.conf import settings
+from django.core.mail import get_connection
 from django.db import Error, connection
 
 from social.kernel import heartbeats, outbox, redis
 from social.kernel.outbox import OutboxRow
-from social.runtime import database, domain, health, launch
+from social.runtime import database, domain, fingerprints, health, launch
 from social.runtime.failures import OperatorError
+from social.runtime.postgres import Postgres
 from social.settings import env
 
 State = Literal["ok", "warning", "failed"]
@@ -29,8 +31,14 @@ MOST_SKEW = 5.0
 MOST_SILENT = 2.5 * heartbeats.INTERVAL
 #: Seconds a row of the outbox may wait; the sweep takes it after 10 s.
 MOST_WAITING = 60.0
+#: Seconds a mail server may take to answer.
+_MAIL_SECONDS = 5
 LEAST_FREE, LITTLE_FREE = 256 << 20, 2 << 30
-_START = "Start everything with manage.py run, or this process on its own: python -m social.runtime.serve"
+_RUN_SETUP = f"Run {env.manage_command('setup')}"
+_OUTBOX = env.manage_command("show_outbox")
+_START = (
+    f"Start everything with {env.manage_command('run')}, or this process on its own: python -m social.runtime.serve"
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ def _database() -> Iterator[Check]:
 def _migrations() -> Iterator[Check]:
     pending = health.pending_migrations()
     if pending:
-        yield Check("migrations", "failed", f"{len(pending)} are missing, first {pending[0]}", "Run manage.py setup.")
+        yield Check("migrations", "failed", f"{len(pending)} are missing, first {pending[0]}", _RUN_SETUP)
     else:
         yield Check("migrations", "ok", "all applied")
 
@@ -102,12 +110,24 @@ def _domain() -> Iterator[Check]:
     with connection.cursor() as cursor:
         stored = domain.stored_domain(cursor)
     if stored is None:
-        yield Check("domain", "failed", "none is stored yet", "Run manage.py setup.")
+        yield Check("domain", "failed", "none is stored yet", _RUN_SETUP)
     elif stored != settings.LOCAL_DOMAIN:
         detail = f"stored {stored}, configured {settings.LOCAL_DOMAIN}"
         yield Check("domain", "failed", detail, f"Set LOCAL_DOMAIN={stored}: the domain is for ever.")
     else:
         yield Check("domain", "ok", f"{stored}, web pages at {settings.BASE_URL}")
+
+
+def _fingerprints() -> Iterator[Check]:
+    with connection.cursor() as cursor:
+        try:
+            if fingerprints.check_secrets(cursor, settings.SECRETS, env.DATA_DIR):
+                yield Check("fingerprints", "ok", "the secrets are those this installation began with")
+            else:
+                yield Check("fingerprints", "failed", "the database does not know all of the secrets yet", _RUN_SETUP)
+        except OperatorError as error:
+            fault, _stop, remedy = str(error).partition(". ")
+            yield Check("fingerprints", "failed", fault, remedy)
 
 
 def _clock() -> Iterator[Check]:
@@ -132,22 +152,25 @@ def _redis() -> Iterator[Check]:
         except OperatorError as error:
             yield Check(f"redis {role}", "failed", str(error), f"Check REDIS_URL or REDIS_{role.upper()}_URL.")
         else:
-            yield Check(f"redis {role}", "ok", database.shown(url))
+            yield Check(f"redis {role}", "ok", env.without_password(url))
 
 
 def _storage() -> Iterator[Check]:
     for name in ("", "media", "mail", "run"):
         folder = env.DATA_DIR / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / f".doctor-{secrets.token_hex(4)}"
-            probe.write_bytes(b"x")
-            probe.unlink()
-        except OSError as error:
-            remedy = f"Give {folder} to user {os.geteuid()} (chown -R), or free some space."
-            yield Check("storage", "failed", f"{folder}: {error.strerror}", remedy)
+        if not folder.is_dir():
+            yield Check("storage", "failed", f"{folder} is missing", _RUN_SETUP)
             return
-    yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            yield Check(
+                "storage", "failed", f"{folder} cannot be written", f"Give it to user {os.geteuid()} (chown -R)."
+            )
+            return
+    if not Postgres(env.DATA_DIR).cluster.exists():
+        detail = f"{env.DATA_DIR} is writable; every machine must see the same {env.DATA_DIR / 'media'}"
+        yield Check("storage", "ok", f"{detail} (a shared folder), and have the same secrets")
+    else:
+        yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
 
 
 def _disk() -> Iterator[Check]:
@@ -189,15 +212,15 @@ def _outbox() -> Iterator[Check]:
     dead = sum(found.dead for found in figures)
     failing = OutboxRow.objects.filter(dead_at=None, attempts__gt=2).count()
     if failing:
-        remedy = "Their reactions raise an error, and news of the same things waits behind: manage.py show_outbox"
+        remedy = "Their reactions raise an error, and news of the same things waits behind: " + _OUTBOX
         yield Check("outbox", "failed", f"{failing} rows have failed three times or more", remedy)
     elif oldest > MOST_WAITING:
         detail = f"the oldest of {depth} rows waits for {oldest:.0f} s"
-        yield Check("outbox", "failed", detail, "Is a worker running? Look: manage.py show_outbox")
+        yield Check("outbox", "failed", detail, f"Is a worker running? Look: {_OUTBOX}")
     else:
         yield Check("outbox", "ok", f"{depth} rows are due, the oldest for {oldest:.0f} s")
     if dead:
-        remedy = "Each holds up what came after it. Look and decide: manage.py show_outbox"
+        remedy = f"Each holds up what came after it. Look and decide: {_OUTBOX}"
         yield Check("dead letters", "failed", f"{dead} rows were given up", remedy)
 
 
@@ -234,7 +257,13 @@ def _federation() -> Iterator[Check]:
 
 def _mail() -> Iterator[Check]:
     if env.EMAIL_URL:
-        yield Check("mail", "ok", f"{settings.DEFAULT_FROM_EMAIL} by {database.shown(env.EMAIL_URL)}")
+        server = env.without_password(env.EMAIL_URL)
+        try:
+            # Signs in too, where a name and a password are given.
+            with get_connection(timeout=_MAIL_SECONDS):
+                yield Check("mail", "ok", f"{settings.DEFAULT_FROM_EMAIL} by {server}")
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            yield Check("mail", "failed", f"{server} does not take mail: {_first(error)}", "Check EMAIL_URL.")
     elif env.LOOPBACK:
         yield Check("mail", "ok", f"written to {Path(settings.DATA_DIR) / 'mail'}")
     else:
@@ -249,6 +278,7 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _database,
     _migrations,
     _domain,
+    _fingerprints,
     _clock,
     _redis,
     _processes,
@@ -257,4 +287,4 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _federation,
     _mail,
 )
-_ASK_THE_DATABASE = (_migrations, _domain, _clock, _outbox)
+_ASK_THE_DATABASE = (_migrations, _domain, _fingerprints, _clock, _outbox)

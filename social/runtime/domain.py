@@ -36,7 +36,8 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
     if stored is not None and stored != domain:
         raise OperatorError(
             f"This installation is {stored} for ever (its name is in every address given out), not {domain}. "
-            f"Start it with --domain {stored}, or give {domain} its own --data-dir or DATABASE_URL."
+            f"Start it with --domain {stored} (a port that is part of it stays part of it: only where the server listens "
+            f"is up to --port), or give {domain} its own --data-dir or DATABASE_URL."
         )
     return stored is not None
 
@@ -44,7 +45,8 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 def keep_domain(cursor: Cursor, domain: str) -> None:
     """Store `domain` at the first start. Raises OperatorError when another one is stored."""
     cursor.execute(
-        f"INSERT INTO {TABLE} (id, local_domain, created_at) VALUES (1, %s, now()) ON CONFLICT (id) DO NOTHING",  # noqa: S608
+        f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608
+        "VALUES (1, %s, '{}', now()) ON CONFLICT (id) DO NOTHING",
         [domain],
     )
     check_domain(cursor, domain)

@@ -17,6 +17,7 @@ from social.runtime.console import Console
 from social.runtime.datadir import ROOM_FOR_A_START, check_room, sole_supervisor
 from social.runtime.embedded import Embedded
 from social.runtime.failures import Interrupted, OperatorError
+from social.runtime.fingerprints import check_secrets
 from social.runtime.memory import remember
 from social.runtime.parent import SUPERVISED
 from social.runtime.processes import ProcessSpec, describe_exit
@@ -97,7 +98,7 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
         supervisor.console.say("Preparing the database.")
         code = supervisor.wait_for_exit(_python("setup", str(env.ROOT / "manage.py"), "setup"))
         if code != 0:
-            raise OperatorError(f"manage.py setup {describe_exit(code)}: see the lines above.")
+            raise OperatorError(f"{env.manage_command('setup')} {describe_exit(code)}: see the lines above.")
     remember(env.DATA_DIR, env.LOCAL_DOMAIN)
     # The web server first: it has the machine to itself until it answers; nobody sits and waits for the others.
     for name in ("web", "streaming"):
@@ -119,12 +120,13 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
 
 
 def _is_set_up() -> bool:
-    """Whether the schema is current and the domain stored. Raises OperatorError when it is another domain."""
+    """Whether the schema is current, and domain and secrets are stored. Raises OperatorError when they are others."""
     from django.conf import settings
 
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         stored = domain.check_domain(cursor, env.LOCAL_DOMAIN)
-        return stored and schema.is_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
+        kept = check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
+        return stored and kept and schema.is_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
 
 
 def _reachable(address: str) -> str:
@@ -186,11 +188,13 @@ def _tell(console: Console, seconds: float) -> None:
     console.say("")
     console.say(f"Social is ready at {env.BASE_URL} (streaming: {env.STREAMING_URL}), after {seconds:.1f} s.")
     if env.REGISTRATIONS == "closed":
-        console.say("  Registrations are closed: make accounts with manage.py create_account NAME --email ADDRESS.")
+        make = env.manage_command("create_account NAME --email ADDRESS")
+        console.say(f"  Registrations are closed: make accounts with {make}")
     else:
         console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.LOCAL_DOMAIN}.")
-    console.say("  Make yourself its owner: manage.py create_account NAME --email ADDRESS --role Owner --confirmed")
-    console.say(f"  Data is in {place}{mail}. Check everything: manage.py doctor. Stop: Ctrl-C.")
+    owner = env.manage_command("create_account NAME --email ADDRESS --role Owner --confirmed")
+    console.say(f"  Make yourself its owner: {owner}")
+    console.say(f"  Data is in {place}{mail}. Stop: Ctrl-C. Check everything: {env.manage_command('doctor')}")
     console.say("")
 
 

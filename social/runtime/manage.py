@@ -34,8 +34,8 @@ WITHOUT_SERVERS = frozenset(
         "test",
     ]
 )
-#: Commands that begin an installation, or look at whatever there is; every other one is meant for one that exists.
-ON_NOTHING = frozenset(["setup", "migrate", "doctor", "shell", "dbshell"])
+#: Commands that begin an installation; every other one is meant for one that exists, and makes nothing where none is.
+BEGINNING = frozenset(["run", "setup", "migrate"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -73,15 +73,19 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     if command != "run":
         os.environ.setdefault("LOG_FORMAT", "console")  # for the person at the terminal; processes write JSON
     helped = command in WITHOUT_SERVERS or not {"-h", "--help"}.isdisjoint(arguments)
-    _prepare_data_dir(quiet=helped)
     if helped:
+        _lend_secrets()
         # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
         return _django(arguments)
+    if command not in ("run", "setup"):
+        recall(_data_dir())
+    if command in BEGINNING:
+        _prepare_data_dir(renewing="--new-secrets" in arguments)
+    else:
+        _require_installation()
     if command == "run":
         return _run(arguments)
-    if command != "setup":
-        recall(_data_dir())
     with _servers(command):
         return _django(arguments)
 
@@ -99,14 +103,60 @@ def _data_dir() -> Path:
     return Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
 
 
-def _prepare_data_dir(*, quiet: bool) -> None:
+def _prepare_data_dir(*, renewing: bool) -> None:
+    """Raises OperatorError when the directory cannot be used, or has lost the secrets its database was made with."""
     from social.runtime.datadir import open_data_dir
-    from social.runtime.minting import mint_secrets
+    from social.runtime.minting import has_secrets, mint_secrets
 
     data_dir = _data_dir()
-    with contextlib.suppress(OperatorError) if quiet else contextlib.nullcontext():
+    open_data_dir(data_dir)
+    if has_secrets(data_dir):
+        return
+    if not renewing and _was_begun(data_dir):
+        from social.runtime.fingerprints import refuse_to_mint
+
+        raise refuse_to_mint(data_dir)
+    mint_secrets(data_dir)
+
+
+def _was_begun(data_dir: Path) -> bool:
+    """Whether there is a database that was made with secrets."""
+    if not os.environ.get("DATABASE_URL"):
+        from social.runtime.postgres import Postgres
+
+        return Postgres(data_dir).cluster.exists()
+    from social.runtime import database
+    from social.runtime.fingerprints import stored_fingerprints
+
+    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+        return bool(stored_fingerprints(cursor))
+
+
+def _require_installation() -> None:
+    """Raises OperatorError where nothing is set up: a command that reads makes nothing, wherever it is sent."""
+    from social.runtime.datadir import open_data_dir
+    from social.runtime.minting import NAMES
+    from social.runtime.postgres import Postgres
+
+    data_dir = _data_dir()
+    elsewhere = bool(os.environ.get("DATABASE_URL"))
+    begun = data_dir.is_dir() if elsewhere else Postgres(data_dir).cluster.exists()
+    if not begun and not (elsewhere and all(os.environ.get(name) for name in NAMES)):
+        from social.settings.env import manage_command
+
+        raise OperatorError(
+            f"Nothing is set up in {data_dir}. Is DATA_DIR the one your server runs with? "
+            f"A new one is set up by {manage_command('run')}"
+        )
+    if data_dir.is_dir():
         open_data_dir(data_dir)
-        mint_secrets(data_dir)
+
+
+def _lend_secrets() -> None:
+    from social.runtime.minting import has_secrets, lend_secrets
+
+    if not has_secrets(_data_dir()):
+        lend_secrets()
 
 
 def _run(arguments: list[str]) -> int:
@@ -132,27 +182,24 @@ def _servers(command: str) -> Iterator[None]:
     """
     from social.runtime import database
     from social.runtime.embedded import Embedded
+    from social.runtime.fingerprints import check_secrets
     from social.runtime.sharing import borrowed_servers
     from social.settings import env
 
     with contextlib.ExitStack() as stack:
         postgres, valkey = not os.environ.get("DATABASE_URL"), not all(env.REDIS_URLS.values())
-        if not postgres and command != "doctor":
-            database.connect(os.environ["DATABASE_URL"]).close()
         if postgres or valkey:
             terms: dict[str, Any] = {"patience": 3.0, "also_silent": True} if command == "doctor" else {}
             servers = Embedded(env.DATA_DIR, postgres_wanted=postgres, valkey_wanted=valkey)
-            if postgres and command not in ON_NOTHING and not servers.cluster.exists():
-                raise OperatorError(
-                    f"Nothing is set up in {env.DATA_DIR}. Is DATA_DIR the one your server runs with? "
-                    "A new one is set up by manage.py run."
-                )
             addresses = stack.enter_context(borrowed_servers(servers, **terms)).environment()
             for name in addresses:
                 os.environ[name] = os.environ.get(name) or addresses[name]
             # The settings module has read the environment already when something above asked for it.
             url = os.environ.get("REDIS_URL", "")
             env.REDIS_URLS.update({role: found or url for role, found in env.REDIS_URLS.items()})
+        if command not in ("doctor", "setup"):
+            with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+                check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
         yield
 
 
@@ -194,7 +241,9 @@ def _explain(error: Exception) -> str | None:
     if isinstance(error, OperationalError):
         return f"The database failed: {first}. Check DATABASE_URL, that the server runs, and its free space."
     if isinstance(error, ProgrammingError) and getattr(error.__cause__, "sqlstate", "") in ("42P01", "42703"):
-        return f"The database lacks something this release needs: {first}. Run manage.py setup."
+        from social.settings.env import manage_command
+
+        return f"The database lacks something this release needs: {first}. Run {manage_command('setup')}"
     if isinstance(error, Error):
         return None
     if type(error).__module__.startswith("redis."):

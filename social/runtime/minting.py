@@ -13,6 +13,17 @@ from social.runtime.failures import OperatorError
 NAMES = ("SECRET_KEY", "VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY", "FIELD_ENCRYPTION_KEYS")
 
 
+def has_secrets(data_dir: Path) -> bool:
+    """Whether there is nothing to mint: the file is there, or the environment has them all."""
+    return (data_dir / "secrets.json").exists() or all(os.environ.get(name) for name in NAMES)
+
+
+def lend_secrets() -> None:
+    """Put fresh secrets into the environment of this process, for a command that looks at nothing they protect."""
+    for name, value in _new_secrets().items():
+        os.environ.setdefault(name, value)
+
+
 def mint_secrets(data_dir: Path) -> bool:
     """Write `secrets.json` (mode 0600) if it is absent and the environment does not have them all; whether it did.
 
@@ -20,20 +31,9 @@ def mint_secrets(data_dir: Path) -> bool:
     moment end with one file. Raises OperatorError when the directory cannot be written.
     """
     path = data_dir / "secrets.json"
-    if path.exists() or all(os.environ.get(name) for name in NAMES):
+    if has_secrets(data_dir):
         return False
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    private = key.private_numbers().private_value.to_bytes(32, "big")
-    public = key.public_key().public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
-    minted = {
-        "SECRET_KEY": secrets.token_urlsafe(64),
-        "VAPID_PRIVATE_KEY": base64.urlsafe_b64encode(private).decode().rstrip("="),
-        "VAPID_PUBLIC_KEY": base64.urlsafe_b64encode(public).decode().rstrip("="),
-        "FIELD_ENCRYPTION_KEYS": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
-    }
+    minted = _new_secrets()
     temporary = data_dir / f".secrets.{os.getpid()}"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -51,3 +51,18 @@ def mint_secrets(data_dir: Path) -> bool:
     except OSError as error:
         raise OperatorError(f"{path} cannot be written: {error.strerror}. Check owner, mode and free space.") from None
     return True
+
+
+def _new_secrets() -> dict[str, str]:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    private = key.private_numbers().private_value.to_bytes(32, "big")
+    public = key.public_key().public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+    return {
+        "SECRET_KEY": secrets.token_urlsafe(64),
+        "VAPID_PRIVATE_KEY": base64.urlsafe_b64encode(private).decode().rstrip("="),
+        "VAPID_PUBLIC_KEY": base64.urlsafe_b64encode(public).decode().rstrip("="),
+        "FIELD_ENCRYPTION_KEYS": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+    }

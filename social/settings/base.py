@@ -9,11 +9,11 @@ from django.utils.translation import gettext_lazy as _
 
 from social.settings import env
 
-_secrets = env.secrets(env.DATA_DIR)
-SECRET_KEY = _secrets.secret_key
-VAPID_PRIVATE_KEY = _secrets.vapid_private_key
-VAPID_PUBLIC_KEY = _secrets.vapid_public_key
-FIELD_ENCRYPTION_KEYS = _secrets.field_encryption_keys
+SECRETS = env.secrets(env.DATA_DIR)
+SECRET_KEY = SECRETS.secret_key
+VAPID_PRIVATE_KEY = SECRETS.vapid_private_key
+VAPID_PUBLIC_KEY = SECRETS.vapid_public_key
+FIELD_ENCRYPTION_KEYS = SECRETS.field_encryption_keys
 
 DEBUG = False
 BASE_DIR = env.ROOT

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import ipaddress
 import json
 import os
 import re
+import shlex
+import sys
 from dataclasses import dataclass
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import quote, unquote, urlsplit
@@ -19,6 +24,20 @@ from social.queues import LANES
 ROOT = Path(__file__).resolve().parent.parent.parent
 REDIS_ROLES = ("cache", "broker", "streams", "feeds")
 _env = environ.Env()
+
+
+DATA_DIR = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
+
+
+def manage_command(arguments: str) -> str:
+    """`manage.py ARGUMENTS` as it can be pasted into a terminal, for this program and this data directory."""
+    program = str(ROOT / "manage.py")
+    if not (ROOT / ".venv").is_dir():
+        program = f"{shlex.quote(sys.executable)} {shlex.quote(program)}"
+    elif Path.cwd() == ROOT:
+        program = "./manage.py"
+    data_dir = "" if DATA_DIR == ROOT / "var" else f" --data-dir {shlex.quote(str(DATA_DIR))}"
+    return f"{program} {arguments}{data_dir}"
 
 
 def is_loopback(domain: str) -> bool:
@@ -60,7 +79,7 @@ _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:]+\])(?::\d{{1,5}})
 
 def _domain(name: str, default: str) -> str:
     domain = (os.environ.get(name) or default).strip().lower()
-    if len(domain) > 253 or not _DOMAIN.fullmatch(domain):
+    if len(domain) > 253 or not _DOMAIN.fullmatch(domain) or not _has_port(domain):
         raise ImproperlyConfigured(
             f"{name}={domain} is not a domain name. Give it bare, as in social.example (in Punycode if it is not ASCII)."
         )
@@ -74,6 +93,13 @@ def _several(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
         if word not in allowed:
             raise ImproperlyConfigured(f"{name}: {word} is not one of {', '.join(allowed)}.")
     return tuple(word for word in allowed if word in chosen) or allowed
+
+
+def _has_port(domain: str) -> bool:
+    try:
+        return urlsplit(f"//{domain}").port != 0
+    except ValueError:
+        return False
 
 
 def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
@@ -94,15 +120,20 @@ class Secrets:
     field_encryption_keys: tuple[str, ...]
 
 
+_SHORTEST_SECRET_KEY = 32
+
+
 def secrets(data_dir: Path) -> Secrets:
     """The environment wins over `DATA_DIR/secrets.json`.
 
-    Raises ImproperlyConfigured, with the remedy, when neither has them.
+    Raises ImproperlyConfigured, with the remedy, when neither has them or one of them cannot be what it should be.
     """
     stored: dict[str, Any] = {}
     path = data_dir / "secrets.json"
     try:
         stored = json.loads(path.read_text())
+        if not isinstance(stored, dict):
+            raise ValueError("not an object")
     except FileNotFoundError:
         stored = {}
     except (OSError, ValueError) as error:
@@ -111,24 +142,92 @@ def secrets(data_dir: Path) -> Secrets:
     def value(name: str) -> str:
         found = os.environ.get(name) or stored.get(name)
         if not found:
-            raise ImproperlyConfigured(f"{name} is not set. Run `manage.py setup` once, or set it in the environment.")
-        return str(found)
+            raise ImproperlyConfigured(
+                f"{name} is not set, and {path} {'lacks it' if stored else 'is missing'}. Restore that file from a "
+                f"backup, or set it in the environment; a new installation gets it from {manage_command('run')}"
+            )
+        return str(found).strip()
 
-    return Secrets(
-        secret_key=value("SECRET_KEY"),
-        vapid_private_key=value("VAPID_PRIVATE_KEY"),
-        vapid_public_key=value("VAPID_PUBLIC_KEY"),
-        field_encryption_keys=tuple(value("FIELD_ENCRYPTION_KEYS").split(",")),
-    )
+    secret_key = value("SECRET_KEY")
+    if len(secret_key) < _SHORTEST_SECRET_KEY:
+        raise ImproperlyConfigured(
+            f"SECRET_KEY has {len(secret_key)} characters; {_SHORTEST_SECRET_KEY} or more, at random, are needed."
+        )
+    private, public = value("VAPID_PRIVATE_KEY"), value("VAPID_PUBLIC_KEY")
+    if len(_decoded(private)) != 32:
+        raise ImproperlyConfigured("VAPID_PRIVATE_KEY is not a P-256 key: 32 bytes in URL-safe Base64 (RFC 8292).")
+    if len(_decoded(public)) != 65 or _decoded(public)[0] != 4:
+        raise ImproperlyConfigured("VAPID_PUBLIC_KEY is not a P-256 point: 65 bytes in URL-safe Base64 (RFC 8292).")
+    keys = tuple(key.strip() for key in value("FIELD_ENCRYPTION_KEYS").split(","))
+    for position, key in enumerate(keys, 1):
+        # Fernet wants the padding too.
+        if len(_decoded(key)) != 32 or len(key) != 44:
+            raise ImproperlyConfigured(
+                f"FIELD_ENCRYPTION_KEYS: key {position} of {len(keys)} is not 32 bytes in URL-safe Base64 (44 characters)."
+            )
+    return Secrets(secret_key, private, public, keys)
+
+
+def _decoded(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        return b""
 
 
 def database(url: str) -> dict[str, Any]:
     """Django's DATABASES entry for a `postgres://` URL; a percent-encoded host is a socket directory."""
-    config = cast(dict[str, Any], environ.Env.db_url_config(url))
-    config["HOST"] = unquote(config["HOST"])
-    if "postgresql" not in config.get("ENGINE", ""):
+    if urlsplit(url).scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured("DATABASE_URL must be a postgres:// URL: PostgreSQL 15 or later is required.")
+    try:
+        config = cast(dict[str, Any], environ.Env.db_url_config(url))
+        config["HOST"] = unquote(config["HOST"])
+    except (ValueError, TypeError, KeyError, AttributeError):
+        # What it says may hold a part of the password.
+        raise ImproperlyConfigured(
+            f"DATABASE_URL={without_password(url)} cannot be understood. Write postgres://user@host:port/name."
+        ) from None
     return config
+
+
+def without_password(url: str) -> str:
+    """A URL for messages: `***` stands for its password."""
+    return re.sub(r"(://[^:@/]*):.*@", r"\1:***@", url)
+
+
+def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str:
+    url = os.environ.get(name, "").strip() or default
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in schemes and bool(parts.path if parts.scheme == "unix" else parts.hostname)
+        _ = parts.port
+    except ValueError:
+        fine = False
+    if not fine:
+        raise ImproperlyConfigured(f"{name}={without_password(url)} cannot be understood. Write it as in {example}.")
+    return url
+
+
+def _email(url: str) -> str:
+    try:
+        fine = not url or bool(environ.Env.email_url_config(url))
+        fine = fine and (not url.startswith("smtp") or bool(urlsplit(url).hostname))
+    except (ValueError, KeyError, TypeError, ImproperlyConfigured):
+        fine = False
+    if not fine:
+        raise ImproperlyConfigured(
+            f"EMAIL_URL={without_password(url)} cannot be understood. Write it as in smtp+tls://user:password@host:587."
+        )
+    return url
+
+
+def _sender(name: str, default: str) -> str:
+    sender = os.environ.get(name, "").strip() or default
+    if "@" not in parseaddr(sender)[1] or not sender.isprintable():
+        raise ImproperlyConfigured(f"{name}={sender} has no address. Write it as in Social <social@social.example>.")
+    return sender
 
 
 def celery_url(redis_url: str) -> str:
@@ -140,7 +239,6 @@ def celery_url(redis_url: str) -> str:
     return f"redis+socket://{quote(parts.path)}?virtual_host={db}"
 
 
-DATA_DIR = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
 PORT = _number("PORT", 8000, 1, 65535)
 STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
 BIND = os.environ.get("BIND", "").strip() or "127.0.0.1"
@@ -155,10 +253,12 @@ BASE_URL = f"{SCHEME}://{WEB_DOMAIN}"
 _streaming_default = (
     f"ws://{urlsplit(BASE_URL).hostname}:{STREAMING_PORT}" if SCHEME == "http" else f"wss://{WEB_DOMAIN}"
 )
-STREAMING_URL = (os.environ.get("STREAMING_API_BASE_URL") or _streaming_default).rstrip("/")
-REDIS_URLS = {
-    role: os.environ.get(f"REDIS_{role.upper()}_URL") or os.environ.get("REDIS_URL", "") for role in REDIS_ROLES
-}
+STREAMING_URL = _url(
+    "STREAMING_API_BASE_URL", _streaming_default, ("ws", "wss"), "wss://streaming.social.example"
+).rstrip("/")
+_REDIS = (("redis", "rediss", "unix"), "redis://:password@host:6379/0")
+_redis_url = _url("REDIS_URL", "", *_REDIS)
+REDIS_URLS = {role: _url(f"REDIS_{role.upper()}_URL", _redis_url, *_REDIS) for role in REDIS_ROLES}
 REGISTRATIONS = cast(
     Literal["open", "approval", "closed"],
     _choice("REGISTRATIONS", ("open", "approval", "closed"), "open" if LOOPBACK else "approval"),
@@ -170,11 +270,11 @@ FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
-EMAIL_URL = os.environ.get("EMAIL_URL", "")
-MAIL_FROM = os.environ.get("MAIL_FROM") or f"Social <notifications@{urlsplit(f'//{LOCAL_DOMAIN}').hostname}>"
+EMAIL_URL = _email(os.environ.get("EMAIL_URL", "").strip())
+MAIL_FROM = _sender("MAIL_FROM", f"Social <notifications@{urlsplit(f'//{LOCAL_DOMAIN}').hostname}>")
 LOG_FORMAT = _choice("LOG_FORMAT", ("json", "console"), "json")
 LOG_LEVEL = _choice("LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
-DEFAULT_LANGUAGE = os.environ.get("DEFAULT_LANGUAGE", "en")
+DEFAULT_LANGUAGE = _choice("DEFAULT_LANGUAGE", ("en", "de", "ar"), "en")
 if FEDERATION_LOOPBACK and not LOOPBACK:
     raise ImproperlyConfigured(
         f"FEDERATION_LOOPBACK=yes is only for local trials: the domain {LOCAL_DOMAIN} is not a loopback one. Unset it."

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from social.runtime.arguments import take_options
+from social.runtime.embedded import Embedded, mint_secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 
 
@@ -69,7 +70,16 @@ def test_help_names_every_option_and_needs_no_server(data_dir: Path, command: st
     assert not (data_dir / "postgres").exists()
 
 
+def begin(data_dir: Path) -> None:
+    """An installation as far as its first moment: secrets, and a database without tables."""
+    mint_secrets(data_dir)
+    servers = Embedded(data_dir, durable=False, valkey_wanted=False)
+    servers.start()
+    servers.stop()
+
+
 def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir: Path) -> None:
+    begin(data_dir)
     environment = clean_environment(DATA_DIR=str(data_dir))
     code = "from django.db import connection as c; k = c.cursor(); k.execute('SELECT 6 * 7'); print(k.fetchone()[0])"
     done = manage("shell", "-c", code, environment=environment)
@@ -81,6 +91,7 @@ def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir:
 def test_a_command_with_a_database_of_its_own_starts_no_other(data_dir: Path) -> None:
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/postgres"
     code = "from social.kernel import redis; print(redis.client('feeds').ping())"
+    mint_secrets(data_dir)
     environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url)
     done = manage("shell", "-c", code, environment=environment)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "True"), done.stderr
@@ -88,12 +99,13 @@ def test_a_command_with_a_database_of_its_own_starts_no_other(data_dir: Path) ->
 
 
 def test_a_database_without_tables_is_told_in_one_line(data_dir: Path) -> None:
+    begin(data_dir)
     code = "from social.kernel.installation import Installation; Installation.objects.get()"
     done = manage("shell", "-c", code, environment=clean_environment(DATA_DIR=str(data_dir)))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("manage.py shell: The database lacks something this release needs: ")
-    assert line.endswith("Run manage.py setup.")
+    assert line.endswith(f"Run ./manage.py setup --data-dir {data_dir}")
 
 
 def make(folder: Path, python: str) -> subprocess.CompletedProcess[str]:

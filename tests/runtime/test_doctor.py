@@ -7,6 +7,7 @@ import ipaddress
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from social.kernel import heartbeats, redis
-from social.runtime import doctor, domain
+from social.runtime import doctor, domain, fingerprints
 from social.settings import env
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +35,9 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything in order: the processes that a test cannot have are taken to answer."""
     with connection.cursor() as cursor:
         domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+        fingerprints.keep_fingerprints(cursor, settings.SECRETS)
+    for name in ("media", "mail", "run"):
+        (env.DATA_DIR / name).mkdir(exist_ok=True)
     for role in ("worker", "scheduler"):
         heartbeats.beat(role)
     monkeypatch.setattr("social.runtime.launch.answers", lambda name: True)
@@ -43,8 +47,20 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
     found = examine()
     assert {check.state for check in found.values()} == {"ok"}, found
     assert set(found) == {
-        *("secrets", "storage", "disk", "database", "migrations", "domain", "clock", "web", "streaming", "worker"),
-        *("redis cache", "redis broker", "redis streams", "redis feeds", "scheduler", "outbox"),
+        *(
+            "secrets",
+            "storage",
+            "disk",
+            "database",
+            "migrations",
+            "domain",
+            "fingerprints",
+            "clock",
+            "web",
+            "streaming",
+            "worker",
+        ),
+        *("streaming", "worker", "redis cache", "redis broker", "redis streams", "redis feeds", "scheduler", "outbox"),
         *("proxies", "federation", "mail"),
     }
     assert found["database"].detail.startswith("PostgreSQL 18")
@@ -61,7 +77,7 @@ def test_json_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert end.value.code == 1
     (failed,) = [check for check in json.loads(output.getvalue())["checks"] if check["state"] == "failed"]
     assert failed["name"] == "streaming"
-    assert "manage.py run" in failed["remedy"]
+    assert env.manage_command("run") in failed["remedy"]
 
 
 def test_the_table_has_the_remedy_under_the_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +87,7 @@ def test_the_table_has_the_remedy_under_the_fault(monkeypatch: pytest.MonkeyPatc
         call_command("doctor", stdout=output, no_color=True)
     text = output.getvalue()
     assert f"FAIL  web             {env.BIND}:{env.PORT}/health does not answer" in text
-    assert "-> Start everything with manage.py run" in text
+    assert f"-> Start everything with {env.manage_command('run')}" in text
     assert "checks, 2 failed." in text
 
 
@@ -104,7 +120,7 @@ def test_a_missing_migration(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'social' ")
     check = examine()["migrations"]
-    assert (check.state, check.remedy) == ("failed", "Run manage.py setup.")
+    assert (check.state, check.remedy) == ("failed", f"Run {env.manage_command('setup')}")
     assert "social.0001_initial" in check.detail
 
 
@@ -119,7 +135,7 @@ def test_another_domain(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> No
 def test_no_domain_yet(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM social_installation")
-    assert examine()["domain"].remedy == "Run manage.py setup."
+    assert examine()["domain"].remedy == f"Run {env.manage_command('setup')}"
 
 
 def test_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +211,33 @@ def test_proxies_that_are_everybody(examine: Examine, monkeypatch: pytest.Monkey
 def test_loopback_federation_is_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("django.conf.settings.FEDERATION_LOOPBACK", True)
     assert examine()["federation"].state == "warning"
+
+
+def test_other_secrets_than_the_stored_ones(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("django.conf.settings.SECRETS", replace(settings.SECRETS, secret_key="x" * 40))
+    check = examine()["fingerprints"]
+    assert (check.state, check.detail) == ("failed", "SECRET_KEY is not what this installation began with")
+    assert "Restore" in check.remedy
+    assert "everybody is signed out" in check.remedy
+
+
+def test_it_looks_and_changes_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(env, "DATA_DIR", tmp_path)
+    for name in ("media", "mail", "run"):
+        (tmp_path / name).mkdir()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path, *tmp_path.rglob("*"))}
+    examine()
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path, *tmp_path.rglob("*"))} == before
+    (tmp_path / "media").rmdir()
+    assert examine()["storage"].detail.endswith("media is missing")
+    assert not (tmp_path / "media").exists()
+
+
+def test_a_mail_server_that_does_not_answer(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "EMAIL_URL", "smtp://me:geheim@127.0.0.1:1")
+    monkeypatch.setattr("django.conf.settings.EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
+    monkeypatch.setattr("django.conf.settings.EMAIL_HOST", "127.0.0.1")
+    monkeypatch.setattr("django.conf.settings.EMAIL_PORT", 1)
+    check = examine()["mail"]
+    assert (check.state, check.remedy) == ("failed", "Check EMAIL_URL.")
+    assert "geheim" not in check.detail

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from social.runtime.embedded import Embedded
+from social.runtime.embedded import Embedded, mint_secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -115,6 +115,7 @@ def test_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
 
 
 def test_another_postgresql_major(data_dir: Path) -> None:
+    mint_secrets(data_dir)
     cluster = Embedded(data_dir).cluster
     cluster.mkdir(parents=True)
     (cluster / "PG_VERSION").write_text("17\n")
@@ -124,6 +125,7 @@ def test_another_postgresql_major(data_dir: Path) -> None:
 
 
 def test_another_domain_than_the_stored_one(data_dir: Path) -> None:
+    mint_secrets(data_dir)
     embedded = Embedded(data_dir, durable=False)
     embedded.start()
     try:
@@ -144,6 +146,7 @@ def test_a_database_that_does_not_answer_and_its_password_is_not_told(data_dir: 
     done = run(data_dir, DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1")
     assert done.returncode == 1
     assert "geheim" not in done.stderr + done.stdout
+    mint_secrets(data_dir)
     done = manage(
         "showmigrations",
         environment=clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1"),
@@ -154,6 +157,7 @@ def test_a_database_that_does_not_answer_and_its_password_is_not_told(data_dir: 
 
 
 def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
+    mint_secrets(data_dir)
     done = run(data_dir, DATABASE_URL="postgres://x/x", REDIS_URL=f"redis://:geheim@127.0.0.1:{free_port()}/0")
     line = refusal(done)
     assert "Redis for cache at redis://:***@127.0.0.1" in line
@@ -167,13 +171,33 @@ def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
         ("REGISTRATIONS", "maybe", "REGISTRATIONS=maybe is not one of open, approval, closed"),
         ("TRUSTED_PROXIES", "10.0.0.300", "TRUSTED_PROXIES"),
         ("DATABASE_URL", "sqlite:///x", "PostgreSQL 15 or later is required"),
+        ("DATABASE_URL", "nonsense", "PostgreSQL 15 or later is required"),
+        ("DATABASE_URL", "postgres://a:geheim/b@host:port/x", "DATABASE_URL=postgres://a:***@host:port/x cannot be"),
+        ("REDIS_URL", "nonsense", "REDIS_URL=nonsense cannot be understood"),
+        ("REDIS_FEEDS_URL", "redis://:geheim@", "REDIS_FEEDS_URL=redis://:***@ cannot be understood"),
+        ("SECRET_KEY", "short", "SECRET_KEY has 5 characters"),
+        ("FIELD_ENCRYPTION_KEYS", "short", "FIELD_ENCRYPTION_KEYS: key 1 of 1"),
+        ("VAPID_PRIVATE_KEY", "short", "VAPID_PRIVATE_KEY is not a P-256 key"),
+        ("VAPID_PUBLIC_KEY", "A" * 87, "VAPID_PUBLIC_KEY is not a P-256 point"),
+        (
+            "STREAMING_API_BASE_URL",
+            "streaming.example",
+            "STREAMING_API_BASE_URL=streaming.example cannot be understood",
+        ),
+        ("EMAIL_URL", "smtp://", "EMAIL_URL=smtp:// cannot be understood"),
+        ("EMAIL_URL", "pigeon://:geheim@host", "EMAIL_URL=pigeon://:***@host cannot be understood"),
+        ("MAIL_FROM", "nobody", "MAIL_FROM=nobody has no address"),
+        ("DEFAULT_LANGUAGE", "xx", "DEFAULT_LANGUAGE=xx is not one of en, de, ar"),
+        ("LOCAL_DOMAIN", "https://social.example", "is not a domain name"),
+        ("LOCAL_DOMAIN", "social.example:99999", "is not a domain name"),
     ],
 )
 def test_a_wrong_setting(data_dir: Path, variable: str, value: str, words: str) -> None:
     environment = clean_environment(DATA_DIR=str(data_dir), REDIS_URL="redis://127.0.0.1:1") | {variable: value}
     environment.setdefault("DATABASE_URL", "postgres://127.0.0.1:1/x")
-    line = refusal(manage("showmigrations", environment=environment))
+    line = refusal(manage("check", environment=environment))
     assert words in line
+    assert "geheim" not in line
 
 
 def test_loopback_federation_under_a_public_domain(data_dir: Path) -> None:
@@ -195,11 +219,19 @@ def test_an_unknown_option_of_run(data_dir: Path) -> None:
     assert "unrecognized arguments: --prot" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["doctor", "show_outbox", "shell", "help", "version"])
+def test_a_mistyped_data_directory_is_left_alone(data_dir: Path, command: str) -> None:
+    wrong = data_dir / "wrong"
+    done = manage(command, "--data-dir", str(wrong), environment=clean_environment())
+    if command not in ("help", "version"):
+        assert "Nothing is set up in" in refusal(done)
+    assert not wrong.exists()
+
+
 def test_minted_secrets_are_for_their_owner_and_stay(data_dir: Path) -> None:
-    environment = clean_environment(DATA_DIR=str(data_dir))
-    assert manage("version", environment=environment).returncode == 0
+    assert mint_secrets(data_dir)
     path = data_dir / "secrets.json"
     first = path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
-    manage("version", environment=environment)
+    assert not mint_secrets(data_dir)
     assert path.read_text() == first

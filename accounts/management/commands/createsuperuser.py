@@ -8,6 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from social.settings.env import manage_command
+
 
 class Command(BaseCommand):
     """Takes the place of Django's, which knows no accounts: whoever runs a server here has one."""
@@ -22,5 +24,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         raise CommandError(
-            _("Use this instead: manage.py create_account NAME --email ADDRESS --role Owner --confirmed")
+            _("Use this instead: %(command)s")
+            % {"command": manage_command("create_account NAME --email ADDRESS --role Owner --confirmed")}
         )

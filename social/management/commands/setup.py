@@ -10,8 +10,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from social.runtime import domain, health, schema
+from social.runtime import domain, fingerprints, health, schema
 from social.runtime.arguments import add_options
+from social.settings import env
 
 
 class Command(BaseCommand):
@@ -23,11 +24,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what `social.runtime.arguments` has taken out already."""
         add_options(parser)
+        parser.add_argument(
+            "--new-secrets", action="store_true", help="go on with other secrets than before; names what is lost"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Refuse another domain before anything is changed; note the state of the schema for quick starts."""
+        """Refuse another domain or other secrets before anything is changed; note the schema for quick starts."""
         with connection.cursor() as cursor:
             domain.check_domain(cursor, settings.LOCAL_DOMAIN)
+            if not options["new_secrets"]:
+                fingerprints.check_secrets(cursor, settings.SECRETS, settings.DATA_DIR)
         pending = health.pending_migrations()
         if pending:
             self.stdout.write(f"Applying {len(pending)} migrations.")
@@ -35,8 +41,11 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         with connection.cursor() as cursor:
             domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+            fingerprints.keep_fingerprints(cursor, settings.SECRETS)
             schema.note(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
         for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):
             (settings.DATA_DIR / folder).mkdir(mode=mode, parents=True, exist_ok=True)
         call_command("collectstatic", interactive=False, verbosity=0)
-        self.stdout.write(f"{settings.LOCAL_DOMAIN} is set up in {settings.DATA_DIR}. Start it: manage.py run")
+        self.stdout.write(
+            f"{settings.LOCAL_DOMAIN} is set up in {settings.DATA_DIR}. Start it: {env.manage_command('run')}"
+        )

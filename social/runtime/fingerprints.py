@@ -1,0 +1,113 @@
+"""Knows whether the secrets are still those an installation began with: the database keeps a fingerprint of each.
+
+Replaced unnoticed they would sign everybody out, end every push subscription, and make second factors and the keys that
+sign for the accounts unreadable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from social.runtime.domain import TABLE, Cursor
+from social.runtime.failures import OperatorError
+from social.settings.env import Secrets, manage_command
+
+#: What is lost with each secret.
+LOST: Final = {
+    "SECRET_KEY": "everybody is signed out",
+    "VAPID_PRIVATE_KEY": "apps must subscribe to push again",
+    "VAPID_PUBLIC_KEY": "apps must subscribe to push again",
+    "FIELD_ENCRYPTION_KEYS": "second factors and the keys that sign for the accounts here cannot be read again",
+}
+Fingerprints = dict[str, list[str]]
+
+
+def fingerprints_of(secrets: Secrets) -> Fingerprints:
+    """A list for each secret: field encryption keys are several, of which the first one writes."""
+    values = {
+        "SECRET_KEY": [secrets.secret_key],
+        "VAPID_PRIVATE_KEY": [secrets.vapid_private_key],
+        "VAPID_PUBLIC_KEY": [secrets.vapid_public_key],
+        "FIELD_ENCRYPTION_KEYS": list(secrets.field_encryption_keys),
+    }
+    return {name: [_fingerprint(name, value) for value in found] for name, found in values.items()}
+
+
+def _fingerprint(name: str, value: str) -> str:
+    return hashlib.sha256(f"fingerprint of {name}\0{value}".encode()).hexdigest()[:32]
+
+
+def stored_fingerprints(cursor: Cursor) -> Fingerprints:
+    """What the database keeps; empty before the first start."""
+    cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
+    row = cursor.fetchone()
+    if not row or not row[0]:
+        return {}
+    cursor.execute(f"SELECT fingerprints::text FROM {TABLE} WHERE id = 1")  # noqa: S608  (a constant)
+    found = cursor.fetchone()
+    stored: Any = json.loads(found[0]) if found else {}
+    return stored if isinstance(stored, dict) else {}
+
+
+def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
+    """Whether the database keeps the fingerprints of exactly these secrets.
+
+    False when some are not kept yet: at the first start, and after a field encryption key was added. Raises OperatorError,
+    with the remedy, when one that is kept is not among them.
+    """
+    stored, present = stored_fingerprints(cursor), fingerprints_of(secrets)
+    wrong = [name for name in present if not set(stored.get(name, [])) <= set(present[name])]
+    if wrong:
+        raise OperatorError(
+            f"{' and '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not what this installation began with. "
+            f"{_remedy(data_dir, wrong)}"
+        )
+    return {name: set(kept) for name, kept in stored.items()} == {name: set(kept) for name, kept in present.items()}
+
+
+def refuse_to_mint(data_dir: Path) -> OperatorError:
+    """What is said when there are no secrets although there is an installation that was made with some."""
+    return OperatorError(
+        f"{data_dir / 'secrets.json'} is missing, and the database was made with the secrets in it. "
+        f"{_remedy(data_dir, list(LOST))}"
+    )
+
+
+def _remedy(data_dir: Path, names: list[str]) -> str:
+    setup = manage_command("setup --new-secrets")
+    lost = "; ".join(dict.fromkeys(LOST[name] for name in names))
+    return (
+        f"Restore {data_dir / 'secrets.json'} from a backup, or set the variables in the environment as on your other "
+        f"machines. If they are gone for good, `{setup}` goes on with new ones: {lost}."
+    )
+
+
+def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
+    """Store the fingerprints of these secrets instead of all others. Raises OperatorError for a VAPID pair that is none."""
+    _check_pair(secrets)
+    cursor.execute(
+        f"UPDATE {TABLE} SET fingerprints = %s::jsonb WHERE id = 1",  # noqa: S608  (a constant)
+        [json.dumps(fingerprints_of(secrets))],
+    )
+
+
+def _check_pair(secrets: Secrets) -> None:
+    import base64
+
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    private, public = (
+        base64.urlsafe_b64decode(key + "=" * (-len(key) % 4))
+        for key in (secrets.vapid_private_key, secrets.vapid_public_key)
+    )
+    try:
+        key = ec.derive_private_key(int.from_bytes(private, "big"), ec.SECP256R1())
+    except ValueError:
+        raise OperatorError("VAPID_PRIVATE_KEY is no P-256 key. Restore it from a backup.") from None
+    point = key.public_key().public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+    if point != public:
+        raise OperatorError("VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY. Set both, from the same backup.")

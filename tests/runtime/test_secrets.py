@@ -1,0 +1,132 @@
+"""An installation keeps the secrets it began with: others are noticed, and never minted over a database."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from social.runtime import domain
+from social.runtime.embedded import Embedded, mint_secrets
+from social.runtime.failures import OperatorError
+from social.runtime.fingerprints import check_secrets, keep_fingerprints
+from social.settings import env
+from tests.runtime.processes import clean_environment, manage
+
+FOLDER = Path("/srv/social")
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="social-s-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def cursor(db: None) -> Iterator[Any]:
+    with connection.cursor() as found:
+        domain.keep_domain(found, settings.LOCAL_DOMAIN)
+        yield found
+
+
+@pytest.fixture
+def secrets() -> env.Secrets:
+    found: env.Secrets = settings.SECRETS
+    return found
+
+
+def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: env.Secrets) -> None:
+    assert check_secrets(cursor, secrets, FOLDER) is False
+    keep_fingerprints(cursor, secrets)
+    assert check_secrets(cursor, secrets, FOLDER) is True
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("SECRET_KEY", {"secret_key": "x" * 40}),
+        ("VAPID_PRIVATE_KEY", {"vapid_private_key": "x"}),
+        ("VAPID_PUBLIC_KEY", {"vapid_public_key": "x"}),
+        ("FIELD_ENCRYPTION_KEYS", {"field_encryption_keys": ("x",)}),
+    ],
+)
+def test_another_secret_is_refused_by_name_with_the_remedy(
+    cursor: Any, secrets: env.Secrets, name: str, other: dict[str, Any]
+) -> None:
+    keep_fingerprints(cursor, secrets)
+    with pytest.raises(OperatorError) as error:
+        check_secrets(cursor, replace(secrets, **other), FOLDER)
+    words = str(error.value)
+    assert words.startswith(f"{name} is not what this installation began with. Restore /srv/social/secrets.json")
+    assert "setup --new-secrets" in words
+
+
+def test_a_field_encryption_key_may_be_added_and_none_removed(cursor: Any, secrets: env.Secrets) -> None:
+    keep_fingerprints(cursor, secrets)
+    more = replace(secrets, field_encryption_keys=("new", *secrets.field_encryption_keys))
+    assert check_secrets(cursor, more, FOLDER) is False
+    keep_fingerprints(cursor, more)
+    assert check_secrets(cursor, more, FOLDER) is True
+    with pytest.raises(OperatorError, match="FIELD_ENCRYPTION_KEYS"):
+        check_secrets(cursor, secrets, FOLDER)
+
+
+def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: env.Secrets) -> None:
+    keep_fingerprints(cursor, secrets)
+    cursor.execute("SELECT fingerprints::text FROM social_installation")
+    stored = cursor.fetchone()[0]
+    values = [secrets.secret_key, secrets.vapid_private_key, secrets.vapid_public_key, *secrets.field_encryption_keys]
+    assert not [value for value in values if value in stored]
+
+
+def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: env.Secrets, data_dir: Path) -> None:
+    mint_secrets(data_dir)
+    other = json.loads((data_dir / "secrets.json").read_text())["VAPID_PUBLIC_KEY"]
+    with pytest.raises(OperatorError, match="does not belong to"):
+        keep_fingerprints(cursor, replace(secrets, vapid_public_key=other))
+
+
+def line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1, done
+    (found,) = done.stderr.splitlines()
+    return found
+
+
+def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
+    """With the embedded database: every command says so, and makes none."""
+    mint_secrets(data_dir)
+    servers = Embedded(data_dir, durable=False, valkey_wanted=False)
+    servers.start()
+    servers.stop()
+    (data_dir / "secrets.json").rename(data_dir / "backup")
+    environment = clean_environment(DATA_DIR=str(data_dir))
+    for command in ("run", "setup", "doctor", "show_outbox"):
+        assert "secrets.json is missing" in line(manage(command, environment=environment)), command
+    assert not (data_dir / "secrets.json").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.Secrets) -> None:
+    """With a database elsewhere: none are minted, and others are refused."""
+    with connection.cursor() as cursor:
+        domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+        keep_fingerprints(cursor, secrets)
+    url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
+    elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}
+    environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere)
+    assert "secrets.json is missing" in line(manage("setup", environment=environment))
+    mint_secrets(data_dir)
+    for command in ("setup", "show_outbox"):
+        assert "are not what this installation began with" in line(manage(command, environment=environment))
