@@ -1,5 +1,8 @@
 """The doors of the floor of people; OAuth and the pages have their own list."""
 
+from django.urls import re_path
+
+from accounts.pages.collections import collection
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
@@ -9,6 +12,7 @@ from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.networks import NetworksViewSet
 from accounts.viewsets.preferences import PreferencesViewSet
 from social.api.routing import endpoint
+from social.pages.views import page
 
 ACCOUNT = "api/v1/accounts/<id>"
 urlpatterns = [
@@ -69,4 +73,5 @@ urlpatterns = [
     endpoint("api/v1/suggestions/<account_id>", DiscoveryViewSet, {"delete": "dismiss"}),
     endpoint("api/v1/preferences", PreferencesViewSet, {"get": "retrieve"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
+    re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", page(collection), name="collection"),
 ]

@@ -1,6 +1,10 @@
 """The doors of the floor of posts."""
 
+from django.urls import re_path
+
 from social.api.routing import endpoint
+from social.pages.views import page
+from statuses.pages.tagged import tagged
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
 from statuses.viewsets.media import MediaViewSet
 from statuses.viewsets.statuses import AccountStatusesViewSet, StatusesViewSet
@@ -21,6 +25,7 @@ urlpatterns = [
     endpoint("api/v1/featured_tags/suggestions", FeaturedTagsViewSet, {"get": "suggestions"}),
     endpoint("api/v1/featured_tags/<id>", FeaturedTagsViewSet, {"delete": "destroy"}),
     endpoint("api/v1/accounts/<id>/featured_tags", FeaturedTagsViewSet, {"get": "of_account"}),
+    re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/tagged/(?P<name>[^/]+)/?$", page(tagged), name="tagged"),
     endpoint("api/v1/media", MediaViewSet, {"post": "create_v1"}),
     endpoint("api/v2/media", MediaViewSet, {"post": "create"}),
     endpoint(

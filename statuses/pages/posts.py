@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
 from accounts.pages.person import Person, shown_person
-from social.kernel.text.names import visible_text
+from social.kernel.text.names import normalise_hashtag, visible_text
 from social.pages.frame import url_of
 from social.pages.text import shown_html
 from statuses.models import MediaAttachment, MediaType, Status, StatusStat
@@ -53,6 +53,12 @@ def newest_shown(account_id: int, *, max_id: int | None, limit: int) -> list[Sho
     posts = posts.filter(in_reply_to_account=None) | posts.filter(in_reply_to_account_id=account_id)
     if max_id is not None:
         posts = posts.filter(id__lt=max_id)
+    return [shown(post) for post in _with_all(posts).order_by("-id")[:limit]]
+
+
+def newest_tagged(account_id: int, name: str, *, limit: int) -> list[ShownPost]:
+    """An account's posts with a hashtag that anybody may read, the newest first."""
+    posts = list_statuses(None).filter(account_id=account_id, status_tags__tag__name=normalise_hashtag(name))
     return [shown(post) for post in _with_all(posts).order_by("-id")[:limit]]
 
 
