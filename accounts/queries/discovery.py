@@ -55,9 +55,9 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     Left out are oneself, whom one follows, has asked to follow, hides or has dismissed.
     """
     wanted = _suggestable(viewer_id)
-    followed = Follow.objects.filter(account_id=viewer_id).order_by("-id").values("target_id")[:FOLLOWS_LOOKED_AT]
+    followed = Follow.objects.filter(account_id=viewer_id).order_by("-id")
     friends = list(
-        wanted.filter(followers__account_id__in=followed)
+        wanted.filter(followers__account_id__in=followed.values("target_id")[:FOLLOWS_LOOKED_AT])
         .exclude(followers__account__hide_collections=True)
         .annotate(friends=Count("followers"))
         .order_by("-friends", "-stat__followers_count", "-id")
@@ -90,5 +90,5 @@ def _suggestable(viewer_id: int) -> QuerySet[Account]:
 
 
 def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account]:
-    domains = list_blocked_domains(viewer_id).values("domain")
-    return accounts.exclude(hidden_from(viewer_id, "id")).exclude(domain__in=domains)
+    shown = accounts.exclude(hidden_from(viewer_id, "id"))
+    return shown.exclude(domain__in=list_blocked_domains(viewer_id).values("domain"))

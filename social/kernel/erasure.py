@@ -22,16 +22,16 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
     with transaction.atomic():
         for relation in _relations_to(model):
             child: type[Model] = relation.related_model
-            hanging = child._base_manager.filter(**{f"{relation.field.name}__in": list(ids)})
+            hanging = child._base_manager.filter(**{f"{relation.field.name}__one_of": list(ids)})
             chosen = list(hanging.order_by().values_list("pk", flat=True)[:batch])
             if not chosen:
                 continue
             if relation.on_delete is CASCADE:
                 erase_some(child, chosen, batch)
             else:
-                child._base_manager.filter(pk__in=chosen).update(**{relation.field.name: None})
+                child._base_manager.filter(pk__one_of=chosen).update(**{relation.field.name: None})
             return False
-        rows: models.QuerySet[Any] = model._base_manager.filter(pk__in=list(ids))
+        rows: models.QuerySet[Any] = model._base_manager.filter(pk__one_of=list(ids))
         rows._raw_delete(rows.db)
         return True
 
