@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from social.kernel import fragments, redis
+from social.kernel import redis
 from tests.support import answers
 from tests.support.callers import Callers
 
@@ -59,4 +59,3 @@ def _empty_redis(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if request.node.get_closest_marker("django_db") is not None:
         redis.client("cache").flushdb()
-        fragments.nearby.forget()

@@ -13,18 +13,17 @@ from accounts.models import Account
 from accounts.queries.accounts import load_accounts
 from accounts.queries.emojis import EmojiLookup
 from social.kernel import fragments
-from social.kernel.fragments import Found, Wanted
 
 _CARDS: Final = """
-SELECT a.id, a.version, a.domain, s.followers_count, s.following_count, s.statuses_count, s.last_status_at
+SELECT a.id, a.version, s.followers_count, s.following_count, s.statuses_count, s.last_status_at
 FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
 WHERE a.id = ANY(%s)
 """
 
 
-def account_piece(account_id: int, version: int, domain: str | None) -> Wanted:
-    """The name of the encoded body of an account: one rule for every floor that shows accounts."""
-    return Wanted(f"account:{account_id}:{version}", f"emoji:{domain or ''}")
+def account_piece(account_id: int, version: int) -> str:
+    """The key of the encoded body of an account: one rule for every floor that shows accounts."""
+    return f"account:{account_id}:{version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +38,9 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An account's counters, and the name of its encoded body."""
+    """An account's counters, and the key of its encoded body."""
 
-    piece: Wanted
+    piece: str
     stat: Stat | None
 
 
@@ -50,7 +49,7 @@ class Cards:
     """Accounts by id: cards for all, encoded bodies for those in the cache, whole rows for the others."""
 
     cards: dict[int, Card] = field(default_factory=dict)
-    found: Found = field(default_factory=Found)
+    found: dict[str, bytes] = field(default_factory=dict)
     missing: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
 
@@ -64,9 +63,9 @@ def load_cards(account_ids: Iterable[int]) -> Cards:
         cursor.execute(_CARDS, [wanted])
         rows = cursor.fetchall()
     cards = {
-        number: Card(account_piece(number, version, domain), Stat(*stat) if stat[0] is not None else None)
-        for number, version, domain, *stat in rows
+        number: Card(account_piece(number, version), Stat(*stat) if stat[0] is not None else None)
+        for number, version, *stat in rows
     }
     found = fragments.load(card.piece for card in cards.values())
-    missing = load_accounts(number for number, card in cards.items() if card.piece.key not in found.pieces)
+    missing = load_accounts(number for number, card in cards.items() if card.piece not in found)
     return Cards(cards, found, missing, EmojiLookup.for_accounts(missing.values()))

@@ -14,47 +14,53 @@ from django.db.models.functions import Now
 from accounts.models import AccountDomainBlock, Block, Mute
 from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptions, Relations
 
-# The viewer is asked for once, so that the accounts are looked up only for the few who block a server at all.
-_RELATIONS: Final = """
+# The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
+# (docs/adr/0011). Accounts are looked up only for the few who block a server at all.
+_HIDING: Final = """
 SELECT 'following', target_id, show_reblogs, notify, languages, NULL::timestamptz FROM accounts_follow
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
-UNION ALL
-SELECT 'requested', target_id, show_reblogs, notify, languages, NULL FROM accounts_followrequest
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
-UNION ALL
-SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
- WHERE target_id = %(viewer)s AND account_id = ANY(%(ids)s)
-UNION ALL
-SELECT 'requested_by', account_id, NULL, NULL, NULL, NULL FROM accounts_followrequest
- WHERE target_id = %(viewer)s AND account_id = ANY(%(ids)s)
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'blocking', target_id, NULL, NULL, NULL, NULL FROM accounts_block
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_block
- WHERE target_id = %(viewer)s AND account_id = ANY(%(ids)s)
+ WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'muting', target_id, hide_notifications, NULL, NULL, expires_at FROM accounts_mute
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
    AND (expires_at IS NULL OR expires_at > statement_timestamp())
 UNION ALL
 SELECT 'domain_blocking', a.id, NULL, NULL, NULL, NULL FROM accounts_account a
- WHERE EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = %(viewer)s) AND a.id = ANY(%(ids)s)
+ WHERE EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
+   AND a.id = ANY((SELECT %(ids)s)::bigint[])
    AND a.domain IN (SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
 UNION ALL
 SELECT 'domain_blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_accountdomainblock
- WHERE account_id = ANY(%(ids)s) AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)
+ WHERE account_id = ANY((SELECT %(ids)s)::bigint[]) AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)
+"""
+
+_RELATIONS: Final = f"""{_HIDING}
+UNION ALL
+SELECT 'requested', target_id, show_reblogs, notify, languages, NULL FROM accounts_followrequest
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
+UNION ALL
+SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
+ WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
+UNION ALL
+SELECT 'requested_by', account_id, NULL, NULL, NULL, NULL FROM accounts_followrequest
+ WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'endorsing', target_id, NULL, NULL, NULL, NULL FROM accounts_endorsement
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'note', target_id, NULL, NULL, ARRAY[comment], NULL FROM accounts_accountnote
- WHERE account_id = %(viewer)s AND target_id = ANY(%(ids)s)
-"""
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
+"""  # noqa: S608 (constants)
 
 _KNOWN: Final = f"""{_RELATIONS}
 UNION ALL
-SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_account WHERE id = ANY(%(ids)s)
+SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_account
+ WHERE id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
 # The viewers may be thousands: they stand in the statement once. Most of them have nothing to do with most of the people,
@@ -98,13 +104,25 @@ _PLAIN: Final = FollowOptions()
 
 
 def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
-    """The viewer's relations to these accounts, in one query (none for an anonymous viewer or no accounts)."""
+    """All the viewer's relations to these accounts, in one query (none for an anonymous viewer or no accounts)."""
+    return _load(_RELATIONS, viewer_id, account_ids)
+
+
+def load_hiding(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
+    """As `load_relations`, as far as it decides which posts are shown: follows of the viewer, blocks, mutes, servers.
+
+    For pages of posts, which ask it every time.
+    """
+    return _load(_HIDING, viewer_id, account_ids)
+
+
+def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
     ids = sorted({account_id for account_id in account_ids if account_id != viewer_id})
     if viewer_id is None:
         return NOBODY
     if not ids:
         return Relations(viewer_id=viewer_id)
-    return _relations(viewer_id, _rows(_RELATIONS, viewer=viewer_id, ids=ids))
+    return _relations(viewer_id, _rows(sql, viewer=viewer_id, ids=ids))
 
 
 def load_relations_of(

@@ -11,7 +11,6 @@ from accounts.queries.cards import Card, Cards
 from accounts.serializers.account import body, counters
 from social.api.serializers import EntitySerializer
 from social.kernel import fragments
-from social.kernel.fragments import Wanted
 
 
 class CardsSerializer(EntitySerializer):
@@ -19,18 +18,18 @@ class CardsSerializer(EntitySerializer):
 
     def to_representation(self, instance: Cards) -> dict[int, orjson.Fragment]:
         """All of them; an account that vanished while it was read is left out."""
-        self.fresh: dict[Wanted, bytes] = {}
-        pieces = dict(instance.found.pieces)
+        self.fresh: dict[str, bytes] = {}
+        pieces = dict(instance.found)
         for number, account in instance.missing.items():
-            wanted = instance.cards[number].piece
-            pieces[wanted.key] = orjson.dumps(body(account, instance.emojis))
+            key = instance.cards[number].piece
+            pieces[key] = orjson.dumps(body(account, instance.emojis))
             if account.moved_to_id is None:
                 # One that moved shows another account, its counters included: that is not kept.
-                self.fresh[wanted] = pieces[wanted.key]
+                self.fresh[key] = pieces[key]
         return {
-            number: orjson.Fragment(_with_counters(pieces[card.piece.key], card))
+            number: orjson.Fragment(_with_counters(pieces[card.piece], card))
             for number, card in instance.cards.items()
-            if card.piece.key in pieces
+            if card.piece in pieces
         }
 
 
@@ -42,5 +41,5 @@ def present_cards(cards: Cards) -> dict[int, orjson.Fragment]:
     """The entities by id; bodies encoded on the way are kept for the next page."""
     serializer = CardsSerializer(cards)
     entities = cast(dict[int, orjson.Fragment], serializer.data)
-    fragments.save(serializer.fresh, cards.found.stamps)
+    fragments.save(serializer.fresh)
     return entities

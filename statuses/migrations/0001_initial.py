@@ -6,48 +6,6 @@ from django.db import migrations, models
 import social.kernel.clock
 import social.kernel.ids
 
-# The function behind `statuses.queries.rows`. Its plan is kept by the session: planning the six tables cost three times as much as
-# reading forty posts. Posts and what they boost are found by id alone and joined row by row (OFFSET 0), and the viewer's marks
-# are looked for post by post, whatever the planner expects of small tables.
-ROWS = """
-CREATE OR REPLACE FUNCTION statuses_rows_2(wanted bigint[], viewer bigint) RETURNS TABLE (
-    id bigint, account_id bigint, visibility text, is_deleted boolean, created_ms bigint, uri text, version integer,
-    is_local boolean, is_sensitive boolean, language text, in_reply_to_id bigint, in_reply_to_account_id bigint,
-    is_orphan boolean, reblog_of_id bigint,
-    username text, domain text, account_version integer, is_suspended boolean, is_limited boolean, is_sensitized boolean,
-    followers_count bigint, following_count bigint, statuses_count bigint, last_status_ms bigint,
-    replies_count bigint, reblogs_count bigint, favourites_count bigint, quotes_count bigint,
-    application_name text, application_website text, shows_application boolean, addressed_ids bigint[],
-    is_favourited boolean, is_reblogged boolean
-) LANGUAGE plpgsql STABLE ROWS 40 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_memoize = off AS $$
-#variable_conflict use_column
-BEGIN RETURN QUERY
-SELECT s.id, s.account_id, s.visibility, s.deleted_at IS NOT NULL, (date_part('epoch', s.created_at) * 1000000)::bigint / 1000,
-       s.uri, s.version, s.local, s.sensitive, s.language, s.in_reply_to_id, s.in_reply_to_account_id,
-       s.in_reply_to_uri IS NOT NULL, s.reblog_of_id,
-       a.username, a.domain, a.version, a.suspended_at IS NOT NULL, a.limited_at IS NOT NULL, a.sensitized_at IS NOT NULL,
-       COALESCE(n.followers_count, 0), COALESCE(n.following_count, 0), COALESCE(n.statuses_count, 0),
-       (date_part('epoch', n.last_status_at) * 1000000)::bigint / 1000,
-       COALESCE(c.replies_count, 0), COALESCE(c.reblogs_count, 0), COALESCE(c.favourites_count, 0),
-       COALESCE(c.quotes_count, 0),
-       p.name::text, p.website, u.preferences->'show_application' IS DISTINCT FROM 'false'::jsonb,
-       CASE WHEN s.reblog_of_id IS NULL THEN ARRAY(SELECT m.account_id FROM statuses_mention m WHERE m.status_id = s.id) ELSE '{}'::bigint[] END,
-       viewer IS NOT NULL AND s.reblog_of_id IS NULL AND (SELECT 1 FROM statuses_favourite f
-                                       WHERE f.account_id = viewer AND f.status_id = s.id) IS NOT NULL,
-       viewer IS NOT NULL AND s.reblog_of_id IS NULL AND (SELECT 1 FROM statuses_status b
-                                       WHERE b.account_id = viewer AND b.reblog_of_id = s.id AND b.deleted_at IS NULL) IS NOT NULL
-  FROM (SELECT unnest(wanted)
-        UNION SELECT b.reblog_of_id FROM unnest(wanted) u (id)
-               CROSS JOIN LATERAL (SELECT x.reblog_of_id FROM statuses_status x WHERE x.id = u.id OFFSET 0) b) w (id)
- CROSS JOIN LATERAL (SELECT * FROM statuses_status x WHERE x.id = w.id OFFSET 0) s
-  JOIN accounts_account a ON a.id = s.account_id
-  LEFT JOIN accounts_accountstat n ON n.account_id = s.account_id
-  LEFT JOIN statuses_statusstat c ON c.status_id = s.id
-  LEFT JOIN accounts_application p ON p.id = s.application_id
-  LEFT JOIN accounts_user u ON u.account_id = s.account_id AND s.local;
-END $$;
-"""
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -488,5 +446,4 @@ class Migration(migrations.Migration):
             model_name="statustag",
             constraint=models.UniqueConstraint(fields=("status", "tag"), name="statuses_statustag_pair"),
         ),
-        migrations.RunSQL(ROWS, "DROP FUNCTION statuses_rows_2(bigint[], bigint);"),
     ]

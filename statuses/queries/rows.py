@@ -1,8 +1,8 @@
 """Reads of posts what decides who sees them and what changes too often to be kept: one statement for a whole page.
 
-The statement is a function of the database (migrations 0003 to 0006), which keeps its plan; moments come as milliseconds,
-because reading the dates of forty rows costs more than the rows. The rest of a post, its body, is in
-`statuses.queries.sources`, and read only when no encoded copy is at hand.
+Moments come as milliseconds, because reading the dates of forty rows costs more than the rows. The rest of a post, its
+body, is in `statuses.queries.sources`, and read only when no encoded copy is at hand; what a viewer has done with it is in
+`statuses.queries.marks`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,38 @@ from typing import Final
 
 from django.db import connection
 
-# The columns of the function are the fields of Row, in their order.
-_SQL: Final = "SELECT * FROM statuses_rows_2(%(ids)s::bigint[], %(viewer)s::bigint)"
+# The columns are the fields of Row, in their order. A boost is followed by what it boosts; what else a post may refer to is
+# one more arm of the UNION. Each post is asked for by its id alone (OFFSET 0). The array stands in a SELECT so that its
+# length is unknown to the planner, which else plans anew for every page (docs/adr/0011). Nobody is addressed by a boost.
+_SQL: Final = """
+SELECT s.id, s.account_id, s.visibility, s.deleted_at IS NOT NULL,
+       (date_part('epoch', s.created_at) * 1000000)::bigint / 1000, s.uri, s.version, s.local, s.sensitive, s.language,
+       s.in_reply_to_id, s.in_reply_to_account_id, s.in_reply_to_uri IS NOT NULL, s.reblog_of_id,
+       a.username, a.domain, a.version, a.suspended_at IS NOT NULL, a.limited_at IS NOT NULL, a.sensitized_at IS NOT NULL,
+       COALESCE(n.followers_count, 0), COALESCE(n.following_count, 0), COALESCE(n.statuses_count, 0),
+       (date_part('epoch', n.last_status_at) * 1000000)::bigint / 1000,
+       COALESCE(c.replies_count, 0), COALESCE(c.reblogs_count, 0), COALESCE(c.favourites_count, 0),
+       COALESCE(c.quotes_count, 0),
+       p.name::text, p.website, u.preferences->'show_application' IS DISTINCT FROM 'false'::jsonb,
+       CASE WHEN s.reblog_of_id IS NULL
+            THEN ARRAY(SELECT m.account_id FROM statuses_mention m WHERE m.status_id = s.id) ELSE '{}'::bigint[] END
+  FROM unnest((SELECT %(ids)s)::bigint[]) asked (id)
+ CROSS JOIN LATERAL (SELECT * FROM statuses_status x WHERE x.id = asked.id OFFSET 0) own
+ CROSS JOIN LATERAL (
+   SELECT own.id, own.account_id, own.visibility, own.deleted_at, own.created_at, own.uri, own.version, own.local,
+          own.sensitive, own.language, own.in_reply_to_id, own.in_reply_to_account_id, own.in_reply_to_uri,
+          own.reblog_of_id, own.application_id
+    UNION ALL
+   SELECT x.id, x.account_id, x.visibility, x.deleted_at, x.created_at, x.uri, x.version, x.local,
+          x.sensitive, x.language, x.in_reply_to_id, x.in_reply_to_account_id, x.in_reply_to_uri,
+          x.reblog_of_id, x.application_id
+     FROM statuses_status x WHERE x.id = own.reblog_of_id OFFSET 0) s
+  JOIN accounts_account a ON a.id = s.account_id
+  LEFT JOIN accounts_accountstat n ON n.account_id = s.account_id
+  LEFT JOIN statuses_statusstat c ON c.status_id = s.id
+  LEFT JOIN accounts_application p ON p.id = s.application_id
+  LEFT JOIN accounts_user u ON u.account_id = s.account_id AND s.local
+"""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -55,8 +85,6 @@ class Row:
     application_website: str | None
     shows_application: bool
     addressed_ids: list[int]
-    is_favourited: bool
-    is_reblogged: bool
     original: Row | None = None
 
     @property
@@ -75,32 +103,35 @@ class Row:
         return self.original if self.original is not None else self
 
     @property
+    def stat(self) -> Row:
+        """Where the author's counters are read, as of an account."""
+        return self
+
+    @property
     def mentioned_ids(self) -> list[int]:
         """The accounts addressed by the post that is read, silently or not, as `can_see` wants them."""
         return self.proper.addressed_ids
-
-    def mark_favourited(self, *, is_favourited: bool) -> None:
-        """Show what the viewer has just done to this very post: the mark, and one favourite more or less."""
-        self.is_favourited = is_favourited
-        self.favourites_count = max(0, self.favourites_count + (1 if is_favourited else -1))
 
     @property
     def is_reply(self) -> bool:
         """Whether it answers something, known here or not."""
         return self.in_reply_to_id is not None or self.is_orphan
 
+    def count_favourite(self, change: int) -> None:
+        """Show a favourite that was made or taken back since the row was read."""
+        self.favourites_count = max(0, self.favourites_count + change)
 
-def load_rows(status_ids: Iterable[int], viewer_id: int | None = None) -> list[Row]:
+
+def load_rows(status_ids: Iterable[int]) -> list[Row]:
     """The posts with these ids, each once and in their order, whatever their state; unknown ids are left out.
 
-    `is_favourited` and `is_reblogged` are the viewer's marks, False without a viewer; of a boost they, and who is
-    addressed, are those of the row it boosts, and its own say nothing.
+    One query, none for no ids. A boost carries the row of the post it boosts.
     """
     ids = list(dict.fromkeys(status_ids))
     if not ids:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"ids": ids, "viewer": viewer_id})
+        cursor.execute(_SQL, {"ids": ids})
         by_id = {values[0]: Row(*values) for values in cursor.fetchall()}
     for row in by_id.values():
         if row.reblog_of_id is not None:

@@ -13,8 +13,7 @@ from statuses.models import MediaAttachment
 
 # What hangs on a post is read as JSON beside it: one statement instead of four.
 _SQL: Final = """
-SELECT s.id, a.username, a.domain, s.local, s.uri, s.url, s.text, s.content, s.spoiler_text, s.visibility, s.language,
-       s.created_at, s.edited_at,
+SELECT s.id, s.url, s.text, s.content, s.spoiler_text, s.edited_at,
        (SELECT json_agg(json_build_object('id', m.account_id, 'username', b.username, 'domain', b.domain, 'url', b.url,
                                           'uri', b.uri) ORDER BY m.id)
           FROM statuses_mention m JOIN accounts_account b ON b.id = m.account_id
@@ -27,51 +26,34 @@ SELECT s.id, a.username, a.domain, s.local, s.uri, s.url, s.text, s.content, s.s
                                           'description', f.description, 'blurhash', f.blurhash)
                         ORDER BY f.position, f.id)
           FROM statuses_mediaattachment f WHERE f.status_id = s.id)
-  FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
+  FROM statuses_status s
  WHERE s.id = ANY(%(ids)s)
 """
 
 
 @dataclass(slots=True)
-class MentionRow:
-    """A mentioned account, as far as a post shows it."""
-
-    id: int
-    username: str
-    domain: str | None
-    url: str
-    uri: str
-
-
-@dataclass(slots=True)
 class Source:
-    """A post with what hangs on it. `tags` are normalised names, in the order of the text."""
+    """What hangs on a post and is not in its row. `mentions` have id, username, domain, url and uri; `tags` are
+    normalised names, in the order of the text.
+    """
 
     id: int
-    username: str
-    domain: str | None
-    local: bool
-    uri: str | None
     url: str | None
     text: str
     content: str
     spoiler_text: str
-    visibility: str
-    language: str | None
-    created_at: datetime
     edited_at: datetime | None
-    mentions: list[MentionRow]
+    mentions: list[dict[str, Any]]
     tags: list[str]
     media: list[MediaAttachment]
 
-    @property
-    def texts(self) -> tuple[str, str]:
-        """The texts that may hold emojis."""
-        return self.text if self.local else self.content, self.spoiler_text
+    def texts(self, *, local: bool) -> tuple[str, str]:
+        """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere."""
+        return self.text if local else self.content, self.spoiler_text
 
 
 def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
-    """The posts with these ids and what hangs on them, in one query; unknown ids are left out."""
+    """What hangs on the posts with these ids, in one query; unknown ids are left out."""
     ids = list(set(status_ids))
     if not ids:
         return {}
@@ -81,10 +63,6 @@ def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
 
 
 def _source(row: tuple[Any, ...]) -> Source:
-    *columns, mentions, tags, media = row
-    hanging = (
-        [MentionRow(**mention) for mention in mentions or ()],
-        tags or [],
-        [MediaAttachment(status_id=row[0], **file) for file in media or ()],
-    )
-    return Source(*(*columns, *hanging))
+    status_id, url, text, content, spoiler_text, edited_at, mentions, tags, media = row
+    files = [MediaAttachment(status_id=status_id, **file) for file in media or ()]
+    return Source(status_id, url, text, content, spoiler_text, edited_at, mentions or [], tags or [], files)

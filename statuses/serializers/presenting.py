@@ -9,7 +9,7 @@ The one way for REST, streaming and push alike:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import orjson
 
@@ -18,21 +18,27 @@ from accounts.serializers import account as accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import fragments
 from social.kernel.errors import NotFound
-from social.kernel.fragments import Wanted
 from statuses.models import Status
-from statuses.queries.page import Page, acted_on, fill, hydrate
+from statuses.queries.page import Page, author_key, fill, hydrate, of_rows, status_key
 from statuses.queries.rows import Row, load_rows
 from statuses.serializers import status as statuses
 
-# An encoded post is its content as a JSON string and the rest as an object, behind the length of the first: boosts show
-# the content a second time, and the answer to a deletion not at all.
-_LENGTH: Final = 8
 
+class Body(NamedTuple):
+    """An encoded post: what is shown of it, as an object, and the words that filters look at, as UTF-8."""
 
-class _Counted(NamedTuple):
-    """What `accounts.serializers.account.counters` reads of an account: a row carries its author's counters."""
+    shown: bytes
+    words: bytes
 
-    stat: Row
+    def packed(self) -> bytes:
+        """As it is kept: the length of the first in eight digits, then both."""
+        return b"%08d%b%b" % (len(self.shown), *self)
+
+    @classmethod
+    def unpacked(cls, piece: bytes) -> Body:
+        """The reverse of `packed`."""
+        end = 8 + int(piece[:8])
+        return cls(piece[8:end], piece[end:])
 
 
 class PageSerializer(EntitySerializer):
@@ -41,39 +47,38 @@ class PageSerializer(EntitySerializer):
     def to_representation(self, instance: Page) -> dict[int, orjson.Fragment]:
         """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
         self.page = instance
-        self.fresh: dict[Wanted, bytes] = {}
+        self.fresh: dict[str, bytes] = {}
         self.bodies = self._encoded_bodies()
         self.authors = self._encoded_authors()
         return {row.id: orjson.Fragment(self._entity(row)) for row in instance.rows if self._is_complete(row)}
 
-    def _encoded_bodies(self) -> dict[int, tuple[bytes, bytes]]:
-        """Content and rest of each post."""
+    def _encoded_bodies(self) -> dict[int, Body]:
         page, bodies = self.page, {}
-        for number, wanted in page.status_pieces.items():
-            piece = page.found.pieces.get(wanted.key)
-            if piece is None and (source := page.sources.get(number)) is not None:
-                content = orjson.dumps(source.content)
-                rest = orjson.dumps(statuses.body(source, page.emojis))
-                self.fresh[wanted] = piece = b"%0*d" % (_LENGTH, len(content)) + content + rest
+        for number, row in page.posts.items():
+            key = status_key(row)
+            piece = page.pieces.get(key)
             if piece is not None:
-                length = _LENGTH + int(piece[:_LENGTH])
-                bodies[number] = piece[_LENGTH:length], piece[length:]
+                bodies[number] = Body.unpacked(piece)
+            elif (source := page.sources.get(number)) is not None:
+                shown = orjson.dumps(statuses.body(row, source, page.emojis))
+                body = Body(shown, statuses.searched_text(source).encode())
+                bodies[number] = body
+                self.fresh[key] = body.packed()
         return bodies
 
     def _encoded_authors(self) -> dict[int, bytes]:
         """The authors with their counters."""
         page, authors = self.page, {}
-        rows = {part.account_id: part for row in page.rows for part in (row, row.original) if part is not None}
-        for number, row in rows.items():
-            wanted = page.account_pieces[number]
-            piece = page.found.pieces.get(wanted.key)
+        for number, row in page.authors.items():
+            key = author_key(row)
+            piece = page.pieces.get(key)
             if piece is None and (account := page.accounts.get(number)) is not None:
                 piece = orjson.dumps(accounts.body(account, page.emojis))
                 if account.moved_to_id is None:
                     # One that moved shows another account, its counters included: that is not kept.
-                    self.fresh[wanted] = piece
+                    self.fresh[key] = piece
             if piece is not None:
-                counters = accounts.counters(cast(Account, _Counted(row)))
+                counters = accounts.counters(cast(Account, row))
                 authors[number] = b"%b,%b" % (piece[:-1], orjson.dumps(counters)[1:])
         return authors
 
@@ -83,13 +88,12 @@ class PageSerializer(EntitySerializer):
 
     def _entity(self, row: Row) -> bytes:
         proper = row.proper
-        content, rest = self.bodies[proper.id]
         marks = statuses.marks(proper, self.page)
-        entity = b'%b,"content":%b,%b,%b,%b,"account":%b,"reblog":' % (
-            rest[:-1],
-            content,
+        entity = b'%b,%b,%b,%b,%b,"account":%b,"reblog":' % (
+            self.bodies[proper.id].shown[:-1],
             statuses.counters(proper),
             marks,
+            statuses.hanging(proper, self.page),
             statuses.overlay(proper, self.page),
             self.authors[proper.account_id],
         )
@@ -107,7 +111,7 @@ def present_by_id(page: Page) -> dict[int, orjson.Fragment]:
     """The entities of a page by id, in its order; bodies encoded on the way are kept for the next page."""
     serializer = PageSerializer(page)
     entities = cast(dict[int, orjson.Fragment], serializer.data)
-    fragments.save(serializer.fresh, page.found.stamps)
+    fragments.save(serializer.fresh)
     return entities
 
 
@@ -117,7 +121,7 @@ def present(page: Page) -> list[orjson.Fragment]:
 
 
 def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
-    """The entities of those of these posts that the viewer may read, in their order: at most five queries."""
+    """The entities of those of these posts that the viewer may read, in their order: at most six queries."""
     return present(hydrate(statuses_or_ids, viewer_id))
 
 
@@ -128,7 +132,7 @@ def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragme
 
 def present_acted_on(row: Row, viewer_id: int) -> orjson.Fragment:
     """The entity of a post that the viewer has just liked, boosted, or taken that back from, as the act left it."""
-    return _only(fill(acted_on(row, viewer_id)))
+    return _only(fill(of_rows([row], viewer_id)))
 
 
 def _only(page: Page) -> orjson.Fragment:
@@ -142,7 +146,7 @@ def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
 
     Also of a boost of what may not be read any more: one must be able to take it back.
     """
-    (row,) = load_rows([status.id], viewer_id)
+    (row,) = load_rows([status.id])
     entity: dict[str, Any] = orjson.loads(orjson.dumps(present_acted_on(row, viewer_id)))
     entity.pop("content")
     return entity | {"text": status.text}

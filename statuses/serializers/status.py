@@ -14,43 +14,59 @@ from accounts.models.account import unicode_domain
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers.emoji import emoji_entities
 from social.kernel import clock, links
+from social.kernel.text.plain import plain
 from statuses.policies.visibility import FOR_FOLLOWERS, shown_visibility
 from statuses.queries.page import Page
 from statuses.queries.rows import Row
-from statuses.queries.sources import MentionRow, Source
+from statuses.queries.sources import Source
 from statuses.serializers.media import media_entity
 
 
-def body(source: Source, emojis: EmojiLookup) -> dict[str, Any]:
-    """What everybody sees alike of a post that is no boost, without its `content`."""
+def body(row: Row, source: Source, emojis: EmojiLookup) -> dict[str, Any]:
+    """What everybody sees alike of a post that is no boost."""
     return {
-        "id": str(source.id),
-        "created_at": clock.iso(source.created_at),
+        "id": str(row.id),
+        "created_at": clock.iso_ms(row.created_ms),
+        "content": source.content,
         "spoiler_text": source.spoiler_text,
-        "visibility": shown_visibility(source.visibility),
-        "language": source.language,
-        "uri": source.uri or links.status_uri(source.username, source.id),
-        "url": links.status_url(source.username, source.id) if source.local else source.url or source.uri,
+        "visibility": shown_visibility(row.visibility),
+        "language": row.language,
+        "uri": row.uri or links.status_uri(row.username, row.id),
+        "url": links.status_url(row.username, row.id) if row.local else source.url or row.uri,
         "edited_at": clock.iso_or_none(source.edited_at),
         "media_attachments": [media_entity(media) for media in source.media],
-        "mentions": [_mention_entity(mention) for mention in source.mentions],
+        "mentions": [_mention_entity(**mention) for mention in source.mentions],
         "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
-        "emojis": emoji_entities(emojis.find(source.domain, *source.texts)),
+        "emojis": emoji_entities(emojis.find(row.domain, *source.texts(local=row.local))),
         "tagged_collections": [],
-        "quote": None,
-        "card": None,
-        "poll": None,
     }
 
 
-def _mention_entity(mention: MentionRow) -> dict[str, Any]:
-    username, domain = mention.username, mention.domain
+def _mention_entity(*, id: int, username: str, domain: str | None, url: str, uri: str) -> dict[str, Any]:
     return {
-        "id": str(mention.id),
+        "id": str(id),
         "username": username,
-        "url": links.profile_url(username) if domain is None else mention.url or mention.uri,
+        "url": links.profile_url(username) if domain is None else url or uri,
         "acct": username if domain is None else f"{username}@{unicode_domain(domain)}",
     }
+
+
+def searched_text(source: Source) -> str:
+    """The words that filters look at: warning, text and descriptions of files, as plain text."""
+    described = (media.description for media in source.media if media.description)
+    return "\n\n".join(part for part in (source.spoiler_text, plain(source.content), *described) if part)
+
+
+def hanging(row: Row, page: Page) -> bytes:
+    """Card, poll and quote of a post: entities of their own, which change without it and may depend on the viewer."""
+    if not (page.cards or page.polls or page.quotes):
+        return _NOTHING_HANGS
+    number = row.id
+    return b'"card":%b,"poll":%b,"quote":%b' % (
+        page.cards.get(number, b"null"),
+        page.polls.get(number, b"null"),
+        page.quotes.get(number, b"null"),
+    )
 
 
 def counters(row: Row) -> bytes:
@@ -115,6 +131,7 @@ def _members(entity: dict[str, Any]) -> bytes:
 _ALWAYS: Final = {"quote_approval": {"automatic": [], "manual": [], "current_user": "denied"}}
 _FOR_ANYBODY: Final = b"," + _members(_ALWAYS)
 _FOR_VIEWER: Final = b"," + _members(_ALWAYS | {"muted": False, "bookmarked": False, "filtered": []})
+_NOTHING_HANGS: Final = b'"card":null,"poll":null,"quote":null'
 _OF_BOOST: Final = b"," + _members(
     {
         "content": "",

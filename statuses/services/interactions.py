@@ -45,7 +45,7 @@ def favourite_status(
 ) -> bool:
     """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
 
-    True for a new like, and a Row that was given shows it; False when it was there already, maybe since the row was read,
+    True for a new like, and a Row that was given counts it; False when it was there already, maybe since the row was read,
     or the post is gone.
     `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
     when the account blocks the author.
@@ -59,7 +59,7 @@ def favourite_status(
             publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made, local=target.local))
             bump({(target.id, "favourites_count"): 1})
             if isinstance(target, Row):
-                target.mark_favourited(is_favourited=True)
+                target.count_favourite(1)
     return made is not None
 
 
@@ -69,7 +69,7 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
     A boost is no liked post: with its id nothing is taken back (contract, parameters section 3 "Other status calls").
     Raises NotFound for a post that does not exist, or that the account may not read and does not like.
     """
-    row = _load_existing(status_id, account_id)
+    row = _load_existing(status_id)
     target = row if row is not None and row.original is None else None
     with transaction.atomic():
         gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id if target is not None else 0])
@@ -78,11 +78,11 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
                 StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone, local=target.local)
             )
             bump({(target.id, "favourites_count"): -1})
-            target.mark_favourited(is_favourited=False)
+            target.count_favourite(-1)
             return target
     readable = _require_readable(row, account_id)
     # Somebody else, or the same person a moment ago, may have taken it back since the row was read.
-    return _find_existing(readable.id, account_id)
+    return _find_existing(readable.id)
 
 
 def reblog_status(
@@ -139,25 +139,25 @@ def unreblog_status(*, account_id: int, status_id: Any) -> Row:
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
-    row = _load_existing(status_id, account_id)
+    row = _load_existing(status_id)
     reblog_id = _find_reblog(account_id, row.proper.id if row is not None else 0)
     if row is None or reblog_id is None:
         return _require_readable(row, account_id).proper
     delete_status(status_id=reblog_id)
-    return _find_existing(row.proper.id, account_id)
+    return _find_existing(row.proper.id)
 
 
-def _load_existing(status_id: Any, account_id: int) -> Row | None:
-    """The post with this id, whoever may read it, with the account's marks."""
+def _load_existing(status_id: Any) -> Row | None:
+    """The post with this id, whoever may read it."""
     number = parse_id(status_id)
-    for row in load_rows([number], account_id) if number is not None else []:
+    for row in load_rows([number]) if number is not None else []:
         if not row.is_deleted and not row.proper.is_deleted and not row.proper.is_author_suspended:
             return row
     return None
 
 
-def _find_existing(status_id: Any, account_id: int) -> Row:
-    row = _load_existing(status_id, account_id)
+def _find_existing(status_id: Any) -> Row:
+    row = _load_existing(status_id)
     if row is None:
         raise NotFound
     return row

@@ -13,17 +13,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, CustomEmoji
+from accounts.models import Account
 from accounts.services.changing import change_account
 from accounts.services.profiles import ProfileChange, update_profile
 from accounts.services.remote_accounts import RemoteProfile, store_remote_account
 from accounts.services.staff import find_role, set_role
-from social.kernel import clock, fragments
+from social.kernel import clock
 from statuses.models import Status
 from statuses.serializers.presenting import present_statuses
 from statuses.services.changing import change_statuses
 from tests.factories.accounts import make_account, make_remote, make_user
-from tests.factories.statuses import follow, make_favourite, make_reblog, make_remote_status, make_status
+from tests.factories.statuses import follow, make_favourite, make_reblog, make_status
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -122,30 +122,6 @@ def test_a_mentioned_account_that_is_renamed_elsewhere_is_shown_by_its_new_name(
     for status in posts:
         (mention,) = _shown(status)["mentions"]
         assert (mention["acct"], mention["url"]) == ("evelyn@remote.example", "https://remote.example/@evelyn")
-
-
-def test_a_new_emoji_appears_in_posts_and_names(alice: Account) -> None:
-    Account.objects.filter(id=alice.id).update(display_name=":blob:")
-    status = make_status(alice, "hello :blob:")
-
-    def add() -> None:
-        CustomEmoji.objects.create(shortcode="blob", image="emoji/blob.png")
-        fragments.renew("emoji:")
-
-    after = _changes(status, add)[1]
-    assert [emoji["shortcode"] for emoji in after["emojis"]] == ["blob"]
-    assert [emoji["shortcode"] for emoji in after["account"]["emojis"]] == ["blob"]
-
-
-def test_the_emojis_of_one_domain_do_not_empty_the_cache_of_another(alice: Account) -> None:
-    eve = make_remote("eve")
-    status = make_remote_status(eve, "<p>:blob:</p>")
-    _warm(status)
-    fragments.renew("emoji:")
-    _warm(status)
-    CustomEmoji.objects.create(shortcode="blob", domain="remote.example", remote_url="https://remote.example/blob.png")
-    fragments.renew("emoji:remote.example")
-    assert [emoji["url"] for emoji in _shown(status)["emojis"]] == ["https://remote.example/blob.png"]
 
 
 def test_a_limit_or_a_sensitized_account_shows_at_once(alice: Account) -> None:

@@ -6,19 +6,17 @@ Everything here is best effort, as PUBLISH is: who is not connected hears nothin
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 import orjson
 
 from social.kernel import clock, streams
-from statuses.queries.marks import Marks
-from statuses.queries.page import Page, fill
+from statuses.queries.marks import Marks, load_marks
+from statuses.queries.page import fill, of_rows
 from statuses.queries.rows import Row
 from statuses.serializers.presenting import present
 from timelines.policies.public import in_public_timeline, in_tag_timelines
-from timelines.queries.marks import load_readers_marks
 from timelines.queries.public import load_public_facts
 from timelines.stores import channels
 from timelines.stores.audience import listened
@@ -26,6 +24,7 @@ from timelines.stores.messages import KILL, Event, Facts, Message, deletion, sta
 
 # A signed-in reader who has nothing to do with the post: ids of accounts begin far above.
 _ANY_READER: Final = 0
+_UNMARKED: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
 REAL_TIME: Final = timedelta(hours=6)
@@ -68,8 +67,8 @@ class _Bodies:
     """Encoded entities of posts: one for every ordinary reader, others for who has a mark on the post, or wrote it."""
 
     def __init__(self, rows: Sequence[Row], readers: Collection[int]) -> None:
-        self._page = fill(Page(viewer_id=_ANY_READER, rows=list(rows)))
-        self._marks = load_readers_marks(readers, [row.proper.id for row in rows])
+        self._page = fill(of_rows(rows, _ANY_READER))
+        self._marks = load_marks(readers, [row.proper.id for row in rows])
         self._common = dict(zip(self._page.ids, map(orjson.dumps, present(self._page)), strict=True))
 
     def common(self, row: Row) -> bytes:
@@ -78,12 +77,11 @@ class _Bodies:
 
     def special(self, row: Row, reader: int) -> bytes | None:
         """For this reader alone; None when the common one is right."""
-        marks = self._marks.get(reader, Marks())
+        marks = self._marks.get(reader, _UNMARKED)
         authors = (row.account_id, row.proper.account_id)
         if reader not in authors and row.proper.id not in marks.favourited | marks.reblogged:
             return None
-        page = replace(self._page, viewer_id=reader, rows=[row], marks=marks)
-        return orjson.dumps(present(page)[0])
+        return orjson.dumps(present(self._page.seen_by(reader, row, marks))[0])
 
 
 def _tell_homes(row: Row, accounts: Iterable[int], bodies: _Bodies, event: Event) -> None:

@@ -482,7 +482,7 @@ def _count(api: Api, path: str) -> int:
 
 
 def test_pages_ask_the_database_eight_times_at_most(alice: Account, bob: Account) -> None:
-    from social.kernel import fragments, redis
+    from social.kernel import redis
 
     posts = [make_status(bob, f"@alice #tag{number}", media=[make_media(bob)]) for number in range(40)]
     api = api_of(alice)
@@ -491,7 +491,6 @@ def test_pages_ask_the_database_eight_times_at_most(alice: Account, bob: Account
     assert _count(api, f"{STATUSES}/{posts[0].id}") <= 3
     assert _count(api, f"{STATUSES}/{posts[0].id}/context") <= 5
     redis.client("cache").flushdb()
-    fragments.nearby.forget()
     api.get(f"{STATUSES}/1")  # the token is read once again
     with CaptureQueriesContext(connection) as captured:
         assert len(api.get(f"{listing}40").json()) == 40
