@@ -14,6 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
+from accounts.policies.staff import OPERATOR
 from accounts.services.changing import change_account
 from accounts.services.profiles import ProfileChange, update_profile
 from accounts.services.remote_accounts import RemoteProfile, store_remote_account
@@ -96,9 +97,9 @@ def test_a_changed_profile_shows_under_every_post() -> None:
 def test_a_role_that_is_given_or_taken_away_shows_under_every_post() -> None:
     user = make_user("dora")
     status = make_status(user.account)
-    before, after = _changes(status, lambda: set_role(user=user, role=find_role("Moderator")))
+    before, after = _changes(status, lambda: set_role(by=OPERATOR, user=user, role=find_role("Moderator")))
     assert ([role["name"] for role in before["account"]["roles"]], len(after["account"]["roles"])) == ([], 1)
-    assert _changes(status, lambda: set_role(user=user, role=None))[1]["account"]["roles"] == []
+    assert _changes(status, lambda: set_role(by=OPERATOR, user=user, role=None))[1]["account"]["roles"] == []
 
 
 def test_a_mentioned_account_that_is_renamed_elsewhere_is_shown_by_its_new_name(
