@@ -8,6 +8,7 @@ from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
 from accounts.viewsets.discovery import DiscoveryViewSet
 from accounts.viewsets.domain_blocks import DomainBlocksViewSet
+from accounts.viewsets.emails import EmailsViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.networks import NetworksViewSet
 from accounts.viewsets.preferences import PreferencesViewSet
@@ -72,6 +73,8 @@ urlpatterns = [
     endpoint("api/v2/suggestions", DiscoveryViewSet, {"get": "suggestions"}),
     endpoint("api/v1/suggestions/<account_id>", DiscoveryViewSet, {"delete": "dismiss"}),
     endpoint("api/v1/preferences", PreferencesViewSet, {"get": "retrieve"}),
+    endpoint("api/v1/emails/confirmations", EmailsViewSet, {"post": "resend"}),
+    endpoint("api/v1/emails/check_confirmation", EmailsViewSet, {"get": "check"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
     re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", page(collection), name="collection"),
 ]

@@ -95,6 +95,11 @@ def password_errors(password: str) -> list[FieldError]:
     return []
 
 
+def taken(field: str) -> FieldError:
+    """The error for what somebody else has already."""
+    return FieldError(field, "ERR_TAKEN", _("has already been taken"))
+
+
 _ORDER = {name: place for place, name in enumerate(("email", "password", "username", "agreement", "reason"))}
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.events import ConfirmationRequested
 from accounts.models import User
+from accounts.policies.sign_up import email_errors, taken
+from accounts.queries.sign_up import email_in_use
 from accounts.services.mails import Letter, send_all
 from social.api import gate
 from social.api.limits import limited, refuse_exceeded
 from social.kernel import links
+from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
 
 
@@ -28,6 +32,46 @@ def request_confirmation(*, user: User, address: str) -> None:
     refuse_exceeded([count for count in counts if count is not None])
     with transaction.atomic():
         publish(ConfirmationRequested(user_id=user.pk))
+
+
+def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
+    """Have the confirmation mail sent again, to another address if `email` is given. Announces ConfirmationRequested.
+
+    `user` is None for an application's own token. Links sent to an address that has been replaced confirm nothing any
+    more. Raises Forbidden for an application other
+    than the one the person signed up with, for disabled users and once the address is confirmed; Invalid for an address
+    that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The caller counts.
+    """
+    if user is None or application_id is None or user.created_by_application_id != application_id:
+        raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
+    if not user.is_active:
+        raise Forbidden(_("Your login is currently disabled"))
+    try:
+        with transaction.atomic():
+            # A confirmation at the same moment is either seen here or finds its address replaced.
+            address = EmailAddress.objects.select_for_update(of=("self",)).filter(user=user, primary=True).first()
+            if address is None or address.verified:
+                raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
+            if email is not None:
+                _replace(address, email.strip().lower())
+            publish(ConfirmationRequested(user_id=user.pk))
+    except IntegrityError:
+        raise Invalid.of([taken("email")]) from None
+
+
+def _replace(address: EmailAddress, email: str) -> None:
+    if email == address.email:
+        return
+    errors = email_errors(email)
+    if not errors and email_in_use(email):
+        errors = [taken("email")]
+    if errors:
+        raise Invalid.of(errors)
+    user = address.user
+    # A new row: confirmation links name the row.
+    address.delete()
+    User.objects.filter(pk=user.pk).update(email=email)
+    EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
 
 
 def confirmation_url(address: EmailAddress) -> str:

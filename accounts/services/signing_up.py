@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 
 from accounts.events import AccountCreated, ConfirmationRequested
 from accounts.models import Account, AccountStat, Application, User
-from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order
+from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order, taken
+from accounts.queries.sign_up import email_in_use, username_in_use
 from social.kernel import links
 from social.kernel.errors import FieldError, Forbidden, Invalid
 from social.kernel.events import publish
@@ -23,10 +24,10 @@ from social.kernel.events import publish
 def _taken(draft: SignUpDraft, faulty: Collection[str] = ()) -> list[FieldError]:
     """What somebody else has already; not asked of the fields that are `faulty` in themselves."""
     errors = []
-    if "username" not in faulty and Account.objects.filter(username__iexact=draft.username, domain=None).exists():
-        errors.append(FieldError("username", "ERR_TAKEN", _("has already been taken")))
-    if "email" not in faulty and User.objects.filter(email__iexact=draft.email).exists():
-        errors.append(FieldError("email", "ERR_TAKEN", _("has already been taken")))
+    if "username" not in faulty and username_in_use(draft.username):
+        errors.append(taken("username"))
+    if "email" not in faulty and email_in_use(draft.email):
+        errors.append(taken("email"))
     return errors
 
 
@@ -82,8 +83,8 @@ def sign_up(
                 publish(ConfirmationRequested(user_id=user.id))
     except IntegrityError:
         # Two sign-ups for one name at the same moment: the unique index decided, the other one is told.
-        taken = _taken(draft)
-        if not taken:
+        errors = _taken(draft)
+        if not errors:
             raise
-        raise Invalid.of(in_order(taken), details=True) from None
+        raise Invalid.of(in_order(errors), details=True) from None
     return user

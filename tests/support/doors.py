@@ -202,7 +202,11 @@ def a_user_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
 
 def each_scope_opens(row: Row, door: Any, scene: Scene | None = None) -> None:
     """Any one of the declared scopes, or a parent of one, is enough."""
-    mint = door.app_token if row.access.door in (Kind.APP_TOKEN, Kind.ANY_TOKEN) else door.user_token
+    by_application = row.access.door is Kind.APP_TOKEN or (
+        # A scene that hangs on a token of somebody's is about people.
+        row.access.door is Kind.ANY_TOKEN and (scene is None or scene.token is None)
+    )
+    mint = door.app_token if by_application else door.user_token
     for scope in sorted(row.access.openers):
         response = send(row, scene, token=mint(scope))
         refused = response.status_code == 403 and "scope" in str(response.json().get("error"))

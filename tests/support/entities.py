@@ -365,6 +365,7 @@ ENTITIES: dict[str, Schema] = {
         }
     ),
     "Empty": exactly({}),
+    "Boolean": B,
     "OpenApi": {"type": "object", "required": ["openapi", "info", "paths", "components"]},
     "FamiliarFollowers": exactly({"id": ID, "accounts": many(entity("Account"))}),
     "Device": exactly({"device_id": S, "name": S, "identity_key": S, "fingerprint_key": S}),

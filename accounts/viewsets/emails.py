@@ -1,0 +1,55 @@
+"""The confirmation of one's e-mail address over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from accounts.queries.people import find_user
+from accounts.services.confirmations import resend_confirmation
+from social.api.access import any_token
+from social.api.declarations import EMPTY, Endpoint
+from social.api.inputs import ClientString, Input
+from social.api.limits import limited
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Unauthorized
+
+
+@dataclass(frozen=True)
+class ResendForm:
+    """The parameters of asking for the confirmation mail again."""
+
+    email: str | None = None
+
+
+class ResendInput(Input[ResendForm]):
+    """Another address, if the first one was wrong."""
+
+    draft = ResendForm
+    email = ClientString()
+
+
+class EmailsViewSet(ApiViewSet):
+    """`/api/v1/emails`: open to people who cannot use their account yet."""
+
+    endpoints = {
+        # Any token, because an application's own is refused as another application is, and not as elsewhere.
+        "resend": Endpoint(any_token("write:accounts"), EMPTY, input=ResendInput, throttles=limited("confirmations")),
+        "check": Endpoint(any_token("read:accounts"), "Boolean"),
+    }
+
+    def resend(self, request: Request) -> Any:
+        """Send the confirmation mail again, to another address if one is given."""
+        form = ResendInput.read(request)
+        user = find_user(self.identity.user_id) if self.identity.user_id is not None else None
+        resend_confirmation(user=user, application_id=self.identity.application_id, email=form.email)
+        return {}
+
+    def check(self, request: Request) -> Any:
+        """Whether the address is confirmed."""
+        if self.identity.user_id is None:
+            raise Unauthorized(_("This method requires an authenticated user"))
+        return self.identity.confirmed

@@ -1,0 +1,22 @@
+"""What every endpoint promises, for the confirmation of e-mail addresses."""
+
+from __future__ import annotations
+
+from accounts.models import User
+from tests.factories.accounts import make_application, make_token, make_user
+from tests.support.battery import Row, Scene, battery
+from tests.support.callers import Callers
+
+
+def waiting(callers: Callers, size: int) -> Scene:
+    """Somebody who has signed up with an application and not confirmed yet."""
+    user, application = make_user(confirmed=False), make_application()
+    User.objects.filter(pk=user.pk).update(created_by_application=application)
+    return Scene(token=make_token(user, "read write", application))
+
+
+ROWS = [
+    Row("POST api/v1/emails/confirmations", waiting),
+    Row("GET api/v1/emails/check_confirmation", waiting),
+]
+test_promises = battery(ROWS)
