@@ -38,9 +38,9 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
     """Have the confirmation mail sent again, to another address if `email` is given. Announces ConfirmationRequested.
 
     `user` is None for an application's own token. Links sent to an address that has been replaced confirm nothing any
-    more. Raises Forbidden for an application other
-    than the one the person signed up with, for disabled users and once the address is confirmed; Invalid for an address
-    that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The caller counts.
+    more. Raises Forbidden for an application other than the one the person signed up with, for disabled users and once
+    the address is confirmed; Invalid for an address that is malformed or in use (contract, parameters section 2 "Acting
+    on accounts"). The caller counts.
     """
     if user is None or application_id is None or user.created_by_application_id != application_id:
         raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
