@@ -34,11 +34,11 @@ logger = logging.getLogger("social.federation")
 JOBS: Final = 100
 PER_HOST: Final = 2
 #: Seconds in which new fetches are taken in hand; those under way may take JOB_SECONDS more.
-SLICE: Final = 5.0
+SLICE: Final = 30.0
 #: Seconds for one answer, and for all that one piece of work waits for.
 DEADLINE: Final = 10.0
 JOB_SECONDS: Final = 20.0
-LEASE: Final = 60.0
+LEASE: Final = 90.0
 ATTEMPTS: Final = 3
 #: Seconds in which a server that has not answered is left alone.
 PAUSE: Final = 60.0

@@ -1,0 +1,115 @@
+"""Strangers whose activities name slow servers do not delay what people here wait for (security row 58)."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+from typing import Any
+
+import mastodon
+import psycopg
+import pytest
+import requests
+
+from social.runtime.embedded import Embedded
+from tests.federation.elsewhere import ACTIVITY, Elsewhere, Someone
+from tests.federation.test_lanes import Dripping
+from tests.flows.test_two_instances import wait
+from tests.support.instance import Instance
+
+pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
+
+ACTIVITIES = 200
+PAUSE = 0.15
+SECONDS = 1.0
+
+
+def send(server: Instance, someone: Someone, activity: dict[str, Any]) -> int:
+    body = json.dumps(activity).encode()
+    headers = someone.headers("/inbox", body, host=f"localhost:{server.port}") | {"content-type": ACTIVITY}
+    return requests.post(f"{server.base_url}/inbox", body, headers=headers, timeout=20).status_code
+
+
+def attack(server: Instance, someone: Someone, dripping: Dripping, victim: str) -> list[int]:
+    """Mentions in answers to slow posts, and boosts of slow posts: twice as many a second as once stopped everything."""
+    answers = []
+    for number in range(ACTIVITIES):
+        slow = f"{dripping.url}/notes/{number}"
+        tag = {"type": "Mention", "href": victim}
+        activity = (
+            someone.activity("Create", someone.note(number=number, to=[victim], tag=[tag], inReplyTo=slow))
+            if number % 2
+            else someone.activity("Announce", slow)
+        )
+        answers.append(send(server, someone, activity))
+        time.sleep(PAUSE)
+    return answers
+
+
+@contextmanager
+def attacked(server: Instance, someone: Someone, dripping: Dripping, victim: str) -> Iterator[list[int]]:
+    answers: list[int] = []
+    thread = threading.Thread(target=lambda: answers.extend(attack(server, someone, dripping, victim)))
+    thread.start()
+    try:
+        yield answers
+    finally:
+        thread.join()
+
+
+def arrivals(server: Instance) -> list[float]:
+    """Seconds from each local post to the notification of whom it mentions, by the clock of the server."""
+    with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT extract(epoch FROM n.created_at - s.created_at)::float8 FROM notifications_notification n"
+            " JOIN statuses_status s ON s.id = n.status_id WHERE s.local ORDER BY n.id"
+        ).fetchall()
+    return [float(seconds) for (seconds,) in rows]
+
+
+def waiting(server: Instance) -> int:
+    """Fetches that wait for the slow server."""
+    with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
+        row = connection.execute("SELECT count(*) FROM federation_fetch").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def mention(writer: mastodon.Mastodon, server: Instance, text: str) -> None:
+    """Mention bob and wait until he is told."""
+    known = len(arrivals(server))
+    writer.status_post(f"@bob {text}")
+    wait(lambda: len(arrivals(server)) > known, 20.0)
+
+
+def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_servers() -> None:
+    with (
+        Instance(FEDERATION_LOOPBACK="yes") as server,
+        Elsewhere().running() as elsewhere,
+        Dripping().running() as slow,
+    ):
+        anna, bob = server.sign_up("anna"), server.sign_up("bob")
+        zoe = elsewhere.person("zoe")
+        found = bob.account_search(f"zoe@{elsewhere.domain}", resolve=True)
+        bob.account_follow(found[0].id)
+        victim = f"{server.base_url}/users/bob"
+        asked = wait(lambda: next((item for item in elsewhere.delivered() if item["type"] == "Follow"), None))
+        assert send(server, zoe, zoe.activity("Accept", asked)) == 202
+        wait(lambda: bob.account_relationships(found[0].id)[0].following)
+        with attacked(server, zoe, slow, victim) as answers:
+            while not answers:
+                mention(anna, server, "hello")
+                time.sleep(0.3)
+        assert answers == [202] * ACTIVITIES
+        times = arrivals(server)
+        print(
+            f"{len(times)} mentions, median {median(times):.2f} s, slowest {max(times):.2f} s;"
+            f" {slow.connections} connections to the slow server, {waiting(server)} fetches wait"
+        )
+        assert waiting(server) > ACTIVITIES / 2, "the attack met nobody who waits"
+        assert len(times) > 10
+        assert max(times) < SECONDS, times
