@@ -119,3 +119,31 @@ def test_a_post_that_was_here_stays_deleted_for_ever(zoe: Someone, alice: Accoun
     work()
     assert Tombstone.objects.get().expires_at is None
     assert not Status.objects.filter(deleted_at=None).exists()
+
+
+def _nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        # The document is one level, the list of the field others.
+        pytest.param({"x": _nested(31)}, 202, id="as deep as it may be"),
+        pytest.param({"x": _nested(32)}, 400, id="too deep"),
+        pytest.param({"to": ["https://example.org/x"] * 1000}, 202, id="as long as it may be"),
+        pytest.param({"to": ["https://example.org/x"] * 1001}, 400, id="too long"),
+        pytest.param({"x": "y" * 1_000_000}, 202, id="as large as it may be"),
+        pytest.param({"x": "y" * (1 << 20)}, 413, id="too large"),
+    ],
+)
+def test_row_34_what_is_signed_is_bounded_too(
+    zoe: Someone, alice: Account, more: dict[str, object], status: int
+) -> None:
+    """Signed, so that nothing else than its size refuses it."""
+    fetch_actor(zoe.uri)
+    assert zoe.send(zoe.activity("Create", zoe.note(), **more)).status_code == status
+    assert InboundActivity.objects.count() == (1 if status == 202 else 0)
