@@ -78,7 +78,7 @@ class DeliveryAdmin(FederationAdmin):
         """Give them a fresh set of attempts, now; their hosts are not left alone any longer."""
         with transaction.atomic():
             hosts = set(queryset.values_list("host", flat=True))
-            count = retry(queryset.values_list("id", flat=True))
+            count = retry(list(queryset.values_list("id", flat=True)))
             Host.objects.filter(name__one_of=hosts).update(failures=0, retry_at=Now())
         for delivery in queryset:
             self.log_change(request, delivery, "retry")

@@ -20,9 +20,9 @@ from accounts.policies.redirects import (
 SOURCE = re.compile(r"(?:[a-z][a-z0-9+.-]*:)(?://[a-z0-9._-]+(?::[0-9]{1,5})?)?", re.ASCII)
 
 
-def test_lists_and_lines_are_read_alike_and_each_address_once() -> None:
-    assert split_redirect_uris("a://b\nc://d\r\n a://b ") == ("a://b", "c://d")
-    assert split_redirect_uris(["a://b", "c://d", "a://b"]) == ("a://b", "c://d")
+def test_lists_and_lines_are_read_alike_in_the_order_of_the_client() -> None:
+    assert split_redirect_uris("a://b\nc://d\r\n a://b ") == ("a://b", "c://d", "a://b")
+    assert split_redirect_uris(["a://b", "c://d", "a://b"]) == ("a://b", "c://d", "a://b")
     assert split_redirect_uris(" \n ") == ()
 
 
