@@ -187,11 +187,16 @@ def _tell(console: Console, seconds: float) -> None:
     mail = "" if env.EMAIL_URL else f", mail is written to {place}/mail"
     console.say("")
     console.say(f"Social is ready at {env.BASE_URL} (streaming: {env.STREAMING_URL}), after {seconds:.1f} s.")
+    if env.LOOPBACK and env.WEB_DOMAIN != env.LOCAL_DOMAIN:
+        console.say(
+            f"  People's addresses stay as at the first start: @name@{env.LOCAL_DOMAIN}. Links given out before"
+        )
+        console.say("  lead to the port of that time.")
     if env.REGISTRATIONS == "closed":
         make = env.manage_command("create_account NAME --email ADDRESS")
         console.say(f"  Registrations are closed: make accounts with {make}")
     else:
-        console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.LOCAL_DOMAIN}.")
+        console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.WEB_DOMAIN}.")
     owner = env.manage_command("create_account NAME --email ADDRESS --role Owner --confirmed")
     console.say(f"  Make yourself its owner: {owner}")
     console.say(f"  Data is in {place}{mail}. Stop: Ctrl-C. Check everything: {env.manage_command('doctor')}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from social.runtime.arguments import take_options
 from social.runtime.failures import OperatorError
-from social.runtime.memory import recall
+from social.runtime.memory import recall, recall_domain
 
 #: Commands that look at files only; they need no servers.
 WITHOUT_SERVERS = frozenset(
@@ -76,9 +76,13 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     if helped:
         _lend_secrets()
         # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
+        if arguments in ([], ["help"], ["-h"], ["--help"]):
+            return _list_commands()
         warnings.filterwarnings("ignore", message="Got an error checking a consistent migration history")
         return _django(arguments)
-    if command not in ("run", "setup"):
+    if command == "run":
+        recall_domain(_data_dir())
+    elif command != "setup":
         recall(_data_dir())
     if command in BEGINNING:
         _prepare_data_dir(renewing="--new-secrets" in arguments)
@@ -157,6 +161,35 @@ def _lend_secrets() -> None:
 
     if not has_secrets(_data_dir()):
         lend_secrets()
+
+
+def _list_commands() -> int:
+    """The commands of this server with a sentence each; those of Django and its libraries by name."""
+    import textwrap
+
+    import django
+    from django.apps import apps
+    from django.core.management import get_commands, load_command_class
+
+    from social.settings import env
+
+    django.setup()
+    found = get_commands()
+    del found["createsuperuser"]  # it only says which of ours takes its place
+    own = {name: app for name, app in found.items() if app in apps.app_configs and _is_own(apps.app_configs[app].path)}
+    first = [name for name in ("run", "setup", "doctor") if name in own]
+    print(f"{env.manage_command('COMMAND')}   ({env.manage_command('help COMMAND')} says more)\n")
+    for name in [*first, *sorted(set(own) - set(first))]:
+        sentence = str(load_command_class(own[name], name).help)
+        print(textwrap.fill(sentence, 110, initial_indent=f"  {name:<18}", subsequent_indent=" " * 20))
+    print("\nOf Django and its libraries, for developers:\n")
+    print(textwrap.fill(", ".join(sorted(set(found) - set(own))), 110, initial_indent="  ", subsequent_indent="  "))
+    return 0
+
+
+def _is_own(path: str) -> bool:
+    """Whether an app stands in this repository, and not among its libraries."""
+    return Path(path).parent == ROOT
 
 
 def _run(arguments: list[str]) -> int:

@@ -37,14 +37,33 @@ def remember(data_dir: Path, local_domain: str) -> None:
         temporary.replace(_file(data_dir))
 
 
-def recall(data_dir: Path) -> None:
-    """Put what was noted into the environment, where nothing else stands; before the settings are read."""
+def _noted(data_dir: Path) -> dict[str, object]:
     try:
         values = json.loads(_file(data_dir).read_text())
     except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def recall_domain(data_dir: Path) -> None:
+    """For `run`: the domain of the first start stays when none is given, also when the server listens elsewhere now.
+
+    On this machine the pages and the API go along to the other port (WEB_DOMAIN); people's addresses keep the old one.
+    """
+    stored = _noted(data_dir).get("LOCAL_DOMAIN")
+    if not isinstance(stored, str) or os.environ.get("LOCAL_DOMAIN"):
         return
-    if not isinstance(values, dict):
-        return
+    os.environ["LOCAL_DOMAIN"] = stored
+    host, colon, _port = stored.rpartition(":")
+    here = host == "localhost" or host.endswith(".localhost") or host.startswith("127.")
+    if colon and here:
+        os.environ.setdefault("WEB_DOMAIN", f"{host}:{os.environ.get('PORT') or 8000}")
+
+
+def recall(data_dir: Path) -> None:
+    """Put what was noted into the environment, where nothing else stands; before the settings are read."""
+    values = _noted(data_dir)
     for name in NAMES:
-        if isinstance(values.get(name), str):
-            os.environ.setdefault(name, values[name])
+        value = values.get(name)
+        if isinstance(value, str):
+            os.environ.setdefault(name, value)

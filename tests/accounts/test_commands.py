@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import io
 import json
 from typing import Any
@@ -60,6 +61,7 @@ def test_another_address_for_a_known_name_is_an_error() -> None:
         ("alice", "--email", "nonsense"),
         ("alice", "--email", "a@example.com", "--password", "short"),
         ("alice", "--email", "a@example.com", "--role", "Emperor"),
+        ("alice", "--email", "a@example.com", "--token", "read everything"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence_and_makes_nothing(wrong: tuple[str, ...]) -> None:
@@ -120,6 +122,28 @@ def test_a_password_mistyped_or_too_short_changes_nothing(
     with pytest.raises(CommandError, match=said):
         call_command("changepassword", "alice")
     assert User.objects.get().check_password("correct horse")
+
+
+def test_an_account_that_exists_keeps_its_password_and_it_is_said() -> None:
+    create("alice", "--password", "correct horse")
+    with pytest.raises(CommandError, match=r"another password.*changepassword alice"):
+        create("alice", "--password", "another horse")
+    assert User.objects.get().check_password("correct horse")
+    assert "password" not in create("alice", "--password", "correct horse")
+
+
+@pytest.mark.parametrize("refusal", [EOFError, getpass.GetPassWarning])
+def test_a_password_cannot_be_changed_without_a_terminal(
+    refusal: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create("alice", "--password", "correct horse")
+
+    def ask(prompt: str) -> str:
+        raise refusal
+
+    monkeypatch.setattr("getpass.getpass", ask)
+    with pytest.raises(CommandError, match=r"in a terminal.*modify_account alice --reset-password"):
+        call_command("changepassword", "alice")
 
 
 def test_who_looks_for_a_superuser_is_told_the_command_that_makes_an_owner() -> None:

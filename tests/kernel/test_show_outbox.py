@@ -122,3 +122,11 @@ def test_the_admin_only_looks_but_for_its_two_actions(request_of: Callable[[Any]
 def test_somebody_without_the_right_gets_no_actions(request_of: Callable[[Any], HttpRequest]) -> None:
     site: OutboxRowAdmin = admin.site._registry[OutboxRow]  # type: ignore[assignment]
     assert not site.get_actions(request_of(make_user()))
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [(["--limit", "-1"], "above 0"), (["--queue", "nothing"], "There is no queue nothing")]
+)
+def test_what_cannot_be_meant_is_said(option: list[str], words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        call_command("show_outbox", *option)

@@ -70,6 +70,29 @@ def test_help_names_every_option_and_needs_no_server(data_dir: Path, command: st
     assert not (data_dir / "postgres").exists()
 
 
+def test_help_begins_with_our_commands_and_a_sentence_each(data_dir: Path) -> None:
+    done = manage("help", environment=clean_environment(DATA_DIR=str(data_dir)))
+    assert done.returncode == 0, done.stderr
+    ours, of_django = done.stdout.split("Of Django")
+    names = [line.split()[0] for line in ours.splitlines() if line.startswith("  ") and line[2] != " "]
+    assert names[:3] == ["run", "setup", "doctor"]
+    assert {"create_account", "modify_account", "changepassword", "show_outbox"} <= set(names)
+    assert "migrate" in of_django
+
+
+def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path) -> None:
+    """As pasted from a hint of ours: `./manage.py COMMAND`."""
+    if not (ROOT / ".venv").exists():
+        pytest.skip("the libraries are not in .venv")
+    bare = subprocess.run(
+        ["/usr/bin/env", "-i", f"PATH={os.environ['PATH']}", f"DATA_DIR={data_dir}", "./manage.py", "version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (bare.returncode, bare.stderr) == (0, "")
+
+
 def begin(data_dir: Path) -> None:
     """An installation as far as its first moment: secrets, and a database without tables."""
     mint_secrets(data_dir)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from social.runtime.memory import recall, remember
+from social.runtime.memory import recall, recall_domain, remember
 from tests.support.instance import ROOT
 
 
@@ -27,6 +27,37 @@ def test_what_was_started_is_remembered_and_the_environment_wins(
     assert os.environ["LOCAL_DOMAIN"] == "localhost:8700"
     assert os.environ["PORT"] == "9999"
     monkeypatch.delenv("LOCAL_DOMAIN")
+
+
+@pytest.mark.parametrize(
+    ("stored", "port", "web_domain"),
+    [
+        ("localhost:8000", "8080", "localhost:8080"),
+        ("localhost:8000", None, "localhost:8000"),
+        ("social.example", "8080", None),
+        ("social.example:8443", "8080", None),
+    ],
+)
+def test_the_domain_of_the_first_start_stays_whatever_the_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: str, port: str | None, web_domain: str | None
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "last.json").write_text(json.dumps({"LOCAL_DOMAIN": stored}))
+    for name in ("WEB_DOMAIN", "LOCAL_DOMAIN", "PORT"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    if port is not None:
+        monkeypatch.setenv("PORT", port)
+    recall_domain(tmp_path)
+    assert (os.environ["LOCAL_DOMAIN"], os.environ.get("WEB_DOMAIN")) == (stored, web_domain)
+
+
+def test_a_domain_that_is_given_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "last.json").write_text(json.dumps({"LOCAL_DOMAIN": "localhost:8000"}))
+    monkeypatch.setenv("LOCAL_DOMAIN", "social.example")
+    recall_domain(tmp_path)
+    assert os.environ["LOCAL_DOMAIN"] == "social.example"
 
 
 @pytest.mark.parametrize("content", ["", "[]", "nonsense", json.dumps({"PORT": 7})])

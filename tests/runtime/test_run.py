@@ -217,17 +217,28 @@ def test_a_command_finds_the_running_servers(installation: dict[str, str], tmp_p
     with up(installation, tmp_path / "log"):
         done = manage("showmigrations", "--plan", environment=installation)
         assert done.returncode == 0
-        assert "[X]  social.0003_installation" in done.stdout
+        assert "[X]  social.0001_initial" in done.stdout
 
 
-def test_another_port_of_an_unconfigured_installation_is_another_domain() -> None:
+def test_another_port_leaves_the_domain_of_the_first_start_as_it_is(tmp_path: Path) -> None:
     folder = fresh_folder()
     try:
         environment = clean_environment(DATA_DIR=str(folder), **free_ports())
         assert manage("setup", environment=environment).returncode == 0
-        done = manage("run", environment=environment | free_ports())
-        assert done.returncode == 1
-        assert f"This installation is localhost:{environment['PORT']} for ever" in done.stderr
+        moved = environment | free_ports()
+        with up(moved, tmp_path / "log") as process:
+            assert f"Social is ready at http://localhost:{moved['PORT']}" in process.text()
+            assert f"stay as at the first start: @name@localhost:{environment['PORT']}" in process.text()
+            assert get(moved, "/api/v2/instance") == 200
+            made = manage(
+                "create_account",
+                "alice",
+                "--email",
+                "alice@example.com",
+                environment=clean_environment(DATA_DIR=str(folder)),
+            )
+            assert made.returncode == 0, made.stderr
+            assert get(moved, "/@alice") == 200
     finally:
         shutil.rmtree(folder)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import warnings
 from argparse import ArgumentParser
 from typing import Any
 
@@ -14,6 +15,7 @@ from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.services.staff import set_password
 from social.kernel.errors import KernelError
+from social.settings.env import manage_command
 
 
 class Command(BaseCommand):
@@ -31,11 +33,26 @@ class Command(BaseCommand):
         user = User.objects.select_related("account").filter(either).first()
         if user is None:
             raise CommandError(_("There is no local account @%(name)s.") % {"name": name})
-        password = getpass.getpass(_("New password") + ": ")
-        if getpass.getpass(_("New password, once more") + ": ") != password:
-            raise CommandError(_("The two passwords differ; nothing was changed."))
+        password = self._ask(user.account.username)
         try:
             set_password(by=OPERATOR, user=user, password=password)
         except KernelError as error:
             raise CommandError(error.message) from None
         self.stdout.write(_("The password of @%(name)s was changed.") % {"name": user.account.username})
+
+    @staticmethod
+    def _ask(username: str) -> str:
+        try:
+            with warnings.catch_warnings():
+                # Without a terminal it would be read from a pipe, and shown where there is one.
+                warnings.simplefilter("error", getpass.GetPassWarning)
+                password = getpass.getpass(_("New password") + ": ")
+                again = getpass.getpass(_("New password, once more") + ": ")
+        except (EOFError, getpass.GetPassWarning):
+            command = manage_command(f"modify_account {username} --reset-password")
+            raise CommandError(
+                _("A password is asked for twice: run this in a terminal, or use %(command)s") % {"command": command}
+            ) from None
+        if again != password:
+            raise CommandError(_("The two passwords differ; nothing was changed."))
+        return password

@@ -17,7 +17,9 @@ from accounts.services.applications import command_line_application
 from accounts.services.signing_up import sign_up
 from accounts.services.staff import confirm, find_role, set_role
 from accounts.services.tokens import issue_token
+from social.api import scopes as tree
 from social.kernel.errors import KernelError
+from social.settings.env import manage_command
 
 
 class Command(BaseCommand):
@@ -43,6 +45,12 @@ class Command(BaseCommand):
 
     def _create(self, options: dict[str, Any]) -> dict[str, str]:
         role = find_role(options["role"]) if options["role"] else None
+        scopes = (options["token"] or "").split()
+        if unknown := tree.unknown(scopes):
+            known = " ".join(tree.SCOPES)
+            raise CommandError(
+                _("There is no scope %(names)s. Scopes are %(known)s.") % {"names": " ".join(unknown), "known": known}
+            )
         username = options["username"].removeprefix("@")
         answer: dict[str, str] = {}
         user = User.objects.select_related("account").filter(account__username__iexact=username).first()
@@ -54,12 +62,16 @@ class Command(BaseCommand):
                 answer["password"] = password
         elif user.email.lower() != options["email"].lower():
             raise CommandError(_("@%(name)s exists with another e-mail address.") % {"name": user.account.username})
+        elif options["password"] and not user.check_password(options["password"]):
+            command = manage_command(f"changepassword {user.account.username}")
+            raise CommandError(
+                _("@%(name)s exists with another password; it was not changed. To change it: %(command)s")
+                % {"name": user.account.username, "command": command}
+            )
         elif options["confirmed"]:
             confirm(by=OPERATOR, user=user)
         if role is not None:
             set_role(by=OPERATOR, user=user, role=role)
-        if options["token"]:
-            answer["access_token"] = issue_token(
-                application=command_line_application(), user=user, scopes=options["token"].split()
-            ).token
+        if scopes:
+            answer["access_token"] = issue_token(application=command_line_application(), user=user, scopes=scopes).token
         return {"id": str(user.account_id), "acct": user.account.acct} | answer

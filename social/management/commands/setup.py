@@ -12,6 +12,7 @@ from django.db import connection
 
 from social.runtime import domain, fingerprints, health, schema
 from social.runtime.arguments import add_options
+from social.runtime.memory import remember
 from social.settings import env
 
 
@@ -43,6 +44,7 @@ class Command(BaseCommand):
             domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
             fingerprints.keep_fingerprints(cursor, settings.SECRETS)
             schema.note(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
+        remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):
             (settings.DATA_DIR / folder).mkdir(mode=mode, parents=True, exist_ok=True)
         call_command("collectstatic", interactive=False, verbosity=0)

@@ -13,6 +13,7 @@ from social.kernel import outbox
 from social.kernel.clock import iso, iso_or_none, now
 from social.kernel.errors import Conflict
 from social.kernel.outbox import OutboxRow
+from social.queues import QUEUES
 
 _COLUMNS = ("id", "queue", "key", "event", "subscriber", "attempts", "state", "due_at", "last_error")
 
@@ -58,6 +59,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked; the table is shown when nothing was to be changed."""
+        if options["limit"] < 1:
+            raise CommandError(_("--limit wants a whole number above 0."))
+        if options["queue"] and options["queue"] not in QUEUES:
+            named = {"name": options["queue"], "known": ", ".join(QUEUES)}
+            raise CommandError(_("There is no queue %(name)s. Queues are %(known)s.") % named)
         if options["retry"] is not None:
             self._retry(options["retry"], options["json"])
         elif options["discard"] is not None:
