@@ -14,7 +14,7 @@ from notifications.models import Notification
 from social.kernel import clock, redis
 from social.kernel.ids import moment_of
 from statuses.models import Favourite, Mention, Status, StatusTag, Visibility
-from tests.factories.statuses import counts, follow, make_status
+from tests.factories.statuses import block, counts, follow, make_status
 from tests.federation.elsewhere import Elsewhere, Someone
 from tests.support.work import work
 
@@ -375,6 +375,16 @@ class TestPosts:
         assert Notification.objects.filter(account=alice, type="reblog").count() == 1
         deal(zoe, zoe.activity("Undo", activity["id"]))
         assert counts(status)[1] == 0
+
+    def test_a_boost_of_what_the_booster_may_not_read_is_refused(self, zoe: Someone, alice: Account) -> None:
+        block(alice, introduced(zoe, alice))
+        # The public one is hidden by the block alone.
+        for visibility in ("private", "direct", "public"):
+            status = make_status(alice, "not for zoe", visibility=visibility)
+            uri = f"http://social.localhost/users/alice/statuses/{status.id}"
+            assert deal(zoe, zoe.activity("Announce", uri, to=[PUBLIC])).startswith("rejected")
+            assert counts(status)[1] == 0
+        assert not Status.objects.filter(reblog_of__isnull=False).exists()
 
     def test_a_boost_by_somebody_followed_fetches_the_post_at_its_origin(
         self, elsewhere: Elsewhere, zoe: Someone, alice: Account

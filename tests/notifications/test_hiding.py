@@ -1,0 +1,56 @@
+"""Who hides from whom, and what may be read no more, is not in the notifications (contract, behaviours sections 13 and 14)."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts.models import Account, AccountDomainBlock
+from notifications.models import Notification
+from statuses.models import Mention
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import follow, make_favourite, make_remote_status, make_status
+from tests.notifications.test_notifications import Person
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("blocker", ["alice", "bob"])
+def test_a_block_clears_what_both_were_told_of_each_other(blocker: str) -> None:
+    alice, bob, carol = Person("alice"), Person("bob"), Person("carol")
+    alice.post("@bob hello")
+    bob.post("@alice hello")
+    carol.post("@alice @bob hello")
+    assert (alice.types(), bob.types()) == (["mention", "mention"], ["mention", "mention"])
+    one, other = (alice, bob) if blocker == "alice" else (bob, alice)
+    one.do(f"accounts/{other.id}/block")
+    assert [note["account"]["acct"] for note in alice.told()] == ["carol"]
+    assert [note["account"]["acct"] for note in bob.told()] == ["carol"]
+    assert Notification.objects.count() == 2
+
+
+def test_a_notification_of_a_post_that_may_be_read_no_more_is_left_out() -> None:
+    alice, bob = Person("alice"), Person("bob")
+    alice.do(f"accounts/{bob.id}/follow", {"notify": True})
+    work()
+    post = bob.post("for followers", visibility="private")
+    (told,) = alice.told()
+    assert told["status"]["id"] == post["id"]
+    alice.do(f"accounts/{bob.id}/unfollow")
+    assert alice.told() == []
+    assert alice.api.get(f"/api/v1/notifications/{told['id']}").status_code == 404
+    assert Notification.objects.filter(account_id=alice.id).count() == 1
+
+
+@pytest.mark.parametrize(("followed", "types"), [(False, []), (True, ["favourite", "mention"])])
+def test_people_of_a_blocked_server_tell_nothing_unless_they_are_followed(followed: bool, types: list[str]) -> None:
+    alice = Person("alice")
+    account = Account.objects.get(id=alice.id)
+    eve = make_remote("eve", "loud.example")
+    AccountDomainBlock.objects.create(account=account, domain="loud.example")
+    if followed:
+        follow(account, eve)
+    make_remote_status(eve, "<p>@alice</p>", mentions=[account])
+    make_favourite(eve, make_status(account))
+    assert alice.types() == types
+    assert Mention.objects.filter(account=account).count() == 1
