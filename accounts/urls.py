@@ -12,19 +12,23 @@ from accounts.viewsets.emails import EmailsViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.networks import NetworksViewSet
 from accounts.viewsets.preferences import PreferencesViewSet
+from accounts.viewsets.profile import ProfileViewSet
 from social.api.routing import endpoint
 from social.pages.views import page
 
 ACCOUNT = "api/v1/accounts/<id>"
 urlpatterns = [
     endpoint("api/v1/accounts", AccountsViewSet, {"get": "list", "post": "create"}),
-    endpoint("api/v1/accounts/verify_credentials", AccountsViewSet, {"get": "verify_credentials"}),
-    endpoint("api/v1/verify_credentials", AccountsViewSet, {"get": "verify_credentials"}),
+    endpoint("api/v1/accounts/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
+    endpoint("api/v1/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
     endpoint(
         "api/v1/accounts/update_credentials",
-        AccountsViewSet,
+        ProfileViewSet,
         {"patch": "update_credentials", "put": "update_credentials"},
     ),
+    endpoint("api/v1/profile", ProfileViewSet, {"get": "retrieve", "patch": "update", "put": "update"}),
+    endpoint("api/v1/profile/avatar", ProfileViewSet, {"delete": "delete_avatar"}),
+    endpoint("api/v1/profile/header", ProfileViewSet, {"delete": "delete_header"}),
     endpoint("api/v1/accounts/lookup", AccountsViewSet, {"get": "lookup"}),
     endpoint("api/v1/accounts/search", AccountsViewSet, {"get": "search"}),
     endpoint("api/v1/accounts/relationships", AccountsViewSet, {"get": "relationships"}),

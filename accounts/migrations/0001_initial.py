@@ -1409,5 +1409,15 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("account", "target"), name="accounts_dismissed_pair")],
             },
         ),
+        migrations.AddField(
+            model_name="account",
+            name="avatar_static",
+            field=models.TextField(default=""),
+        ),
+        migrations.AddField(
+            model_name="account",
+            name="header_static",
+            field=models.TextField(default=""),
+        ),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

@@ -39,7 +39,8 @@ class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
     `note` is what was typed (local) or received (remote); `note_html` is what is shown. `version` is raised by every
-    change that shows in the account's entity, counters excepted: cached bodies carry it in their key.
+    change that shows in the account's entity, counters excepted: cached bodies carry it in their key. `avatar_static` and
+    `header_static` are the first frames of animations, empty for pictures that do not move.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -62,9 +63,11 @@ class Account(models.Model):
     show_featured = models.BooleanField(default=True)
     memorial = models.BooleanField(default=False)
     avatar = models.TextField(default="")
+    avatar_static = models.TextField(default="")
     avatar_remote_url = models.TextField(default="")
     avatar_description = models.TextField(default="")
     header = models.TextField(default="")
+    header_static = models.TextField(default="")
     header_remote_url = models.TextField(default="")
     header_description = models.TextField(default="")
     also_known_as = ArrayField(models.TextField(), default=list)

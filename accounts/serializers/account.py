@@ -40,6 +40,21 @@ def _prefers_noindex(account: Account) -> bool:
     return user is not None and bool(user.preferences.get("noindex"))
 
 
+def shown_fields(account: Account) -> list[dict[str, Any]]:
+    """The entities "Field", values as HTML."""
+    return [
+        {"name": item["name"], "value": item["html"], "verified_at": item.get("verified_at")} for item in account.fields
+    ]
+
+
+def source_fields(account: Account) -> list[dict[str, Any]]:
+    """The same, values as they were typed."""
+    return [
+        {"name": item["name"], "value": item["value"], "verified_at": item.get("verified_at")}
+        for item in account.fields
+    ]
+
+
 def counters(account: Account) -> dict[str, Any]:
     """The part of the entity that changes with every follow and post: never cached."""
     stat = getattr(account, "stat", None)
@@ -52,11 +67,22 @@ def counters(account: Account) -> dict[str, Any]:
     }
 
 
+def _picture_urls(account: Account, name: str) -> tuple[str, str]:
+    """Where the `avatar` or `header` is, and its first frame if it moves; the default picture if there is none to show."""
+    default = f"{name}.png"
+    if account.suspended:
+        return (file_url("", "", default),) * 2
+    remote_url: str = getattr(account, f"{name}_remote_url")
+    shown = file_url(getattr(account, name), remote_url, default)
+    still: str = getattr(account, f"{name}_static")
+    return shown, file_url(still, remote_url, default) if still else shown
+
+
 def body(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
     """The entity without its counters; needs `user__role` and `moved_to` loaded. A suspended account is blank."""
     shown = not account.suspended
-    avatar = file_url(account.avatar if shown else "", account.avatar_remote_url if shown else "", "avatar.png")
-    header = file_url(account.header if shown else "", account.header_remote_url if shown else "", "header.png")
+    avatar, avatar_static = _picture_urls(account, "avatar")
+    header, header_static = _picture_urls(account, "header")
     featurable = bool(account.discoverable) and shown
     entity: dict[str, Any] = {
         "id": str(account.id),
@@ -73,10 +99,10 @@ def body(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
         "url": account.page_url,
         "uri": account.uri,
         "avatar": avatar,
-        "avatar_static": avatar,
+        "avatar_static": avatar_static,
         "avatar_description": account.avatar_description if shown else "",
         "header": header,
-        "header_static": header,
+        "header_static": header_static,
         "header_description": account.header_description if shown else "",
         "hide_collections": account.hide_collections,
         "show_media": account.show_media,
@@ -88,12 +114,7 @@ def body(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
             "current_user": "denied",
         },
         "emojis": emoji_entities(emojis.find(account.domain, *account_texts(account))) if shown else [],
-        "fields": [
-            {"name": item["name"], "value": item["html"], "verified_at": item.get("verified_at")}
-            for item in account.fields
-        ]
-        if shown
-        else [],
+        "fields": shown_fields(account) if shown else [],
     }
     if account.local:
         entity["roles"] = _role_badges(account)
@@ -146,10 +167,7 @@ class CredentialAccountSerializer(AccountSerializer):
             "sensitive": user.default_sensitive,
             "language": user.default_language,
             "note": instance.note,
-            "fields": [
-                {"name": item["name"], "value": item["value"], "verified_at": item.get("verified_at")}
-                for item in instance.fields
-            ],
+            "fields": source_fields(instance),
             "follow_requests_count": self.context["follow_requests_count"],
             "hide_collections": instance.hide_collections,
             "discoverable": instance.discoverable,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
@@ -19,6 +19,13 @@ from accounts.queries.accounts import by_address, split_address
 from accounts.services.changing import change_account
 from accounts.services.follow_requests import accept_waiting
 from accounts.services.following import lock_name
+from accounts.services.profile_pictures import (
+    PictureUpload,
+    draw_pictures,
+    picture_errors,
+    remove_replaced,
+    stored,
+)
 from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
@@ -53,6 +60,11 @@ class ProfileChange:
     discoverable: bool | None = None
     hide_collections: bool | None = None
     indexable: bool | None = None
+    show_media: bool | None = None
+    show_media_replies: bool | None = None
+    show_featured: bool | None = None
+    avatar: PictureUpload | None = None
+    header: PictureUpload | None = None
     avatar_description: str | None = None
     header_description: str | None = None
     fields: Sequence[tuple[str, str]] | None = None
@@ -62,6 +74,12 @@ class ProfileChange:
     language: str | None = None
     quote_policy: str | None = None
     unsaid: Sequence[str] = ()
+
+    @property
+    def pictures(self) -> dict[str, PictureUpload]:
+        """Those that were sent, by name."""
+        sent = {"avatar": self.avatar, "header": self.header}
+        return {name: upload for name, upload in sent.items() if upload is not None}
 
 
 def _too_long(field: str, limit: int) -> FieldError:
@@ -88,7 +106,10 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
     errors += _field_errors(change.fields or ())
     if change.language and known_language(change.language) is None:
         errors.append(FieldError("language", "ERR_INCLUSION", _("is not included in the list")))
-    return errors + _domain_errors(change.attribution_domains or ())
+    errors += _domain_errors(change.attribution_domains or ())
+    for name, upload in change.pictures.items():
+        errors += picture_errors(name, upload)
+    return errors
 
 
 def bare_domain(written: str) -> str:
@@ -139,18 +160,31 @@ def profile_html(text: str, *, field: bool = False) -> str:
     return to_html(tokens, mentions=_mentions(tokens), hashtag_url=links.tag_url, profile_field=field)
 
 
+_PLAIN_COLUMNS: Final = (
+    "locked",
+    "discoverable",
+    "hide_collections",
+    "indexable",
+    "show_media",
+    "show_media_replies",
+    "show_featured",
+    "avatar_description",
+    "header_description",
+)
+
+
 def update_profile(*, user: User, change: ProfileChange) -> User:
     """Apply a change to one's own profile and settings, all of it or nothing.
 
-    Unlocking accepts the pending requests, except those of limited accounts; the first hundred at once.
-    Raises Invalid with `details`; announces
-    ProfileUpdated when the public face changed.
+    Unlocking accepts the pending requests, except those of limited accounts; the first hundred at once. Pictures are
+    drawn before the transaction; the files of replaced ones are removed after it, and nothing is kept of a change that
+    fails. Raises Invalid with `details`; announces ProfileUpdated when the public face changed.
     """
     errors = change_errors(change)
     if errors:
         raise Invalid.of(errors, details=True)
     shown: dict[str, Any] = {}
-    for name in ("locked", "discoverable", "hide_collections", "indexable", "avatar_description", "header_description"):
+    for name in _PLAIN_COLUMNS:
         value = getattr(change, name)
         if value is not None:
             shown[name] = value
@@ -172,7 +206,8 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         "default_language": known_language(change.language),
         "default_quote_policy": change.quote_policy,
     }
-    with transaction.atomic():
+    with stored(draw_pictures(change.pictures)) as pictures, transaction.atomic():
+        shown |= pictures
         if change.locked is False:
             # Before any row: who asks holds this lock while the new request's foreign keys look at the account.
             lock(lock_name(user.account_id))
@@ -185,6 +220,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
             User.objects.filter(id=user.id).update(**settings_changed)
         changed = {name: value for name, value in shown.items() if getattr(account, name) != value}
         if changed:
+            remove_replaced(account, pictures)
             change_account(account.id, **changed)
             publish(ProfileUpdated(account_id=account.id))
         if account.locked and changed.get("locked") is False:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 from django.http import HttpResponse
-from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.emojis import EmojiLookup
-from accounts.queries.people import find_own_account, find_user, find_user_with_requests, search_accounts
+from accounts.queries.people import find_own_account, search_accounts
 from accounts.queries.relations import load_known_relations, load_relations
-from accounts.serializers.account import AccountSerializer, CredentialAccountSerializer
+from accounts.serializers.account import AccountSerializer
 from accounts.serializers.relationship import relationship_entity
 from accounts.serializers.token import TokenSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowWish, follow_account, unfollow_account
-from accounts.services.profiles import ProfileChange, update_profile
 from accounts.services.resolving import resolve_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
@@ -33,21 +30,17 @@ from social.api.inputs import (
     ClientInteger,
     ClientString,
     Input,
-    NestedListField,
     StringListField,
-    parameters,
 )
 from social.api.limits import family, limited
 from social.api.pagination import ByOffset, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
-from social.kernel.text.scan import clean_input
 
 ACCOUNTS_LIMIT = 40
 _SEARCH = ByOffset(Limit(40, 80))
-_SOURCE = ("privacy", "sensitive", "language", "quote_policy")
 
 
 @dataclass(frozen=True)
@@ -99,60 +92,6 @@ class FollowInput(Input[FollowWish]):
     reblogs = ClientBoolean()
     notify = ClientBoolean()
     languages = StringListField()
-
-
-class FieldForm(NamedTuple):
-    """One row of the table of a profile."""
-
-    name: str = ""
-    value: str = ""
-
-
-class FieldInput(Input[FieldForm]):
-    """A row as clients send it."""
-
-    draft = FieldForm
-    name = ClientString()
-    value = ClientString()
-
-
-class ProfileInput(Input[ProfileChange]):
-    """The text fields of `PATCH /api/v1/accounts/update_credentials`; `source` is read apart."""
-
-    draft = ProfileChange
-    display_name = ClientString()
-    note = ClientString()
-    locked = ClientBoolean()
-    bot = ClientBoolean()
-    discoverable = ClientBoolean()
-    hide_collections = ClientBoolean()
-    indexable = ClientBoolean()
-    avatar_description = ClientString()
-    header_description = ClientString()
-    fields_attributes = NestedListField(FieldInput, source="fields")
-    attribution_domains = StringListField()
-    privacy = ClientString()
-    sensitive = ClientBoolean()
-    language = ClientString()
-    quote_policy = ClientString()
-
-
-def _profile_change(sent: dict[str, Any]) -> ProfileChange:
-    """The change a client asks for. An empty `source` is no error (SEED-133)."""
-    source = sent.get("source")
-    values = {name: value for name, value in sent.items() if name not in ("privacy", "sensitive", "language")}
-    if isinstance(source, dict):
-        values |= {
-            name: source[name] for name in ("privacy", "sensitive", "language", "quote_policy") if name in source
-        }
-    for name in ("display_name", "note"):
-        if isinstance(values.get(name), str):
-            values[name] = clean_input(values[name])
-    unsaid = tuple(name for name in ("discoverable", "hide_collections") if sent.get(name, True) in (None, ""))
-    change = replace(ProfileInput.read_mapping(values), unsaid=unsaid)
-    if change.fields is None:
-        return change
-    return replace(change, fields=tuple((clean_input(name), clean_input(value)) for name, value in change.fields))
 
 
 @dataclass(frozen=True)
@@ -219,10 +158,6 @@ class AccountsViewSet(ApiViewSet):
         "retrieve": Endpoint(optional_user("read:accounts"), "Account"),
         "lookup": Endpoint(optional_user("read:accounts"), "Account", input=LookupInput),
         "search": Endpoint(user("read:accounts"), "Account", many=True, input=SearchInput, paging=_SEARCH),
-        "verify_credentials": Endpoint(user("read:accounts", "profile"), "CredentialAccount"),
-        "update_credentials": Endpoint(
-            user("write:accounts"), "CredentialAccount", input=ProfileInput, also=("source", "avatar", "header")
-        ),
         "relationships": Endpoint(user("read:follows"), "Relationship", many=True, input=RelationshipsInput),
         "follow": Endpoint(
             user("write:follows", "follow"), "Relationship", input=FollowInput, throttles=family("follows")
@@ -269,22 +204,6 @@ class AccountsViewSet(ApiViewSet):
             resolve_address(form.query)
         found = search_accounts(form.query, viewer_id=self.account_id, following=form.following)
         return self._accounts(self.paginate(found).items)
-
-    def verify_credentials(self, request: Request) -> HttpResponse:
-        """One's own account."""
-        return self._own(self.identity.user_id)
-
-    def update_credentials(self, request: Request) -> HttpResponse:
-        """Change one's profile and settings."""
-        me = find_user(self.identity.user_id)
-        sent = parameters(request)
-        refused = [name for name in ("avatar", "header") if sent.get(name) not in (None, "")]
-        if refused:
-            # A change that would be dropped silently is refused instead.
-            message = _("cannot be changed on this server yet")
-            raise Invalid.of([FieldError(name, "ERR_INVALID", message) for name in refused], details=True)
-        update_profile(user=me, change=_profile_change(sent))
-        return self._own(me.id)
 
     def relationships(self, request: Request) -> HttpResponse:
         """How one stands to accounts, in the order they were asked for; unknown and suspended ones are left out."""
@@ -346,16 +265,6 @@ class AccountsViewSet(ApiViewSet):
         if single:
             return reply(AccountSerializer(accounts[0], context=context).data)
         return reply(AccountSerializer(accounts, many=True, context=context).data)
-
-    @staticmethod
-    def _own(user_id: int | None) -> HttpResponse:
-        me, waiting = find_user_with_requests(user_id)
-        context = {
-            "emojis": EmojiLookup.for_accounts([me.account]),
-            "user": me,
-            "follow_requests_count": waiting,
-        }
-        return reply(CredentialAccountSerializer(me.account, context=context).data)
 
     def _relationship(self, target: Account, *, instant: bool = False) -> HttpResponse:
         """The relationship after the act; a follow of an account believed unlocked shows at once (SEED-105)."""

@@ -188,6 +188,32 @@ NOTIFICATION_TYPES = (
 ENTITIES: dict[str, Schema] = {
     "Account": exactly(_ACCOUNT, _ACCOUNT_OPTIONAL | _MOVED),
     "AccountNested": exactly(_ACCOUNT, _ACCOUNT_OPTIONAL),
+    "Profile": exactly(
+        {
+            "id": ID,
+            "display_name": S,
+            "note": S,
+            "fields": many(_FIELD),
+            "formatted_note": S,
+            "formatted_fields": many(_FIELD),
+            "avatar": nullable(URL),
+            "avatar_static": nullable(URL),
+            "avatar_description": S,
+            "header": nullable(URL),
+            "header_static": nullable(URL),
+            "header_description": S,
+            "locked": B,
+            "bot": B,
+            "hide_collections": nullable(B),
+            "discoverable": nullable(B),
+            "indexable": B,
+            "show_media": B,
+            "show_media_replies": B,
+            "show_featured": B,
+            "attribution_domains": many(S),
+            "featured_tags": many(entity("FeaturedTag")),
+        }
+    ),
     "CredentialAccount": exactly(
         _ACCOUNT | {"source": _SOURCE, "role": entity("Role")},
         _ACCOUNT_OPTIONAL | _MOVED,

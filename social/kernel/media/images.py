@@ -9,15 +9,16 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from typing import Final, cast
+from functools import cache, partial
+from typing import Any, Final, TypeVar, cast
 
 from django.conf import settings
 from django.utils.translation import get_language, gettext_noop, override
 from django.utils.translation import gettext as _
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageCms, ImageOps, ImageSequence
 from PIL.Image import Resampling
 
 from social.kernel import errors
@@ -29,6 +30,8 @@ SIDE_LIMIT: Final = 32_767
 GIF_PIXEL_LIMIT: Final = 921_600
 ORIGINAL_PIXELS: Final = 8_294_400
 PREVIEW_PIXELS: Final = 230_400
+ANIMATION_PIXELS: Final = 48_000_000
+"""Pixels of all frames of an animation together, as sent or as drawn anew: 300 frames of 400 x 400."""
 _BLUR_SIDE: Final = 64
 
 ACCEPTED: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
@@ -46,13 +49,19 @@ _TARGETS: Final = {
     "image/webp": "WEBP",
     "image/avif": "JPEG",
 }
-_EXTENSIONS: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
+_EXTENSIONS: Final = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 _OPTIONS: Final[dict[str, dict[str, object]]] = {
     "JPEG": {"quality": 88, "optimize": False, "progressive": False},
     "PNG": {"compress_level": 4},
     "WEBP": {"quality": 88, "method": 2},
+    "GIF": {},
 }
+# What browsers take for a frame that says no time, and GIF's "clear the frame before the next one".
+_FRAME_MILLISECONDS: Final = 100
+_RESTORE_BACKGROUND: Final = 2
 _SRGB: Final = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
+
+T = TypeVar("T")
 
 
 class Unidentified(errors.Invalid):
@@ -100,6 +109,39 @@ class Picture:
     blurhash: str
 
 
+@dataclass(frozen=True)
+class Shape:
+    """The size that `draw` gives a picture: exactly this one, its middle cut out, or no larger area with `cropped` False."""
+
+    width: int
+    height: int
+    cropped: bool
+
+    def applied(self, image: Image.Image) -> Image.Image:
+        """The picture in this shape."""
+        if self.cropped:
+            return ImageOps.fit(image, (self.width, self.height), Resampling.BICUBIC)
+        return _reduced(image, self.width * self.height)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture drawn anew in a shape; `still` is the first frame of an animation, None for any other picture."""
+
+    shown: Rendition
+    still: Rendition | None
+
+
+def draw(data: bytes, shape: Shape) -> Drawing:
+    """Draw a picture anew in a shape; an animated GIF or WebP stays one.
+
+    Upright, in sRGB, without metadata. Raises Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT or
+    SIDE_LIMIT, checked on the header before any pixel is decoded, or beyond ANIMATION_PIXELS. Waits for its turn as
+    `process` does.
+    """
+    return _painters().submit(_or_refused, partial(_drawing, data, shape), get_language()).result()
+
+
 def process(data: bytes) -> Picture:
     """Draw a picture anew: at most ORIGINAL_PIXELS, a preview of at most PREVIEW_PIXELS, its blur of 4 x 4 waves.
 
@@ -107,7 +149,7 @@ def process(data: bytes) -> Picture:
     Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT (GIF_PIXEL_LIMIT) or SIDE_LIMIT, checked on
     the header before any pixel is decoded. At most settings.PAINTERS pictures at a time in a process; others wait.
     """
-    return _painters().submit(_process, data, get_language()).result()
+    return _painters().submit(_or_refused, partial(_drawn, data), get_language()).result()
 
 
 @cache
@@ -117,22 +159,58 @@ def _painters() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(settings.PAINTERS, thread_name_prefix="painter")
 
 
-def _process(data: bytes, language: str | None) -> Picture:
+def _or_refused(work: Callable[[], T], language: str | None) -> T:
     # The language of a thread is not that of the one that waits for it.
     with override(language):
-        return _drawn_or_refused(data)
+        try:
+            return work()
+        except (errors.KernelError, MemoryError):
+            raise
+        except Image.DecompressionBombError:
+            raise Unsupported(_("Images of this size are not supported")) from None
+        except Exception:
+            # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.
+            raise Unidentified from None
 
 
-def _drawn_or_refused(data: bytes) -> Picture:
-    try:
-        return _drawn(data)
-    except (errors.KernelError, MemoryError):
-        raise
-    except Image.DecompressionBombError:
-        raise Unsupported(_("Images of this size are not supported")) from None
-    except Exception:
-        # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.
-        raise Unidentified from None
+def _drawing(data: bytes, shape: Shape) -> Drawing:
+    with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "GIF", "WEBP")) as opened:
+        source_type = _FORMATS[cast(str, opened.format)]
+        _check_size(opened, PIXEL_LIMIT)
+        frames = getattr(opened, "n_frames", 1) if opened.format in ("GIF", "WEBP") else 1
+        shown = None
+        if frames > 1:
+            larger = max(opened.width * opened.height, shape.width * shape.height if shape.cropped else 0)
+            if frames * larger > ANIMATION_PIXELS:
+                raise Unsupported(_("Animations of this size are not supported"))
+            shown = _animated(opened, shape)
+            opened.seek(0)
+        image = _upright(opened)
+    target = "PNG" if shown is not None else _TARGETS[source_type]
+    still = _encoded(shape.applied(_plain(image, alpha=target != "JPEG")), target)
+    return Drawing(still, None) if shown is None else Drawing(shown, still)
+
+
+def _animated(opened: Image.Image, shape: Shape) -> Rendition:
+    target = cast(str, opened.format)
+    # Both encoders want to know all times beforehand, and all frames at once would take up to 190 MB.
+    durations = []
+    for frame in ImageSequence.Iterator(opened):
+        frame.load()
+        durations.append(int(frame.info.get("duration", 0)) or _FRAME_MILLISECONDS)
+    loop = {"loop": opened.info["loop"]} if "loop" in opened.info else {}
+    frames = _frames(opened, shape)
+    first = next(frames)
+    return _encoded(
+        first, target, save_all=True, append_images=frames, duration=durations, disposal=_RESTORE_BACKGROUND, **loop
+    )
+
+
+def _frames(opened: Image.Image, shape: Shape) -> Iterator[Image.Image]:
+    for frame in ImageSequence.Iterator(opened):
+        drawn = shape.applied(frame.convert("RGBA"))
+        drawn.info = {}
+        yield drawn
 
 
 def _drawn(data: bytes) -> Picture:
@@ -146,11 +224,14 @@ def _drawn(data: bytes) -> Picture:
     return Picture(_encoded(image, target), _encoded(preview, target), _blur(preview))
 
 
-def _check(image: Image.Image, source_type: str) -> None:
+def _check_size(image: Image.Image, pixels: int) -> None:
     width, height = image.size
-    limit = GIF_PIXEL_LIMIT if source_type == "image/gif" else PIXEL_LIMIT
-    if width * height > limit or max(width, height) > SIDE_LIMIT:
+    if width * height > pixels or max(width, height) > SIDE_LIMIT:
         raise Unsupported(_("%(size)s images are not supported") % {"size": f"{width}x{height}"})
+
+
+def _check(image: Image.Image, source_type: str) -> None:
+    _check_size(image, GIF_PIXEL_LIMIT if source_type == "image/gif" else PIXEL_LIMIT)
     if source_type == "image/gif" and getattr(image, "is_animated", False):
         raise Unsupported(_("Animated images are not supported"))
 
@@ -220,9 +301,9 @@ def _reduced(image: Image.Image, pixels: int) -> Image.Image:
     return image.resize(fitting, Resampling.BICUBIC, reducing_gap=2.0)
 
 
-def _encoded(image: Image.Image, target: str) -> Rendition:
+def _encoded(image: Image.Image, target: str, **options: Any) -> Rendition:
     buffer = io.BytesIO()
-    image.save(buffer, target, **_OPTIONS[target])
+    image.save(buffer, target, **_OPTIONS[target], **options)
     return Rendition(
         data=buffer.getvalue(),
         content_type=f"image/{target.lower()}",

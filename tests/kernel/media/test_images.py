@@ -197,7 +197,7 @@ def test_so_many_pictures_at_most_as_the_settings_say_are_decoded_at_a_time(
     running, most = 0, 0
     guard = threading.Lock()
 
-    def slow(data: bytes, language: str) -> Any:
+    def slow(work: Any, language: str) -> Any:
         nonlocal running, most
         with guard:
             running += 1
@@ -209,7 +209,7 @@ def test_so_many_pictures_at_most_as_the_settings_say_are_decoded_at_a_time(
     settings.PAINTERS = 2
     painters = functools.cache(images._painters.__wrapped__)
     monkeypatch.setattr(images, "_painters", painters)
-    monkeypatch.setattr(images, "_process", slow)
+    monkeypatch.setattr(images, "_or_refused", slow)
     threads = [threading.Thread(target=process, args=(b"",)) for _number in range(6)]
     for thread in threads:
         thread.start()

@@ -1,0 +1,108 @@
+"""Takes in the pictures of a profile: checks and draws them, keeps their files, removes those of replaced ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import ProfileUpdated
+from accounts.models import Account
+from accounts.services.changing import change_account
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.events import publish
+from social.kernel.media import images, sniff, storage
+from social.kernel.media.images import Drawing, Shape
+
+PICTURE_SIZE_LIMIT: Final = 8 * 1024 * 1024
+"""Bytes of a picture as it is sent (contract, parameters section 2 "update_credentials")."""
+_MEBIBYTE: Final = 1024 * 1024
+_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_SHAPES: Final = {"avatar": Shape(400, 400, cropped=True), "header": Shape(1500, 500, cropped=False)}
+_FOLDERS: Final = {"avatar": "accounts/avatars", "header": "accounts/headers"}
+
+
+@dataclass(frozen=True)
+class PictureUpload:
+    """A picture as somebody sent it; `content_type` is their word only."""
+
+    data: bytes
+    content_type: str = ""
+
+
+def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
+    """Every rule that size and first bytes of the `avatar` or `header` break; its pixels are not looked at."""
+    found = sniff.media_type(upload.data[: sniff.HEAD])
+    if found is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
+        return [_spoofed(name)]
+    if found not in _TYPES:
+        message = _("is invalid")
+        # The code has a space in it (contract, parameters section 2 "update_credentials").
+        return [FieldError(f"{name}_content_type", "ERR_INVALID", message), FieldError(name, "ERR_IS INVALID", message)]
+    if len(upload.data) >= PICTURE_SIZE_LIMIT:
+        message = _("must be less than %(size)d MB") % {"size": PICTURE_SIZE_LIMIT // _MEBIBYTE}
+        return [FieldError(field, "ERR_LESS_THAN", message) for field in (name, f"{name}_file_size")]
+    return []
+
+
+def _spoofed(name: str) -> FieldError:
+    message = _("has contents that are not what they are reported to be")
+    return FieldError(name, "ERR_SPOOFED_MEDIA_TYPE", message)
+
+
+def draw_pictures(uploads: Mapping[str, PictureUpload]) -> dict[str, Drawing]:
+    """The pictures drawn anew, by name. Raises Invalid with `details`. Takes its time: outside of any transaction."""
+    drawn = {}
+    errors = []
+    for name, upload in uploads.items():
+        try:
+            drawn[name] = images.draw(upload.data, _SHAPES[name])
+        except images.Unidentified:
+            errors.append(_spoofed(name))
+        except images.Unsupported as refused:
+            errors.append(FieldError(name, "ERR_INVALID", refused.message, ""))
+    if errors:
+        raise Invalid.of(errors, details=True)
+    return drawn
+
+
+@contextmanager
+def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
+    """Keep the files of drawn pictures: gives the columns of the account to be written. An exception removes them."""
+    columns: dict[str, str] = {}
+    try:
+        for name, drawing in drawn.items():
+            for column, rendition in ((name, drawing.shown), (f"{name}_static", drawing.still)):
+                columns[column] = ""
+                if rendition is not None:
+                    columns[column] = storage.store(
+                        rendition.data, folder=_FOLDERS[name], extension=rendition.extension
+                    )
+        yield columns
+    except BaseException:
+        storage.remove(*columns.values())
+        raise
+
+
+def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
+    """Delete, after the commit, the files that the account had in those of these columns that hold pictures."""
+    paths = [getattr(account, column) for name in _SHAPES for column in (name, f"{name}_static") if column in columns]
+    if any(paths):
+        # Robust: the change is made, whatever happens to files that nothing points to any more.
+        transaction.on_commit(partial(storage.remove, *paths), robust=True)
+
+
+def delete_picture(*, account_id: int, name: str) -> None:
+    """Remove one's `avatar` or `header` with its files; its description stays. Announces ProfileUpdated if there was one."""
+    with transaction.atomic():
+        account = Account.objects.select_for_update(no_key=True).get(id=account_id)
+        if getattr(account, name):
+            columns = {name: "", f"{name}_static": ""}
+            remove_replaced(account, columns)
+            change_account(account.id, **columns)
+            publish(ProfileUpdated(account_id=account.id))

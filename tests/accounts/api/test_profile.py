@@ -1,0 +1,280 @@
+"""One's own profile: its pictures, its words, in both forms of the endpoint (contract, parameters section 2)."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from accounts.models import Account, User
+from accounts.services import profiles
+from social.kernel.media.images import ANIMATION_PIXELS
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+from tests.support.entities import check
+
+pytestmark = pytest.mark.django_db
+
+UPDATE = "/api/v1/accounts/update_credentials"
+PROFILE = "/api/v1/profile"
+MEDIA = "http://social.localhost/system/"
+
+
+@pytest.fixture(autouse=True)
+def media_root(settings: Any, tmp_path: Path) -> Path:
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def api(ann: User) -> Api:
+    return Api(make_token(ann))
+
+
+def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, image_format, **options)
+    return buffer.getvalue()
+
+
+def still(image_format: str = "PNG", size: tuple[int, int] = (64, 48), **options: Any) -> bytes:
+    return saved(Image.new("RGB", size, "red"), image_format, **options)
+
+
+def moving(image_format: str, frames: int = 3, size: tuple[int, int] = (60, 40)) -> bytes:
+    drawn = [Image.new("RGB", size, (80 * number % 256, 10, 10)) for number in range(frames)]
+    return saved(drawn[0], image_format, save_all=True, append_images=drawn[1:], duration=50, loop=0, lossless=True)
+
+
+def file(data: bytes, name: str = "a.png", content_type: str = "image/png") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, data, content_type)
+
+
+def files(root: Path) -> list[str]:
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+
+def opened(root: Path, url: str) -> Image.Image:
+    assert url.startswith(MEDIA), url
+    image = Image.open(io.BytesIO((root / url.removeprefix(MEDIA)).read_bytes()))
+    image.load()
+    return image
+
+
+def changed(api: Api, path: str = UPDATE, **fields: Any) -> dict[str, Any]:
+    answer = api.upload("PATCH", path, **fields)
+    assert answer.status_code == 200, answer.content
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def enormous() -> bytes:
+    """A PNG of 30000 x 30000 pixels in a few bytes."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", 30_000, 30_000, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0")) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("image_format", "extension"), [("JPEG", "jpg"), ("PNG", "png"), ("WEBP", "webp"), ("GIF", "png")]
+)
+def test_an_avatar_is_cut_to_a_square_and_a_header_keeps_its_form(
+    api: Api, media_root: Path, image_format: str, extension: str
+) -> None:
+    kind = f"image/{image_format.lower()}"
+    body = changed(
+        api,
+        avatar=file(still(image_format, (90, 60)), "a", kind),
+        header=file(still(image_format, (3000, 1000)), "b", kind),
+    )
+    check("CredentialAccount", body)
+    assert opened(media_root, body["avatar"]).size == (400, 400)
+    assert opened(media_root, body["header"]).size == (1500, 500)
+    assert (body["avatar_static"], body["header_static"]) == (body["avatar"], body["header"])
+    assert {name.rpartition(".")[2] for name in files(media_root)} == {extension}
+    assert Api().get(f"/api/v1/accounts/{body['id']}").json()["avatar"] == body["avatar"]
+
+
+def test_a_small_header_is_not_enlarged(api: Api, media_root: Path) -> None:
+    assert opened(media_root, changed(api, header=file(still(size=(600, 200))))["header"]).size == (600, 200)
+
+
+@pytest.mark.parametrize(("image_format", "frames"), [("GIF", 3), ("WEBP", 3)])
+def test_an_animation_stays_one_and_has_a_still_beside_it(
+    api: Api, media_root: Path, image_format: str, frames: int
+) -> None:
+    kind = f"image/{image_format.lower()}"
+    body = changed(api, avatar=file(moving(image_format), "a", kind), header=file(moving(image_format), "b", kind))
+    for name in ("avatar", "header"):
+        shown, first = opened(media_root, body[name]), opened(media_root, body[f"{name}_static"])
+        assert (shown.format, getattr(shown, "n_frames", 1)) == (image_format, frames)
+        assert (first.format, getattr(first, "n_frames", 1)) == ("PNG", 1)
+        assert shown.size == first.size == ((400, 400) if name == "avatar" else (60, 40))
+
+
+def test_pictures_come_in_base64_too_in_a_form_and_in_json(api: Api, media_root: Path) -> None:
+    written = f"data:image/png;base64,{base64.b64encode(still()).decode()}"
+    for answer in (api.patch(UPDATE, {"avatar": written}), api.upload("PATCH", PROFILE, avatar=written)):
+        assert answer.status_code == 200, answer.content
+        assert opened(media_root, answer.json()["avatar"]).size == (400, 400)
+
+
+def test_nothing_is_kept_of_a_picture_but_what_it_shows(api: Api, media_root: Path) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "my secret place"
+    exif[0x0112] = 6  # lies on its side
+    data = still("JPEG", (60, 30), exif=exif, comment=b"my secret words") + b"PK\x03\x04 my secret archive"
+    body = changed(api, header=file(data, "a.jpg", "image/jpeg"))
+    assert opened(media_root, body["header"]).size == (30, 60)
+    assert all(b"my secret" not in (media_root / name).read_bytes() for name in files(media_root))
+
+
+def test_the_files_of_a_replaced_or_deleted_picture_are_removed(
+    ann: User, api: Api, media_root: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        changed(
+            api, avatar=file(moving("GIF"), "a.gif", "image/gif"), header=file(still()), avatar_description="A face"
+        )
+    before = files(media_root)
+    version = Account.objects.get(id=ann.account_id).version
+    assert len(before) == 3
+    with django_capture_on_commit_callbacks(execute=True):
+        body = changed(api, avatar=file(still()))
+    assert body["avatar_static"] == body["avatar"]
+    assert len(files(media_root)) == 2
+    assert not set(before[:2]) & set(files(media_root))
+    for name in ("avatar", "header", "avatar"):
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = api.delete(f"{PROFILE}/{name}")
+        assert answer.status_code == 200
+        check("CredentialAccount", answer.json())
+        assert answer.json()[name] == answer.json()[f"{name}_static"] == f"http://social.localhost/static/{name}.png"
+    assert files(media_root) == []
+    assert answer.json()["avatar_description"] == "A face"
+    assert Account.objects.get(id=ann.account_id).version == version + 3
+
+
+def test_a_deleted_picture_is_gone_for_those_who_saw_it_before(ann: User, api: Api) -> None:
+    changed(api, avatar=file(still()))
+    path = f"/api/v1/accounts/{ann.account_id}"
+    assert "/system/" in Api().get(path).json()["avatar"]
+    api.delete(f"{PROFILE}/avatar")
+    assert "/system/" not in Api().get(path).json()["avatar"]
+
+
+SPOOFED = "Validation failed: Avatar has contents that are not what they are reported to be"
+INVALID = "Validation failed: Avatar content type is invalid, Avatar is invalid"
+TOO_LARGE = "Validation failed: Avatar must be less than 8 MB, Avatar file size must be less than 8 MB"
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "kind", "error"),
+    [
+        (still()[:60], "a.png", "image/png", SPOOFED),
+        (still("JPEG")[:200], "a.jpg", "image/jpeg", SPOOFED),
+        (moving("GIF")[:40], "a.gif", "image/gif", SPOOFED),
+        (b"no picture at all", "a.png", "image/png", SPOOFED),
+        (b"plain words", "a.txt", "text/plain", INVALID),
+        (b"", "a.txt", "text/plain", INVALID),
+        (SVG, "a.svg", "image/svg+xml", INVALID),
+        (SVG, "a.png", "image/png", INVALID),
+        (b"RIFF\0\0\0\0WAVEfmt ", "a.png", "image/png", INVALID),
+        (b"%PDF-1.4\n", "a.png", "image/png", INVALID),
+        (still() + b"\0" * 9 * 2**20, "a.png", "image/png", TOO_LARGE),
+        (enormous(), "a.png", "image/png", "Validation failed: 30000x30000 images are not supported"),
+        (b"GIF89a<script>alert(1)</script>", "a.gif", "image/gif", SPOOFED),
+    ],
+)
+@pytest.mark.parametrize("path", [UPDATE, PROFILE])
+def test_what_is_no_picture_is_refused_and_leaves_nothing_behind(
+    ann: User, api: Api, media_root: Path, path: str, data: bytes, name: str, kind: str, error: str
+) -> None:
+    answer = api.upload("PATCH", path, avatar=file(data, name, kind), header=file(still()), display_name="New")
+    assert (answer.status_code, answer.json()["error"]) == (422, error)
+    assert "avatar" in answer.json()["details"]
+    assert files(media_root) == []
+    assert Account.objects.get(id=ann.account_id).display_name == ""
+
+
+def test_an_animation_that_takes_too_long_to_draw_is_refused(api: Api, media_root: Path) -> None:
+    frames = ANIMATION_PIXELS // (400 * 400) + 1
+    answer = api.upload("PATCH", UPDATE, avatar=file(moving("GIF", frames, (4, 4)), "a.gif", "image/gif"))
+    assert answer.status_code == 422
+    assert answer.json()["details"]["avatar"] == [
+        {"error": "ERR_INVALID", "description": "Animations of this size are not supported"}
+    ]
+    assert files(media_root) == []
+
+
+def test_words_for_a_file_are_a_bad_request_and_nothing_leaves_it_alone(api: Api, media_root: Path) -> None:
+    shown = changed(api, avatar=file(still()))["avatar"]
+    assert api.patch(UPDATE, {"avatar": "not a file"}).status_code == 400
+    for nothing in ("", None):
+        assert api.patch(UPDATE, {"avatar": nothing}).json()["avatar"] == shown
+    assert len(files(media_root)) == 1
+
+
+def test_all_that_is_wrong_is_told_at_once(api: Api, media_root: Path) -> None:
+    answer = api.upload("PATCH", UPDATE, avatar=file(b"words", "a.txt", "text/plain"), display_name="d" * 41)
+    assert list(answer.json()["details"]) == ["display_name", "avatar_content_type", "avatar"]
+
+
+def test_a_change_that_fails_after_drawing_leaves_no_files(
+    ann: User, api: Api, media_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("the disk of the database is full")
+
+    monkeypatch.setattr(profiles, "change_account", fail)
+    answer = api.upload("PATCH", UPDATE, avatar=file(moving("GIF"), "a.gif", "image/gif"), header=file(still()))
+    assert answer.status_code == 500
+    assert files(media_root) == []
+    assert Account.objects.get(id=ann.account_id).avatar == ""
+
+
+def test_the_profile_has_no_source_and_switches_of_its_own(ann: User, api: Api) -> None:
+    answer = api.patch(
+        PROFILE,
+        {
+            "display_name": "Ann",
+            "note": "About #me",
+            "show_media": False,
+            "show_media_replies": False,
+            "show_featured": False,
+            "source": {"privacy": "private"},
+            "fields_attributes": [{"name": "Site", "value": "https://example.org/"}],
+        },
+    )
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    check("Profile", body)
+    assert body == api.get(PROFILE).json()
+    assert (body["avatar"], body["header_static"]) == (None, None)
+    assert (body["note"], body["fields"][0]["value"]) == ("About #me", "https://example.org/")
+    assert "<p>About <a" in body["formatted_note"]
+    assert "<a href" in body["formatted_fields"][0]["value"]
+    shown = Api().get(f"/api/v1/accounts/{ann.account_id}").json()
+    assert (shown["show_media"], shown["show_media_replies"], shown["show_featured"]) == (False, False, False)
+    assert api.get("/api/v1/preferences").json()["posting:default:visibility"] == "public"
+
+
+def test_the_profile_lists_the_hashtags_it_shows(api: Api) -> None:
+    made = api.post("/api/v1/featured_tags", {"name": "gardens"}).json()
+    assert api.get(PROFILE).json()["featured_tags"] == [made]
