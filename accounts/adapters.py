@@ -15,6 +15,8 @@ from django.utils.translation import get_language, gettext_lazy
 
 from accounts.models import User
 from accounts.policies.sign_up import SignUpDraft, password_errors
+from accounts.queries.sign_up import find_usable_invite
+from accounts.services.activation import activate_if_ready
 from accounts.services.confirmations import confirmation_url, request_confirmation
 from accounts.services.mails import report_security_change
 from accounts.services.sessions import announce_state, change_password
@@ -23,6 +25,11 @@ from social.api import gate, limits
 from social.api.addresses import client_ip, rate_key
 from social.kernel import crypto
 from social.pages.frame import is_local_path
+
+
+def invite_code(request: HttpRequest) -> str:
+    """The code of the invitation that somebody signs up with, or nothing."""
+    return request.GET.get("invite_code", "")
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -38,8 +45,8 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Whether people may sign up by themselves."""
-        return settings.REGISTRATIONS != "closed"
+        """Whether people may sign up by themselves, or this person by an invitation."""
+        return settings.REGISTRATIONS != "closed" or find_usable_invite(invite_code(request)) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
         """Sign up through the service that the API uses. Raises Invalid with `details`, or Forbidden."""
@@ -52,6 +59,8 @@ class AccountAdapter(DefaultAccountAdapter):
             agreement=filled_in["agreement"],
             locale=get_language(),
             reason=filled_in.get("reason", ""),
+            date_of_birth=filled_in.get("date_of_birth", ""),
+            invite_code=invite_code(request),
             ip=client_ip(request),
         )
         return sign_up(draft=draft)
@@ -71,6 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Mark an address as confirmed; the tokens of its owner work from the next request on."""
         confirmed: bool = super().confirm_email(request, email_address)
         if confirmed:
+            activate_if_ready(user_id=email_address.user_id)
             announce_state(user=email_address.user)
         return confirmed
 

@@ -17,6 +17,8 @@ class AccountsConfig(AppConfig):
         """Plug the token source into the reception and listen to what the floor itself announces."""
         import_module("accounts.reactions")
         from accounts.queries.identities import TokenIdentities
-        from social.api import identities
+        from accounts.queries.sign_up import load_refused_networks
+        from social.api import identities, refused_networks
 
         identities.plug_in(TokenIdentities())
+        refused_networks.plug_in(load_refused_networks)

@@ -51,6 +51,15 @@ class UserApproved(Event):
 
 
 @dataclass(frozen=True)
+class UserActivated(Event):
+    """Somebody can use their account from now on: confirmed, and approved where that is asked. Announced once."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int
+    invited: bool = False
+
+
+@dataclass(frozen=True)
 class AccountUnlocked(Event):
     """An account has been unlocked, and more requests to follow it wait than are accepted in one step."""
 

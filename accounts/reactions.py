@@ -7,8 +7,10 @@ from accounts.events import (
     PasswordResetRequested,
     SecurityChanged,
     TokenRevoked,
+    UserActivated,
     UserApproved,
 )
+from accounts.services.activation import follow_inviters
 from accounts.services.confirmations import send_confirmation_mails
 from accounts.services.follow_requests import accept_more
 from accounts.services.mails import send_approval_mails, send_password_reset_mails, send_security_mails
@@ -21,6 +23,7 @@ on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, sec
 on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, seconds=90)
 on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
 on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
+on(UserActivated, follow_inviters, when=lambda event: event.invited)
 on(AccountUnlocked, accept_more, batch=1)
 on(DomainBlocked, sever_blocked_domains, batch=1)
 # Once more, in case Redis was away at the moment of the revocation.

@@ -13,7 +13,7 @@ from accounts.pages.authorize import AuthorizeView, native
 from accounts.pages.authorized_applications import AuthorizedApplicationView, authorized_applications
 from accounts.pages.front import front
 from accounts.pages.second_factor import ActivateAppView
-from accounts.pages.sign_in import ForgottenPasswordView, SignInView, SignUpView
+from accounts.pages.sign_in import ForgottenPasswordView, SignInView, SignUpView, invitation
 from accounts.pages.standing import resend_confirmation
 from accounts.pages.steps import step
 from accounts.viewsets.apps import AppsViewSet
@@ -39,6 +39,7 @@ urlpatterns = [
     ),
     path("auth/sign_in", step(SignInView.as_view()), name="account_login"),
     path("auth/sign_up", step(SignUpView.as_view()), name="account_signup"),
+    path("invite/<str:code>", page(invitation), name="invitation"),
     path("auth/sign_out", page(account_views.logout, in_popup=True), name="account_logout"),
     path("auth/disabled", page(account_views.account_inactive, in_popup=True), name="account_inactive"),
     path(

@@ -9,6 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
+from social.api import refused_networks
 from social.kernel import redis
 from tests.support import answers
 from tests.support.callers import Callers
@@ -51,6 +52,14 @@ def _one_key_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys are made when they are needed, which takes a tenth of a second: in tests they are the same for all."""
     factory = import_module("tests.factories.accounts")
     monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", factory.rsa_pair)
+
+
+@pytest.fixture(autouse=True)
+def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement that each process asks every few seconds would be counted by chance; asked for after a change only."""
+    monkeypatch.setattr(refused_networks, "SECONDS", 1e12)
+    monkeypatch.setattr(refused_networks._State, "loaded_at", 0.0)
+    monkeypatch.setattr(refused_networks._State, "networks", ())
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@ import uuid
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.comparison
+import django.db.models.functions.datetime
 import django.db.models.functions.text
 import oauth2_provider.generators
 import oauth2_provider.models
@@ -39,6 +40,17 @@ BEGIN
 END $$;
 CREATE TRIGGER accounts_audit_is_kept BEFORE UPDATE OR DELETE ON accounts_auditentry
   FOR EACH ROW EXECUTE FUNCTION accounts_audit_is_kept();
+"""
+
+# A deleted account's name is never free again, whatever deletes the account (security row 18).
+RETIRE_USERNAMES = """
+CREATE FUNCTION accounts_retire_username() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO accounts_retiredusername (username) VALUES (lower(OLD.username)) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER accounts_retire_username AFTER DELETE ON accounts_account
+  FOR EACH ROW WHEN (OLD.domain IS NULL) EXECUTE FUNCTION accounts_retire_username();
 """
 
 
@@ -1419,5 +1431,127 @@ class Migration(migrations.Migration):
             name="header_static",
             field=models.TextField(default=""),
         ),
+        migrations.CreateModel(
+            name="CanonicalEmailBlock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("digest", models.TextField(unique=True)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="RetiredUsername",
+            fields=[
+                ("username", models.TextField(primary_key=True, serialize=False)),
+                ("retired_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+            ],
+        ),
+        migrations.CreateModel(
+            name="UsernameBlock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("username", models.TextField()),
+                ("normalised", models.TextField(unique=True)),
+                ("exact", models.BooleanField(default=True)),
+                ("allow_with_approval", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+            ],
+        ),
+        migrations.AddField(
+            model_name="user",
+            name="activated_at",
+            field=models.DateTimeField(null=True),
+        ),
+        migrations.AddField(
+            model_name="user",
+            name="age_verified_at",
+            field=models.DateTimeField(null=True),
+        ),
+        migrations.CreateModel(
+            name="EmailDomainBlock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("domain", models.TextField(unique=True)),
+                ("allow_with_approval", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("domain", django.db.models.functions.text.Lower("domain"))),
+                        name="accounts_email_domain_block_lower_case",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Invite",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("code", models.TextField(unique=True)),
+                ("uses", models.IntegerField(default=0)),
+                ("max_uses", models.IntegerField(null=True)),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("autofollow", models.BooleanField(default=False)),
+                ("comment", models.TextField(default="")),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "inviter",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invites",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="user",
+            name="invite",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="users", to="accounts.invite"
+            ),
+        ),
+        migrations.CreateModel(
+            name="IpBlock",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("network", models.TextField(unique=True)),
+                ("first", models.GenericIPAddressField()),
+                ("last", models.GenericIPAddressField()),
+                (
+                    "severity",
+                    models.TextField(
+                        choices=[
+                            ("sign_up_requires_approval", "Sign Up Requires Approval"),
+                            ("sign_up_block", "Sign Up Block"),
+                            ("no_access", "No Access"),
+                        ]
+                    ),
+                ),
+                ("comment", models.TextField(default="")),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                ("expires_at", models.DateTimeField(null=True)),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("severity__in", ["sign_up_requires_approval", "sign_up_block", "no_access"])
+                        ),
+                        name="accounts_ip_block_severity",
+                    )
+                ],
+            },
+        ),
+        migrations.AddConstraint(
+            model_name="invite",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("max_uses", None), ("uses__lte", models.F("max_uses")), _connector="OR"),
+                name="accounts_invite_uses",
+            ),
+        ),
+        migrations.RunSQL(RETIRE_USERNAMES, migrations.RunSQL.noop),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

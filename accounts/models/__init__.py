@@ -9,9 +9,18 @@ from accounts.models.device import Device, EncryptedMessage, OneTimeKey
 from accounts.models.domain import Domain
 from accounts.models.featured_tag import FeaturedTag
 from accounts.models.follow import Follow, FollowRequest
+from accounts.models.invite import Invite
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.private import AccountNote, Endorsement
 from accounts.models.severance import Severance, SeveredAccount, SeveredFollow
+from accounts.models.sign_up_gate import (
+    CanonicalEmailBlock,
+    EmailDomainBlock,
+    IpBlock,
+    RetiredUsername,
+    Severity,
+    UsernameBlock,
+)
 from accounts.models.site_setting import SiteSetting
 from accounts.models.suggestion import DismissedSuggestion
 from accounts.models.tag import Tag, TagUse
@@ -28,12 +37,14 @@ __all__ = [
     "Application",
     "AuditEntry",
     "Block",
+    "CanonicalEmailBlock",
     "Collection",
     "CollectionItem",
     "CustomEmoji",
     "Device",
     "DismissedSuggestion",
     "Domain",
+    "EmailDomainBlock",
     "EncryptedMessage",
     "Endorsement",
     "FeaturedTag",
@@ -41,18 +52,23 @@ __all__ = [
     "FollowRequest",
     "Grant",
     "IDToken",
+    "Invite",
+    "IpBlock",
     "KeyPair",
     "Mute",
     "OneTimeKey",
     "RefreshToken",
+    "RetiredUsername",
     "RevokedToken",
     "Role",
     "Severance",
     "SeveredAccount",
     "SeveredFollow",
+    "Severity",
     "SiteSetting",
     "Tag",
     "TagUse",
     "User",
+    "UsernameBlock",
     "Visibility",
 ]

@@ -12,6 +12,7 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.account import Account
+from accounts.models.invite import Invite
 from accounts.models.oauth import Application
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
@@ -100,6 +101,11 @@ class User(AbstractBaseUser):
     locale = models.TextField(null=True)
     time_zone = models.TextField(null=True)
     approved = models.BooleanField(default=True)
+    # When the account could be used for the first time: confirmed and approved.
+    activated_at = models.DateTimeField(null=True)
+    # That somebody is old enough is kept, their date of birth is not.
+    age_verified_at = models.DateTimeField(null=True)
+    invite = models.ForeignKey(Invite, null=True, on_delete=models.SET_NULL, related_name="users")
     disabled_at = models.DateTimeField(null=True)
     sign_up_reason = models.TextField(default="")
     sign_up_ip = models.GenericIPAddressField(null=True)

@@ -78,13 +78,21 @@ class SignUpForm(forms.Form):
         widget=forms.Textarea({"rows": 3}),
         help_text=_("A moderator will read this."),
     )
+    # Text: the service reads it, as it does a client's.
+    date_of_birth = forms.CharField(
+        label=_("Date of birth"),
+        help_text=_("We check how old you are and do not keep the date."),
+        widget=forms.DateInput({"type": "date", "autocomplete": "bday"}),
+    )
     agreement = forms.BooleanField(label=_("I agree to the rules of this server"))
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, invited: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["password"].widget.attrs["minlength"] = PASSWORD_MINIMUM
-        if settings.REGISTRATIONS != "approval":
+        if settings.REGISTRATIONS != "approval" or invited:
             del self.fields["reason"]
+        if not settings.MINIMUM_AGE:
+            del self.fields["date_of_birth"]
 
     def try_save(self, request: HttpRequest) -> tuple[User, None]:
         """Make the account. Raises Invalid with `details`, or Forbidden."""

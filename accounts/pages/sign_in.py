@@ -8,12 +8,21 @@ from allauth.account.views import LoginView, PasswordResetView, SignupView
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
+from accounts.adapters import invite_code
 from accounts.pages.forms import ForgottenPasswordForm, SignUpForm
+from accounts.queries.sign_up import find_invite, find_usable_invite, is_usable
 from accounts.services.mails import request_password_reset
 from social.api import gate, limits
 from social.api.addresses import client_ip, rate_key
-from social.kernel.errors import Invalid
+from social.api.responses import error, reply
+from social.kernel import links
+from social.kernel.errors import Invalid, NotFound
+from social.pages.frame import with_query
 
 
 class SignInView(LoginView):
@@ -30,14 +39,42 @@ class SignUpView(SignupView):
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
 
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Who is invited need not say why they want to join."""
+        return {**super().get_form_kwargs(), "invited": self._invited}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """What the page shows."""
+        return {**super().get_context_data(**kwargs), "invited": self._invited}
+
+    @cached_property
+    def _invited(self) -> bool:
+        return find_usable_invite(invite_code(self.request)) is not None
+
     def form_valid(self, form: SignUpForm) -> HttpResponse:
         """Make the account and go on, or show what the service found wrong."""
         try:
             response: HttpResponse = super().form_valid(form)
-        except Invalid as error:
-            form.add_details(error)
+        except Invalid as refusal:
+            form.add_details(refusal)
             response = self.form_invalid(form)
         return response
+
+
+@require_safe
+def invitation(request: HttpRequest, code: str) -> HttpResponse:
+    """`/invite/<code>`: the page to sign up by an invitation; for programs, what they need for it (contract, endpoints).
+
+    For them 401 says that a code cannot be used any more. Raises NotFound for an unknown one.
+    """
+    invite = find_invite(code)
+    if invite is None:
+        raise NotFound
+    if "application/json" in request.headers.get("Accept", ""):
+        if not is_usable(invite):
+            return error(_("This invitation cannot be used any more"), status=401)
+        return reply({"invite_code": invite.code, "instance_api_url": links.web_url("/api/v2/instance")})
+    return redirect(with_query(reverse("account_signup"), invite_code=invite.code))
 
 
 class ForgottenPasswordView(PasswordResetView):

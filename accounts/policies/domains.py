@@ -19,9 +19,3 @@ def public_domain(domain: str) -> str | None:
     """The domain as it is kept, or None: no name of two labels or more, an IP address, or with a port."""
     name = normalise_domain(domain)
     return name if name and "." in name and ":" not in name and not is_address_literal(name) else None
-
-
-def is_unreachable(domain: str) -> bool:
-    """Whether no mail can ever arrive there, which shows in the name: one label, or `.invalid` (RFC 6761, 6.4)."""
-    name = domain.removesuffix(".").lower()
-    return "." not in name or name.endswith(".invalid")

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
-from accounts.policies.domains import is_address_literal, is_unreachable
+from accounts.policies.domains import is_address_literal
 from social.kernel.errors import FieldError
 from social.kernel.text.names import normalise_domain
 
@@ -42,6 +42,8 @@ class SignUpDraft:
     locale: str | None = None
     reason: str = ""
     time_zone: str | None = None
+    date_of_birth: str = ""
+    invite_code: str = ""
     ip: str | None = None
 
 
@@ -70,15 +72,14 @@ def email_errors(email: str) -> list[FieldError]:
     if len(email) > EMAIL_LIMIT:
         message = _("is too long (maximum is %(limit)d characters)") % {"limit": EMAIL_LIMIT}
         return [FieldError("email", "ERR_TOO_LONG", message)]
+    local, _at, domain = email.rpartition("@")
     try:
-        validate_email(email)
+        # Whether a domain can be one is asked below: names of one label are, on an intranet.
+        validate_email(f"{local}@example.com")
     except ValidationError:
         return [FieldError("email", "ERR_INVALID", _("is invalid"))]
-    domain = email.rpartition("@")[2]
-    if is_address_literal(domain) or normalise_domain(domain) is None:
+    if ":" in domain or is_address_literal(domain) or normalise_domain(domain) is None:
         return [FieldError("email", "ERR_INVALID", _("is invalid"))]
-    if is_unreachable(domain):
-        return [FieldError("email", "ERR_UNREACHABLE", _("does not seem to exist"))]
     return []
 
 
@@ -100,7 +101,9 @@ def taken(field: str) -> FieldError:
     return FieldError(field, "ERR_TAKEN", _("has already been taken"))
 
 
-_ORDER = {name: place for place, name in enumerate(("email", "password", "username", "agreement", "reason"))}
+_ORDER = {
+    name: place for place, name in enumerate(("email", "password", "username", "agreement", "reason", "date_of_birth"))
+}
 
 
 def in_order(errors: Iterable[FieldError]) -> list[FieldError]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.events import ConfirmationRequested
 from accounts.models import User
 from accounts.policies.sign_up import email_errors, taken
-from accounts.queries.sign_up import email_in_use
+from accounts.queries.sign_up import load_email_findings
 from accounts.services.mails import Letter, send_all
 from social.api import gate
 from social.api.limits import limited, refuse_exceeded
@@ -63,8 +63,8 @@ def _replace(address: EmailAddress, email: str) -> None:
     if email == address.email:
         return
     errors = email_errors(email)
-    if not errors and email_in_use(email):
-        errors = [taken("email")]
+    if not errors:
+        errors = load_email_findings(email).errors()
     if errors:
         raise Invalid.of(errors)
     user = address.user

@@ -12,23 +12,16 @@ from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import AccountCreated, ConfirmationRequested
-from accounts.models import Account, AccountStat, Application, User
-from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order, taken
-from accounts.queries.sign_up import email_in_use, username_in_use
-from social.kernel import links
-from social.kernel.errors import FieldError, Forbidden, Invalid
+from accounts.events import AccountCreated, ConfirmationRequested, UserActivated
+from accounts.models import Account, AccountStat, Application, Invite, User
+from accounts.models.user import Permission
+from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order
+from accounts.policies.sign_up_gates import Findings, Gate, age_errors
+from accounts.queries.sign_up import find_usable_invite, load_findings
+from accounts.services.invites import use_invite
+from social.kernel import clock, links
+from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
-
-
-def _taken(draft: SignUpDraft, faulty: Collection[str] = ()) -> list[FieldError]:
-    """What somebody else has already; not asked of the fields that are `faulty` in themselves."""
-    errors = []
-    if "username" not in faulty and username_in_use(draft.username):
-        errors.append(taken("username"))
-    if "email" not in faulty and email_in_use(draft.email):
-        errors.append(taken("email"))
-    return errors
 
 
 def sign_up(
@@ -41,26 +34,40 @@ def sign_up(
     """Create account, user and e-mail address in one transaction; announces AccountCreated.
 
     `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
-    they also pass closed registrations and may take reserved names and addresses on `localhost`. Raises Forbidden when
-    registrations are closed and Invalid with `details` (contract, parameters section 2).
+    they also pass closed registrations and blocks, and may take reserved names. A usable invitation opens closed
+    registrations; who comes by it waits for approval unless registrations are open or whoever invited them may let
+    people in. Raises Forbidden when registrations are closed or the network is blocked, and Invalid with `details`
+    (contract, parameters section 2, behaviours section 6).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
     by_operator = confirmed is not None or approved is not None
-    if settings.REGISTRATIONS == "closed" and not by_operator:
+    invite = find_usable_invite(draft.invite_code) if not by_operator else None
+    if settings.REGISTRATIONS == "closed" and not by_operator and invite is None:
         raise Forbidden(_("This action is not allowed"))
-    approval = settings.REGISTRATIONS == "approval" and not by_operator
-    errors = draft_errors(draft, reason_required=approval)
+    errors = draft_errors(
+        draft, reason_required=settings.REGISTRATIONS == "approval" and not by_operator and not invite
+    )
     if by_operator:
-        # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger. And
-        # mail may well arrive at a `localhost` that is the operator's own.
-        errors = [error for error in errors if error.code not in ("ERR_RESERVED", "ERR_UNREACHABLE")]
-    errors += _taken(draft, {error.field for error in errors})
+        # Reserved names are those a stranger could pretend to be the server with; its operator is no stranger.
+        errors = [error for error in errors if error.code != "ERR_RESERVED"]
+    elif settings.MINIMUM_AGE:
+        today = clock.now().date()
+        errors += age_errors(draft.date_of_birth, minimum=settings.MINIMUM_AGE, today=today)
+    faulty = {error.field for error in errors}
+    findings = _findings(draft, faulty)
+    if findings.network is Gate.CLOSED and not by_operator:
+        raise Forbidden(_("Forbidden"))
+    errors += findings.errors(faulty=faulty, by_operator=by_operator)
     if errors:
         raise Invalid.of(in_order(errors), details=True)
+    if approved is None:
+        let_in = settings.REGISTRATIONS == "open" or (invite is not None and _lets_in(invite))
+        approved = by_operator or (let_in and not findings.needs_approval)
     verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
     # Hashing takes tens of milliseconds: outside the transaction.
     password = make_password(draft.password)
+    now = clock.now()
     locales = {code for code, _name in settings.LANGUAGES}
     try:
         with transaction.atomic():
@@ -72,19 +79,40 @@ def sign_up(
                 password=password,
                 locale=draft.locale if draft.locale in locales else None,
                 time_zone=draft.time_zone if draft.time_zone in zoneinfo.available_timezones() else None,
-                approved=approved if approved is not None else not approval,
+                approved=approved,
+                activated_at=now if approved and verified else None,
+                age_verified_at=now if settings.MINIMUM_AGE and not by_operator else None,
+                invite=invite,
                 sign_up_reason=draft.reason,
                 sign_up_ip=draft.ip,
                 created_by_application=application,
             )
             EmailAddress.objects.create(user=user, email=draft.email, primary=True, verified=verified)
+            if invite is not None:
+                use_invite(invite=invite)
             publish(AccountCreated(account_id=account.id))
+            if user.activated_at is not None:
+                publish(UserActivated(user_id=user.id, invited=invite is not None))
             if not verified:
                 publish(ConfirmationRequested(user_id=user.id))
     except IntegrityError:
         # Two sign-ups for one name at the same moment: the unique index decided, the other one is told.
-        errors = _taken(draft)
+        errors = _findings(draft).errors()
         if not errors:
             raise
         raise Invalid.of(in_order(errors), details=True) from None
     return user
+
+
+def _findings(draft: SignUpDraft, faulty: Collection[str] = ()) -> Findings:
+    """What the tables say; of fields that are `faulty` nothing, so that no statement is given what it cannot take."""
+    return load_findings(
+        username="" if "username" in faulty else draft.username,
+        email="" if "email" in faulty else draft.email,
+        address=draft.ip,
+    )
+
+
+def _lets_in(invite: Invite) -> bool:
+    """Whether an invitation stands for the approval: the operator's, or of somebody whose role says so."""
+    return invite.inviter is None or invite.inviter.role.can(Permission.INVITE_BYPASS_APPROVAL)

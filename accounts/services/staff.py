@@ -18,6 +18,7 @@ from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.sign_up import password_errors
 from accounts.policies.staff import Staff, require
+from accounts.services.activation import activate_if_ready
 from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.sessions import announce_state, change_password, end_sessions
@@ -56,6 +57,7 @@ def approve(*, by: Staff, user: User) -> None:
         _update(user, approved=True)
         if not locked.approved:
             publish(UserApproved(user_id=user.pk))
+        activate_if_ready(user_id=user.pk)
 
 
 def confirm(*, by: Staff, user: User) -> None:
@@ -63,6 +65,7 @@ def confirm(*, by: Staff, user: User) -> None:
     with _acting(by, user, "confirm"):
         EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"primary": True, "verified": True})
         _update(user)
+        activate_if_ready(user_id=user.pk)
 
 
 def disable(*, by: Staff, user: User) -> None:

@@ -54,6 +54,8 @@ class SignUpForm:
     locale: str | None = None
     reason: str = ""
     time_zone: str | None = None
+    date_of_birth: str = ""
+    invite_code: str = ""
 
 
 class SignUpInput(Input[SignUpForm]):
@@ -67,6 +69,8 @@ class SignUpInput(Input[SignUpForm]):
     locale = ClientString()
     reason = ClientString()
     time_zone = ClientString()
+    date_of_birth = ClientString()
+    invite_code = ClientString(strip=True)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ class InstanceSerializer(EntitySerializer):
                 "message": None
                 if settings.REGISTRATIONS != "closed"
                 else f"<p>{escape(_('This server does not accept new people at the moment.'))}</p>",
-                "min_age": None,
+                "min_age": settings.MINIMUM_AGE or None,
                 "url": None,
             },
             "api_versions": {"mastodon": settings.API_VERSION},

@@ -26,6 +26,7 @@ STREAMING_PORT = env.STREAMING_PORT
 STREAMING_URL = env.STREAMING_URL
 REGISTRATIONS = env.REGISTRATIONS
 CONFIRM_EMAIL = env.CONFIRM_EMAIL
+MINIMUM_AGE = env.MINIMUM_AGE
 RATE_LIMITS = env.RATE_LIMITS
 FEDERATION_LOOPBACK = env.FEDERATION_LOOPBACK
 TRUSTED_PROXIES = env.TRUSTED_PROXIES
@@ -80,6 +81,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "social.runtime.metrics.MetricsMiddleware",
     "social.api.middleware.RequestMiddleware",
+    "social.api.refused_networks.RefusedNetworksMiddleware",
     "social.api.cors.CorsMiddleware",
     "social.api.middleware.LanguageMiddleware",
     # What stands between the two ends is for pages: SESSIONLESS_PATHS go past it.

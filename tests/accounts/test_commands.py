@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import User
+from accounts.models import Invite, User
 from tests.factories.accounts import make_user
 from tests.support.client import Api
 
@@ -167,3 +167,57 @@ def test_pending_and_unconfirmed_people_are_let_in() -> None:
 def test_an_unknown_account_is_named() -> None:
     with pytest.raises(CommandError, match="@nobody"):
         run("modify_account", "nobody", "--disable")
+
+
+def said(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_an_invitation_is_made_with_its_link() -> None:
+    make_user("ada")
+    made = run("create_invite", "--inviter", "@ada", "--max-uses", "2", "--days", "3", "--autofollow")
+    invite = Invite.objects.get()
+    assert made == {"code": invite.code, "url": f"http://social.localhost/invite/{invite.code}"}
+    assert (invite.max_uses, invite.autofollow, invite.inviter) == (2, True, User.objects.get())
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--inviter", "nobody"), ("--max-uses", "0"), ("--days", "0"), ("--days", "9" * 12), ("--autofollow",)]
+)
+def test_a_wrong_invitation_is_one_line(wrong: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError):
+        run("create_invite", *wrong)
+
+
+def test_who_waits_is_listed_and_let_in() -> None:
+    for name in ("ada", "bob", "cat"):
+        User.objects.filter(pk=make_user(name).pk).update(approved=False, sign_up_reason=f"I am {name}")
+    assert "@bob <bob@example.com> 'I am bob'" in said("approve_account")
+    said("approve_account", "--all", "--dry-run")
+    assert User.objects.filter(approved=True).count() == 0
+    said("approve_account", "ada")
+    assert [user.account.username for user in User.objects.filter(approved=True)] == ["ada"]
+    assert said("approve_account", "--all") == "1/2 @bob\n2/2 @cat\n"
+    assert not User.objects.filter(approved=False).exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("email_domain", "Example.com", "EmailDomainBlock example.com"),
+        ("email", "Ada@example.com", "CanonicalEmailBlock "),
+        ("network", "192.0.2.7/24", "IpBlock 192.0.2.0/24"),
+        ("username", "spam", "UsernameBlock spam"),
+    ],
+)
+def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str, shown: str) -> None:
+    said("block_sign_ups", kind, value)
+    assert said("block_sign_ups").startswith(shown)
+    with pytest.raises(CommandError, match="already been taken"):
+        said("block_sign_ups", kind, value)
+    said("block_sign_ups", kind, value, "--remove")
+    assert said("block_sign_ups") == ""
+    with pytest.raises(CommandError, match="no such block"):
+        said("block_sign_ups", kind, value, "--remove")

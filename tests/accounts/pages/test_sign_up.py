@@ -10,11 +10,14 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested
-from accounts.models import AccessToken, User
+from accounts.models import AccessToken, Invite, Severity, User
 from accounts.policies.staff import OPERATOR
 from accounts.services import staff
 from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
+from accounts.services.invites import create_invite
+from accounts.services.sign_up_blocks import block_email_domain, block_network
 from accounts.services.tokens import issue_token
+from social.kernel import clock
 from social.kernel.errors import RateLimited, Unavailable
 from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import make_application, make_user
@@ -251,3 +254,41 @@ def test_a_dead_mail_server_leaves_the_mail_to_the_outbox(settings: Any) -> None
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     with pytest.raises(Unavailable):
         send_confirmation_mails([ConfirmationRequested(user_id=make_user(confirmed=False).pk)])
+
+
+def test_an_invitation_leads_to_the_form_where_registrations_are_closed(client: Client, settings: Any) -> None:
+    settings.REGISTRATIONS = "closed"
+    invite = create_invite(by=OPERATOR, max_uses=1)
+    page = client.get(f"/invite/{invite.code}", follow=True)
+    assert "You have been invited" in page.content.decode()
+    url = page.redirect_chain[-1][0]
+    assert client.post(url, FORM).status_code == 302
+    assert User.objects.get().invite == invite
+    assert "does not take new people" in Client().get(url).content.decode()
+    assert client.get("/invite/unknown").status_code == 404
+
+
+def test_a_program_learns_what_an_invitation_is_for(client: Client) -> None:
+    invite = create_invite(by=OPERATOR, max_uses=1)
+    answer = client.get(f"/invite/{invite.code}", headers={"Accept": "application/json"})
+    assert answer.json() == {"invite_code": invite.code, "instance_api_url": "http://social.localhost/api/v2/instance"}
+    Invite.objects.update(uses=1)
+    answer = client.get(f"/invite/{invite.code}", headers={"Accept": "application/json"})
+    assert (answer.status_code, list(answer.json())) == (401, ["error"])
+
+
+def test_where_there_is_a_minimum_age_the_page_asks_for_the_date_of_birth(client: Client, settings: Any) -> None:
+    assert "date_of_birth" not in client.get("/auth/sign_up").content.decode()
+    settings.MINIMUM_AGE = 16
+    assert 'type="date"' in client.get("/auth/sign_up").content.decode()
+    young = client.post("/auth/sign_up", {**FORM, "date_of_birth": f"{clock.now().year - 10}-01-01"})
+    assert "Is below the age limit" in young.content.decode()
+    assert client.post("/auth/sign_up", {**FORM, "date_of_birth": "1990-12-31"}).status_code == 302
+
+
+def test_the_page_obeys_the_same_blocks_as_the_interface(client: Client) -> None:
+    block_email_domain(by=OPERATOR, domain="example.com")
+    assert "disallowed e-mail provider" in client.post("/auth/sign_up", FORM).content.decode()
+    block_network(by=OPERATOR, network="127.0.0.1", severity=Severity.SIGN_UP_BLOCK)
+    assert client.post("/auth/sign_up", {**FORM, "email": "grace@example.org"}).status_code == 403
+    assert not User.objects.exists()

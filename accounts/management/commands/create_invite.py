@@ -1,0 +1,54 @@
+"""`manage.py create_invite`: makes an invitation and prints its link."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from accounts.policies.staff import OPERATOR
+from accounts.services.invites import create_invite
+from social.kernel import links
+from social.kernel.errors import KernelError
+
+
+class Command(BaseCommand):
+    """Whoever comes by an operator's invitation needs no approval."""
+
+    help = "Make an invitation; prints its code and link as JSON."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--inviter", metavar="USERNAME", help="in whose name; their role decides about approval")
+        parser.add_argument("--max-uses", type=int, help="how many people may use it; any number by default")
+        parser.add_argument("--days", type=int, help="how long it can be used; for ever by default")
+        parser.add_argument("--autofollow", action="store_true", help="who comes by it follows the inviter")
+        parser.add_argument("--comment", default="")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        inviter = None
+        if options["inviter"]:
+            username = options["inviter"].removeprefix("@")
+            inviter = User.objects.filter(account__username__iexact=username, account__domain=None).first()
+            if inviter is None:
+                raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
+        try:
+            invite = create_invite(
+                by=OPERATOR,
+                inviter=inviter,
+                max_uses=options["max_uses"],
+                expires_in=timedelta(days=options["days"]) if options["days"] is not None else None,
+                autofollow=options["autofollow"],
+                comment=options["comment"],
+            )
+        except OverflowError:
+            raise CommandError(_("That is longer than a calendar goes.")) from None
+        except KernelError as error:
+            raise CommandError(error.message) from None
+        link = links.web_url(reverse("invitation", args=[invite.code]))
+        self.stdout.write(json.dumps({"code": invite.code, "url": link}))

@@ -1,0 +1,44 @@
+"""Announces the moment from which an account can be used, and does what was promised for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from allauth.account.models import EmailAddress
+from django.db import transaction
+
+from accounts.events import UserActivated
+from accounts.models import User
+from accounts.services.following import FollowWish, follow_account
+from social.kernel import clock
+from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.events import publish
+
+
+def activate_if_ready(*, user_id: int) -> None:
+    """Announce UserActivated, once, when the user's address is confirmed and staff have let them in.
+
+    Call it after either has been written, in the same transaction or a later one.
+    """
+    with transaction.atomic():
+        # Confirmed and approved at the same moment: whoever gets the row second sees what the first has written.
+        user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
+        if user.activated_at is not None or not user.approved:
+            return
+        if EmailAddress.objects.filter(user=user, primary=True, verified=True).exists():
+            User.objects.filter(pk=user_id).update(activated_at=clock.now())
+            publish(UserActivated(user_id=user_id, invited=user.invite_id is not None))
+
+
+def follow_inviters(events: Sequence[UserActivated]) -> None:
+    """The reaction to UserActivated: who came by an invitation that says so follows whoever invited them."""
+    invited = User.objects.select_related("account", "invite__inviter__account").filter(
+        pk__one_of={event.user_id for event in events}, invite__autofollow=True
+    )
+    for user in invited.order_by("pk"):
+        if user.invite is None or user.invite.inviter is None:
+            continue
+        try:
+            follow_account(account=user.account, target=user.invite.inviter.account, wish=FollowWish())
+        except (Forbidden, Invalid, NotFound):
+            continue  # blocked, suspended or gone since then

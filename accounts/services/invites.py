@@ -1,0 +1,70 @@
+"""Makes invitations and counts who comes by them."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from accounts.models import Invite, User
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.sign_up import usable_invites
+from accounts.services.audit import record
+from social.kernel import clock
+from social.kernel.errors import FieldError, Forbidden, Invalid
+
+# Without what is misread when somebody types it: 0 and O, 1, l and I.
+_LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LENGTH: Final = 12
+COMMENT_LIMIT: Final = 420
+
+
+def create_invite(
+    *,
+    by: Staff,
+    inviter: User | None = None,
+    max_uses: int | None = None,
+    expires_in: timedelta | None = None,
+    autofollow: bool = False,
+    comment: str = "",
+) -> Invite:
+    """An invitation with a code of its own; with `autofollow` who comes by it follows the inviter.
+
+    Raises Forbidden for who may not invite, Invalid for no uses at all, an end in the past, a comment of more than
+    COMMENT_LIMIT characters, or `autofollow` without an inviter.
+    """
+    require(by, Permission.INVITE_USERS)
+    errors = []
+    if max_uses is not None and not 1 <= max_uses < 2**31:
+        errors.append(FieldError("max_uses", "ERR_INVALID", _("is invalid")))
+    if expires_in is not None and expires_in <= timedelta():
+        errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
+    if len(comment) > COMMENT_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": COMMENT_LIMIT}
+        errors.append(FieldError("comment", "ERR_TOO_LONG", message))
+    if autofollow and inviter is None:
+        errors.append(FieldError("autofollow", "ERR_INVALID", _("is invalid")))
+    if errors:
+        raise Invalid.of(errors)
+    with transaction.atomic():
+        invite = Invite.objects.create(
+            code="".join(secrets.choice(_LETTERS) for _place in range(_LENGTH)),
+            inviter=inviter,
+            max_uses=max_uses,
+            expires_at=clock.now() + expires_in if expires_in is not None else None,
+            autofollow=autofollow,
+            comment=comment,
+        )
+        record(by=by, action="create", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+    return invite
+
+
+def use_invite(*, invite: Invite) -> None:
+    """Count one use, in the transaction of the sign-up. Raises Forbidden if somebody else had the last one."""
+    if not usable_invites().filter(pk=invite.pk).update(uses=F("uses") + 1):
+        raise Forbidden

@@ -1,0 +1,80 @@
+"""Knows from which networks nothing is answered, and whom to ask for them (contract, behaviours section 4 "IP block").
+
+Each process asks again after SECONDS; looking an address up costs a comparison of the clock and, where there are such
+networks, a look into a cache.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import time
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
+from social.api.addresses import client_ip
+from social.api.responses import error
+
+logger = logging.getLogger("social.api")
+SECONDS: float = 5.0
+_NEVER: Final = float("-inf")
+
+
+class _State:
+    load: Callable[[], Iterable[str]] = staticmethod(lambda: ())
+    loaded_at: float = _NEVER
+    networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = ()
+
+
+def plug_in(load: Callable[[], Iterable[str]]) -> None:
+    """Ask `load` for the networks, as CIDR, from now on."""
+    _State.load = staticmethod(load)
+    forget()
+
+
+def forget() -> None:
+    """Ask again at the next request of this process."""
+    _State.loaded_at = _NEVER
+
+
+def is_refused(address: str) -> bool:
+    """Whether an address, in its canonical form, is in one of the networks. While the database is away the last answer
+    counts.
+    """
+    now = time.monotonic()
+    if now - _State.loaded_at > SECONDS:
+        _State.loaded_at = now
+        _load()
+    return bool(_State.networks) and _in_one(address, _State.networks)
+
+
+def _load() -> None:
+    try:
+        _State.networks = tuple(ipaddress.ip_network(network) for network in _State.load())
+    except DatabaseError as problem:
+        logger.warning("Blocked networks could not be read (%s)", type(problem).__name__)
+
+
+@lru_cache(maxsize=4096)
+def _in_one(address: str, networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]) -> bool:
+    parsed = ipaddress.ip_address(address)
+    return any(parsed in network for network in networks)
+
+
+class RefusedNetworksMiddleware:
+    """Answers 403 to everything that comes from a refused network. Stands behind RequestMiddleware."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Serve or refuse the request."""
+        if is_refused(client_ip(request)):
+            return error(_("Forbidden"), status=403)
+        return self.get_response(request)
