@@ -1534,16 +1534,6 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                 ("expires_at", models.DateTimeField(null=True)),
             ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("severity__in", ["sign_up_requires_approval", "sign_up_block", "no_access"])
-                        ),
-                        name="accounts_ip_block_severity",
-                    )
-                ],
-            },
         ),
         migrations.AddConstraint(
             model_name="invite",

@@ -58,11 +58,6 @@ class IpBlock(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     expires_at = models.DateTimeField(null=True)
 
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=models.Q(severity__in=Severity.values), name="accounts_ip_block_severity"),
-        ]
-
     def __str__(self) -> str:
         return self.network
 
