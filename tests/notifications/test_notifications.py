@@ -246,6 +246,17 @@ def test_nobody_reads_or_dismisses_somebody_elses(alice: Person, bob: Person) ->
     assert len(alice.told()) == 1
 
 
+def test_a_notification_of_a_post_one_may_no_longer_read_is_not_shown(alice: Person, bob: Person) -> None:
+    alice.do(f"accounts/{bob.id}/follow", {"notify": True})
+    bob.post("for everybody")
+    bob.post("for followers", visibility="private")
+    private, public = alice.told()
+    alice.do(f"accounts/{bob.id}/unfollow")
+    assert [item["id"] for item in alice.told()] == [public["id"]]
+    assert alice.api.get(f"/api/v1/notifications/{private['id']}").status_code == 404
+    assert Notification.objects.filter(id=private["id"]).exists(), "it is hidden when it is read, not removed"
+
+
 def test_pages_lead_to_each_notification_once(alice: Person, bob: Person) -> None:
     for number in range(5):
         bob.post(f"{number} @alice")

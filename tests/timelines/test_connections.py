@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
-from accounts.models import AccessToken, Block, User
+from accounts.models import AccessToken, AccountDomainBlock, Block, Mute, User
 from social.api.identities import Identity, find_in_database
 from social.kernel import clock, redis, streams
 from tests.timelines.conftest import Person
@@ -156,6 +158,39 @@ async def test_blocks_are_heard_by_every_stream_of_the_viewer_and_read_once(
         client.connection.leave()
     await post(4, account_id)
     assert all(client.written.empty() for client in clients)
+
+
+async def test_a_mute_that_ends_while_a_stream_is_open_hides_nothing_from_then_on(
+    switchboard: Switchboard, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account_id = int(identity.account_id or 0)
+    end = clock.now() + timedelta(hours=1)
+    await in_thread(Mute.objects.create, account_id=account_id, target_id=author.id, expires_at=end)
+    client = Client(switchboard, identity)
+    assert await client.open()
+    await client.connection.subscribe("public:local")
+    await _post(1, Facts(author.id))
+    await _post(2, Facts(account_id))
+    assert (await client.next()).payload == b'{"id":"2"}'
+    monkeypatch.setattr(connections, "clock", SimpleNamespace(now=lambda: end))
+    await _post(3, Facts(author.id))
+    assert (await client.next()).payload == b'{"id":"3"}'
+
+
+async def test_posts_of_a_blocked_server_come_on_no_public_stream(switchboard: Switchboard, identity: Identity) -> None:
+    account_id = int(identity.account_id or 0)
+    await in_thread(AccountDomainBlock.objects.create, account_id=account_id, domain="blocked.example")
+    client = Client(switchboard, identity)
+    assert await client.open()
+    await client.connection.subscribe("public:local")
+    await _post(1, Facts(1, domain="blocked.example"))
+    await _post(2, Facts(2, domain="other.example"))
+    assert (await client.next()).payload == b'{"id":"2"}'
+
+
+async def _post(number: int, facts: Facts) -> None:
+    message = status_event(Event.UPDATE, b'{"id":"%d"}' % number, facts=facts)
+    await in_thread(streams.publish, channels.PUBLIC_LOCAL, message.encode())
 
 
 async def test_a_connection_that_leaves_leaves_nothing_behind(switchboard: Switchboard, identity: Identity) -> None:

@@ -9,10 +9,12 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.models import AccountStat, Follow, FollowRequest, User
+from accounts.policies.following import FOLLOW_LIMIT
 from accounts.services import follow_requests, profiles
 from accounts.services.following import FollowWish, follow_account, pair_name, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
 from social.kernel import clock
+from social.kernel.errors import Invalid
 from social.kernel.locks import lock
 from tests.factories.accounts import make_account, make_many_remote, make_user
 from tests.support.work import work
@@ -96,6 +98,19 @@ def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
             call.result(10)
     assert Follow.objects.count() == 1
     assert AccountStat.objects.get(account=target).followers_count == 1
+
+
+def test_one_follows_at_most_7500_people_or_a_tenth_more_than_one_has_followers() -> None:
+    account, target = make_account(), make_account()
+    stat = AccountStat.objects.filter(account=account)
+    for following, followers in ((FOLLOW_LIMIT, 0), (11_000, 10_000)):
+        stat.update(following_count=following, followers_count=followers)
+        with pytest.raises(Invalid, match="more than"):
+            follow_account(account=account, target=target, wish=FollowWish())
+    assert not Follow.objects.exists()
+    stat.update(following_count=10_999)
+    follow_account(account=account, target=target, wish=FollowWish())
+    assert Follow.objects.count() == 1
 
 
 def test_many_requests_are_accepted_in_steps_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
