@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Account, Follow
+from accounts.models import Account, Block, Follow
+from accounts.services.blocking import block_account, block_domain
 from federation.documents.reading import Rejected, parse
 from federation.documents.received_actors import read_actor
 from federation.documents.received_notes import read_note
@@ -17,7 +18,8 @@ from federation.remote.actors import fetch_actor
 from federation.remote.fetching import fetch_document
 from social.kernel.errors import KernelError
 from statuses.models import Status
-from tests.factories.statuses import follow, make_status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import counts, follow, make_status
 from tests.federation.elsewhere import Elsewhere, Someone, post
 from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.work import work
@@ -88,6 +90,29 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, 
     assert not Follow.objects.filter(target=alice).exists()
 
 
+def test_nobody_undoes_what_another_has_done(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    """Nor is one's own follow or block ended by the id of somebody else's."""
+    mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
+    status = make_status(alice)
+    uri = f"http://social.localhost/users/alice/statuses/{status.id}"
+    done = [
+        zoe.activity("Follow", alice.uri),
+        zoe.activity("Like", uri),
+        zoe.activity("Announce", uri, to=[PUBLIC]),
+        zoe.activity("Block", bob.uri),
+    ]
+    for activity in done:
+        assert deal(zoe, activity) == "done"
+    for kind, target in (("Follow", alice), ("Block", bob)):
+        assert deal(mallory, mallory.activity(kind, target.uri)) == "done"
+    for activity in done:
+        deal(mallory, mallory.activity("Undo", activity["id"]))
+        deal(mallory, mallory.activity("Undo", activity))
+    deal(mallory, mallory.activity("Undo", {"id": done[2]["id"], "type": "Announce", "object": uri}))
+    assert counts(status)[1:] == (1, 1)
+    assert (Follow.objects.filter(target=alice).count(), Block.objects.filter(target=bob).count()) == (2, 2)
+
+
 def test_signatures_inside_documents_are_not_believed(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
     """Security row 9: a forwarded post is fetched at its origin, whatever it says of itself."""
     relay = elsewhere.person("relay", key=2)
@@ -136,6 +161,20 @@ def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: So
     assert deal(zoe, zoe.activity("Announce", uri, to=[PUBLIC])).startswith("rejected")
     deal(zoe, zoe.activity("Create", zoe.note(inReplyTo=uri, to=[alice.uri])))
     assert Status.objects.get(local=False).in_reply_to_id is None
+
+
+@pytest.mark.parametrize("whom", ["the account", "its server"])
+def test_who_is_blocked_by_an_author_cannot_like_or_boost(zoe: Someone, alice: Account, whom: str) -> None:
+    """Security row 19; the post is public: nothing but the block forbids it."""
+    uri = f"http://social.localhost/users/alice/statuses/{make_status(alice).id}"
+    account = fetch_actor(zoe.uri)
+    if whom == "the account":
+        block_account(account=alice, target=account)
+    else:
+        block_domain(account=alice, domain=str(account.domain))
+    for kind in ("Like", "Announce"):
+        assert deal(zoe, zoe.activity(kind, uri, to=[PUBLIC])).startswith("rejected"), kind
+    assert not Status.objects.filter(account=account).exists()
 
 
 def test_a_circle_of_answers_ends(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:

@@ -386,6 +386,14 @@ class TestPosts:
             assert counts(status)[1] == 0
         assert not Status.objects.filter(reblog_of__isnull=False).exists()
 
+    @pytest.mark.parametrize("kind", ["Like", "Announce"])
+    def test_what_was_undone_before_it_came_is_refused(self, zoe: Someone, alice: Account, kind: str) -> None:
+        status = make_status(alice)
+        activity = zoe.activity(kind, f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
+        deal(zoe, zoe.activity("Undo", activity["id"]))
+        assert deal(zoe, activity) == "rejected: it was deleted"
+        assert counts(status) == (0, 0, 0)
+
     def test_a_boost_by_somebody_followed_fetches_the_post_at_its_origin(
         self, elsewhere: Elsewhere, zoe: Someone, alice: Account
     ) -> None:

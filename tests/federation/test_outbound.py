@@ -282,8 +282,10 @@ class TestDelivering:
         Delivery.objects.update(claimed_until=clock.now() - timedelta(seconds=1))
         again = claim(10)
         (rows,) = again.by_host.values()
-        record(held.token, [Result(rows[0], Verdict.ARRIVED)])
+        for verdict in (Verdict.FAILED, Verdict.ARRIVED):
+            record(held.token, [Result(rows[0], verdict)])
         assert Delivery.objects.count() == 1, "the first holder has nothing to say any more"
+        assert not Host.objects.exists(), "nor of the host"
         record(again.token, [Result(rows[0], Verdict.ARRIVED)])
         assert not Delivery.objects.exists()
 

@@ -90,6 +90,14 @@ def test_a_header_that_cannot_be_read_is_a_bad_request(zoe: Someone, alice: Acco
     assert (answer.status_code, stored()) == (400, 0)
 
 
+def test_a_time_that_is_not_signed_makes_no_old_signature_good(zoe: Someone, alice: Account) -> None:
+    body = json.dumps(follow_of(zoe, alice)).encode()
+    headers = zoe.headers("/inbox", body, at=clock.now() - timedelta(hours=3))
+    later = int((clock.now() + timedelta(hours=1)).timestamp())
+    headers["signature"] += f",expires={later},created={later}"
+    assert (post("/inbox", body, headers).status_code, stored()) == (401, 0)
+
+
 def test_a_body_that_was_changed_on_the_way_is_refused(zoe: Someone, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
@@ -258,8 +266,10 @@ FULL = ("@method", "@target-uri", "content-digest")
         pytest.param(("@method", "@target-uri"), {}, 401, id="the digest is not signed"),
         pytest.param(("@method", "content-digest"), {}, 401, id="the address is not signed"),
         pytest.param(FULL, {"path": "/users/alice/inbox"}, 401, id="for another inbox"),
-        pytest.param(FULL, {"created": timedelta(hours=-3)}, 401, id="stale"),
-        pytest.param(FULL, {"created": timedelta(hours=2)}, 401, id="from the future"),
+        pytest.param(FULL, {"created": -3}, 401, id="stale"),
+        pytest.param(FULL, {"created": 2}, 401, id="from the future"),
+        pytest.param(FULL, {"created": -10, "expires": 1}, 202, id="good for eleven hours"),
+        pytest.param(FULL, {"created": -14, "expires": 1}, 401, id="good for longer than twelve hours"),
         pytest.param(FULL, {"key": pair(2)[0]}, 401, id="another key"),
     ],
 )
@@ -267,9 +277,8 @@ def test_message_signatures_of_rfc_9421_are_judged_alike(
     zoe: Someone, alice: Account, components: tuple[str, ...], options: dict[str, Any], status: int
 ) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
-    if "created" in options:
-        options = options | {"created": clock.now() + options["created"]}
-    headers = rfc9421(zoe, body, components, **options)
+    hours = {name: clock.now() + timedelta(hours=options[name]) for name in ("created", "expires") if name in options}
+    headers = rfc9421(zoe, body, components, **options | hours)
     answer = post("/inbox", body, headers)
     assert (answer.status_code, stored()) == (status, int(status == 202)), answer.content
 

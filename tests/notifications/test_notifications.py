@@ -169,11 +169,15 @@ def test_a_mute_with_notifications_silences_and_without_does_not(alice: Person, 
 def test_a_block_removes_old_notifications_both_ways_and_stops_new_ones(alice: Person, bob: Person) -> None:
     bob.post("one @alice")
     alice.post("two @bob")
-    work()
+    bob.do(f"statuses/{alice.post('of alice')['id']}/favourite")
+    alice.do(f"statuses/{bob.post('of bob')['id']}/favourite")
+    assert (alice.types(), bob.types()) == (["favourite", "mention"], ["favourite", "mention"])
     alice.do(f"accounts/{bob.id}/block")
     bob.post("three @alice")
     assert alice.told() == []
     assert bob.told() == []
+    alice.do(f"accounts/{bob.id}/unblock")
+    assert (alice.told(), bob.told()) == ([], []), "removed for good, not hidden"
 
 
 @pytest.mark.parametrize("how", ["block", "mute"])
