@@ -91,7 +91,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, 
 
 
 def test_nobody_undoes_what_another_has_done(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
-    """Nor is one's own follow or block ended by the id of somebody else's."""
+    """Nor is one's own follow, like or block ended by the id of somebody else's."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"
@@ -103,13 +103,13 @@ def test_nobody_undoes_what_another_has_done(elsewhere: Elsewhere, zoe: Someone,
     ]
     for activity in done:
         assert deal(zoe, activity) == "done"
-    for kind, target in (("Follow", alice), ("Block", bob)):
-        assert deal(mallory, mallory.activity(kind, target.uri)) == "done"
+    for kind, about in (("Follow", alice.uri), ("Like", uri), ("Block", bob.uri)):
+        assert deal(mallory, mallory.activity(kind, about)) == "done"
     for activity in done:
         deal(mallory, mallory.activity("Undo", activity["id"]))
         deal(mallory, mallory.activity("Undo", activity))
     deal(mallory, mallory.activity("Undo", {"id": done[2]["id"], "type": "Announce", "object": uri}))
-    assert counts(status)[1:] == (1, 1)
+    assert counts(status)[1:] == (1, 2)
     assert (Follow.objects.filter(target=alice).count(), Block.objects.filter(target=bob).count()) == (2, 2)
 
 
