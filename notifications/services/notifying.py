@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from accounts.models import Account
 from accounts.policies.relations import Relations
-from accounts.queries.relations import load_relations
+from accounts.queries.relations import load_relations_of
 from notifications.events import NotificationMade
 from notifications.models import Notification, NotificationType
 from notifications.policies.verdicts import Candidate, is_dropped
@@ -56,8 +56,8 @@ def _group_key(note: Note) -> str | None:
 def notify(notes: Sequence[Note]) -> None:
     """Make these notifications, leaving out what the recipient does not want and what was told already.
 
-    Works in the caller's transaction; announces NotificationMade for each new row. Remote recipients are left out:
-    their own server tells them.
+    Works in the caller's transaction; announces NotificationMade for each new row. Remote recipients are left out: their
+    own server tells them. The number of statements does not depend on that of the recipients.
     """
     if not notes:
         return
@@ -67,15 +67,22 @@ def notify(notes: Sequence[Note]) -> None:
             ids=list({number for note in notes for number in (note.recipient_id, note.sender_id)})
         )
     }
-    wanted = []
-    for recipient_id, group in _by_recipient(notes):
-        recipient = people.get(recipient_id)
-        if recipient is None or not recipient.local:
-            continue
-        relations = load_relations(
-            recipient_id, {account for note in group for account in (note.sender_id, *note.involved)}
+    local = [note for note in notes if note.recipient_id in people and people[note.recipient_id].local]
+    relations = load_relations_of(
+        {note.recipient_id for note in local},
+        {account for note in local for account in (note.sender_id, *note.involved)},
+        followable={note.sender_id for note in local},
+    )
+    wanted = [
+        note
+        for note in local
+        if _is_wanted(
+            note,
+            people[note.recipient_id],
+            people.get(note.sender_id),
+            relations.get(note.recipient_id) or Relations(viewer_id=note.recipient_id),
         )
-        wanted += [note for note in group if _is_wanted(note, recipient, people.get(note.sender_id), relations)]
+    ]
     if not wanted:
         return
     with transaction.atomic():
@@ -97,13 +104,6 @@ def _insert(notes: Sequence[Note]) -> list[tuple[int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, [clock.now(), *columns])
         return [(number, account_id) for number, account_id in cursor.fetchall()]
-
-
-def _by_recipient(notes: Iterable[Note]) -> Iterable[tuple[int, list[Note]]]:
-    groups: dict[int, list[Note]] = {}
-    for note in notes:
-        groups.setdefault(note.recipient_id, []).append(note)
-    return groups.items()
 
 
 def _is_wanted(note: Note, recipient: Account, sender: Account | None, relations: Relations) -> bool:

@@ -14,6 +14,7 @@ from notifications.models import Notification
 from notifications.services import telling
 from notifications.services.telling import tell_followed
 from social.kernel import redis
+from statuses.events import StatusPublished
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 from tests.support.work import work
@@ -126,6 +127,20 @@ def test_unfollowing_leaves_what_others_were_told_of_a_request_with_the_same_num
     Follow.objects.update(id=FollowRequest.objects.get().id)
     bob.do(f"accounts/{alice.id}/unfollow")
     assert carol.types() == ["follow_request"]
+
+
+def test_a_post_that_mentions_twenty_costs_as_many_queries_as_one_that_mentions_two(alice: Person) -> None:
+    def cost(count: int) -> int:
+        people = [make_user(f"reader{count}x{number}") for number in range(count)]
+        post = alice.post(" ".join(f"@{user.account.username}" for user in people))
+        event = StatusPublished(status_id=int(post["id"]), account_id=alice.id, local=True, mentions=True)
+        with CaptureQueriesContext(connection) as caught:
+            telling.tell_mentioned([event])
+        assert Notification.objects.filter(status_id=event.status_id).count() == count
+        return len(caught)
+
+    cost(1)  # the first of a connection prepares
+    assert cost(2) == cost(20)
 
 
 def test_a_reaction_that_runs_twice_tells_once(alice: Person, bob: Person) -> None:
