@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.queries.people import find_user
 from accounts.services.confirmations import resend_confirmation
+from social.api import gate
 from social.api.access import any_token
 from social.api.declarations import EMPTY, Endpoint
 from social.api.inputs import ClientString, Input
@@ -51,5 +53,13 @@ class EmailsViewSet(ApiViewSet):
     def check(self, request: Request) -> Any:
         """Whether the address is confirmed."""
         if self.identity.user_id is None:
-            raise Unauthorized(_("This method requires an authenticated user"))
+            raise Unauthorized
         return self.identity.confirmed
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
+        """The answer to an error; `check` says of every missing user the same, with or without a token."""
+        admission = gate.admission_of(self.request)
+        revoked = admission is not None and admission.refusal is not None
+        if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:
+            exc = Unauthorized(_("This method requires an authenticated user"))
+        return super().handle_exception(exc)

@@ -111,5 +111,7 @@ def test_somebody_gets_five_mails_in_half_an_hour(newcomer: Api, settings: Any) 
     assert answers == [200] * 5 + [429]
 
 
-def test_an_application_has_no_address_to_confirm(application: Application) -> None:
-    assert Api(make_token(None, "read", application)).get(CHECK).status_code == 401
+def test_whoever_is_no_user_has_no_address_to_confirm(application: Application) -> None:
+    for token in (None, "nobody-gave-this-out", make_token(None, "read", application)):
+        answer = Api(token).get(CHECK)
+        assert (answer.status_code, answer.json()) == (401, {"error": "This method requires an authenticated user"})
