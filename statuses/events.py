@@ -58,6 +58,14 @@ class BoostsOutlived(Event):
 
 
 @dataclass(frozen=True)
+class AnswersOutlived(Event):
+    """A post was deleted that has more answers than are detached in one step."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+
+
+@dataclass(frozen=True)
 class StatusReblogged(Event):
     """`account_id` has boosted `status_id` with the post `reblog_id`, which StatusPublished announces as well."""
 

@@ -22,9 +22,11 @@ SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accou
 _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
 _CONCERNED: Final = "SELECT unnest(%(concerned)s::bigint[])"
+# What answers a deleted post names it no more except in its path.
 _TOUCHED: Final = """
 SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
-UNION SELECT account_id FROM statuses_status WHERE in_reply_to_id = %(status)s
+UNION SELECT account_id FROM statuses_status
+       WHERE thread_id = %(thread)s AND thread_path[array_length(thread_path, 1) - 1] = %(status)s
 UNION SELECT account_id FROM statuses_favourite WHERE status_id = %(status)s
 """
 
@@ -59,7 +61,9 @@ def _post_inboxes(status: Status, *more: str) -> set[str]:
         found = (status.in_reply_to_account_id, boosted.account_id if boosted is not None else None)
         concerned = [number for number in found if number is not None]
         people.append(_CONCERNED)
-    return _inboxes(*people, status=status.id, author=status.account_id, concerned=concerned)
+    return _inboxes(
+        *people, status=status.id, thread=status.thread_root_id, author=status.account_id, concerned=concerned
+    )
 
 
 def _inboxes(*people: str, **parameters: Any) -> set[str]:

@@ -37,7 +37,7 @@ SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND {readable
 """  # noqa: S608 (constants)
 _NARROWER: Final = {
     "only_media": " AND EXISTS (SELECT 1 FROM statuses_mediaattachment f WHERE f.status_id = s.id)",
-    "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL)"
+    "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL)"
     " OR s.in_reply_to_account_id = s.account_id)",
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
     "exclude_direct": f" AND NOT {FOR_ADDRESSED_ONLY}",

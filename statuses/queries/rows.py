@@ -114,8 +114,8 @@ class Row:
 
     @property
     def is_reply(self) -> bool:
-        """Whether it answers something, known here or not."""
-        return self.in_reply_to_id is not None or self.is_orphan
+        """Whether it answers something: known here, not known, or deleted meanwhile."""
+        return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
 
     def count_favourite(self, change: int) -> None:
         """Show a favourite that was made or taken back since the row was read."""

@@ -25,13 +25,19 @@ class Reach:
 FOR_ANYBODY: Final = Reach(ancestors=40, descendants=60, depth=20)
 FOR_USERS: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
 
-# The parent is read from the path, not from in_reply_to: it is needed also when it is a post that may not be shown.
-_DESCENDANTS: Final = """
-SELECT id, thread_path[array_length(thread_path, 1) - 1] FROM statuses_status
- WHERE thread_id = %(thread)s AND %(id)s = ANY(thread_path) AND id <> %(id)s
-   AND array_length(thread_path, 1) <= array_position(thread_path, %(id)s) + %(depth)s
- ORDER BY id LIMIT %(limit)s
-"""
+# The path keeps the ids of deleted posts: it is cut where a post is deleted, or answers nothing any more.
+_GAP: Final = "(deleted_at IS NOT NULL OR in_reply_to_id IS NULL)"
+_DESCENDANTS: Final = f"""
+WITH below AS MATERIALIZED (
+  SELECT id, in_reply_to_id, thread_path, {_GAP} AS is_gap FROM statuses_status
+   WHERE thread_id = %(thread)s AND %(id)s = ANY(thread_path) AND id <> %(id)s
+     AND array_length(thread_path, 1) <= array_position(thread_path, %(id)s) + %(depth)s)
+SELECT id, in_reply_to_id FROM below
+ WHERE NOT thread_path && ARRAY(SELECT id FROM below WHERE is_gap) ORDER BY id LIMIT %(limit)s
+"""  # noqa: S608 (constants)
+_GAPS_ABOVE: Final = f"""
+SELECT id, deleted_at IS NOT NULL FROM statuses_status WHERE id = ANY(%(path)s::bigint[]) AND {_GAP}
+"""  # noqa: S608
 
 
 @dataclass(frozen=True)
@@ -75,15 +81,15 @@ def load_place(row: Row) -> Place:
 
 
 def load_context(row: Row, viewer_id: int | None) -> Context:
-    """The thread around a post for a viewer, in at most eight queries.
+    """The thread around a post for a viewer, in at most nine queries.
 
     What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
-    not follow; answers to those stay. Children come in the order of their ids, an author's answers to themselves
+    not follow; answers to those stay. Answers to a deleted post have left the thread, with everything below them. Children come in the order of their ids, an author's answers to themselves
     first. The oldest descendants win where there are more than may be shown.
     """
     reach = FOR_ANYBODY if viewer_id is None else FOR_USERS
     place = load_place(row)
-    ancestor_ids = place.path[:-1][-reach.ancestors :]
+    ancestor_ids = _load_ancestors(place)[-reach.ancestors :]
     parents = _load_descendants(place, reach)
     page = select([*ancestor_ids, *parents], viewer_id, may_be_listed)
     ancestors = [row for row in page.rows if row.id not in parents]
@@ -91,6 +97,20 @@ def load_context(row: Row, viewer_id: int | None) -> Context:
     descendants = in_tree_order(below, parents, root_id=row.id, root_author_id=row.account_id)
     page.rows = ancestors + descendants
     return Context(page=fill(page), ancestors=ancestors, descendants=descendants)
+
+
+def _load_ancestors(place: Place) -> list[int]:
+    """The ids above a post, root first, down from the nearest post that answers nothing any more."""
+    if len(place.path) == 1:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_GAPS_ABOVE, {"path": place.path})
+        gaps = dict(cursor.fetchall())
+    for index in range(len(place.path) - 1, -1, -1):
+        number = place.path[index]
+        if number in gaps:
+            return place.path[index + gaps[number] : -1]
+    return place.path[:-1]
 
 
 def _load_descendants(place: Place, reach: Reach) -> dict[int, int]:

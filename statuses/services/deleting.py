@@ -13,21 +13,22 @@ from accounts.services.featured_tags import count_featured_use
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.media import storage
-from statuses.events import BoostsOutlived, StatusDeleted
+from statuses.events import AnswersOutlived, BoostsOutlived, StatusDeleted
 from statuses.models import MediaAttachment, Status, StatusTag
 from statuses.policies.visibility import is_counted
 from statuses.services.changing import change_statuses
 from statuses.services.counters import bump
 
 STEP: Final = 500
-"""Boosts deleted in one transaction."""
+"""Boosts deleted, and answers detached, in one transaction."""
 
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Nothing happens when it is deleted already.
 
     Of many boosts the first STEP go at once, and BoostsOutlived announces the others: nobody sees a boost of a deleted
-    post, but its row and its author's count go in steps.
+    post, but its row and its author's count go in steps. Its answers leave the thread the same way: they name no post
+    any more, only whom they answer.
 
     The rows stay, invisible, until the clean-up. Files are unattached and wait a day to be posted again; with
     `delete_media` they are removed at once. Announces StatusDeleted (contract, behaviours section 7 "Deleting").
@@ -40,6 +41,7 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
             return
         change_statuses([locked.id], deleted_at=now)
         boosters = _delete_boosts(locked.id)
+        _detach_answers(locked.id)
         files = _let_go_of_media(locked, delete_media=delete_media)
         publish(
             StatusDeleted(
@@ -76,6 +78,22 @@ def _delete_boosts(status_id: int) -> list[int]:
     if len(boosts) == STEP:
         publish(BoostsOutlived(status_id=status_id))
     return list(boosts.values())
+
+
+def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
+    """The next step for posts that were deleted with many answers."""
+    for status_id in {event.status_id for event in events}:
+        with transaction.atomic():
+            _detach_answers(status_id)
+
+
+def _detach_answers(status_id: int) -> None:
+    """Take the post out of up to STEP answers, in the caller's transaction, and announce when there may be more."""
+    answers = Status.objects.select_for_update().filter(in_reply_to_id=status_id).order_by("id")
+    ids = list(answers.values_list("id", flat=True)[:STEP])
+    change_statuses(ids, in_reply_to=None)
+    if len(ids) == STEP:
+        publish(AnswersOutlived(status_id=status_id))
 
 
 def _let_go_of_media(status: Status, *, delete_media: bool) -> list[str]:

@@ -16,6 +16,7 @@ from social.kernel import clock
 from social.kernel.cursors import Cursor
 from statuses.models import Mention, Status, Visibility
 from statuses.queries.rows import load_rows
+from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_remote
 from timelines.policies.home import Verdict, home_verdict, involved_ids
 from timelines.queries.fan_out import load_readers
@@ -97,7 +98,19 @@ def test_direct_posts_reach_followers_they_mention_and_nobody_else(world: World)
 def test_a_reply_to_something_unknown_is_dropped(world: World) -> None:
     lost = write(world.author, in_reply_to_uri="https://elsewhere.example/1")
     assert world.says(lost) is Verdict.BROKEN_REPLY
-    assert world.says(write(world.author, in_reply_to_account=world.friend)) is Verdict.BROKEN_REPLY
+
+
+@pytest.mark.parametrize("uri", [None, "https://elsewhere.example/1"])
+def test_a_reply_to_something_deleted_stays_where_it_was(world: World, uri: str | None) -> None:
+    def answer(to: Account) -> Status:
+        parent = write(to)
+        answer = write(world.author, in_reply_to=parent, in_reply_to_account=to, in_reply_to_uri=uri)
+        delete_status(status_id=parent.id)
+        return answer
+
+    for answered in (world.friend, world.author, world.reader):
+        assert world.says(answer(answered)) is Verdict.DELIVER
+    assert world.says(answer(world.stranger)) is Verdict.REPLY_TO_STRANGER
 
 
 def test_replies_arrive_when_one_follows_both_or_is_answered_oneself(world: World) -> None:

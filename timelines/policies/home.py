@@ -33,7 +33,7 @@ class HomePost(Readable, Protocol):
 
     @property
     def in_reply_to_id(self) -> int | None:
-        """The post it answers, if that is known here."""
+        """The post it answers, if that is known here and not deleted."""
         ...
 
     @property
@@ -114,8 +114,8 @@ def home_verdict(post: HomePost, relations: Relations) -> Verdict:
 
 
 def is_broken_reply(post: HomePost) -> bool:
-    """Whether it answers a post that was never known here, or is known no more."""
-    return post.in_reply_to_id is None and (post.is_orphan or post.in_reply_to_account_id is not None)
+    """Whether it answers a post that was never known here. Of a deleted one it is still known whom it answers."""
+    return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
 
 
 def _why_unreadable(post: HomePost, relations: Relations) -> Verdict:
@@ -173,7 +173,7 @@ HOME_CONDITION: Final = f"""
   AND (s.account_id = %(viewer)s OR (
     -- Of a boost nobody is addressed, so it is read as its visibility says.
     {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
-    AND (s.in_reply_to_id IS NOT NULL OR (s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
+    AND (s.in_reply_to_uri IS NULL OR s.in_reply_to_id IS NOT NULL OR s.in_reply_to_account_id IS NOT NULL)
     AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
          OR s.language = ANY(source.languages))
     AND (NOT EXISTS (SELECT 1 FROM hidden) OR (

@@ -20,5 +20,4 @@ def in_tag_timelines(row: Row) -> bool:
 
 def in_public_timeline(row: Row) -> bool:
     """Whether it may stand in public timelines: as above, and no reply but to its own author."""
-    is_reply = row.is_reply or row.in_reply_to_account_id is not None
-    return in_tag_timelines(row) and (not is_reply or row.in_reply_to_account_id == row.account_id)
+    return in_tag_timelines(row) and (not row.is_reply or row.in_reply_to_account_id == row.account_id)

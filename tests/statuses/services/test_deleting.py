@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from accounts.models import Account, AccountStat
+from social.kernel.cursors import Cursor
 from statuses.events import StatusDeleted
 from statuses.models import MediaAttachment, Status
+from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
+from statuses.queries.page import fill, select
 from statuses.queries.statuses import list_statuses
+from statuses.serializers.presenting import present_by_id
 from statuses.services import deleting
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_many_remote, make_remote
@@ -18,6 +23,12 @@ from tests.factories.statuses import counts, make_media, make_reblog, make_remot
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
+
+
+def _shown(viewer: Account, status: Status) -> dict[str, Any]:
+    """The post as the viewer gets it, from a cached body where there is one."""
+    (shown,) = present_by_id(fill(select([status.id], viewer.id))).values()
+    return orjson.loads(orjson.dumps(shown))
 
 
 def _posts(account: Account) -> int:
@@ -60,6 +71,33 @@ def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
     work()
     assert not Status.objects.filter(deleted_at=None).exists()
     assert [_posts(booster) for booster in boosters] == [0] * 5
+
+
+def test_answers_to_it_name_whom_they_answer_and_no_post(
+    alice: Account, bob: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deleting, "STEP", 2)
+    status = make_status(alice)
+    answers = [make_status(bob, str(number), reply_to=status) for number in range(5)]
+    below = make_status(alice, reply_to=answers[0])
+    assert _shown(bob, answers[0])["in_reply_to_id"] == str(status.id)
+    delete_status(status_id=status.id)
+    work()
+    for answer in answers:
+        shown = _shown(bob, answer)
+        assert (shown["in_reply_to_id"], shown["in_reply_to_account_id"]) == (None, str(alice.id))
+    assert _shown(bob, below)["in_reply_to_id"] == str(answers[0].id)
+
+
+def test_an_answer_to_it_is_still_no_post_of_its_own(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    make_status(bob, "answer", reply_to=status)
+    make_status(bob, "alone")
+    delete_status(status_id=status.id)
+    wanted = AccountStatusesFilter(exclude_replies=True)
+    assert [row.id for row in load_account_statuses(bob.id, None, wanted, Cursor(20)).rows] == [
+        Status.objects.get(text="alone").id
+    ]
 
 
 @pytest.mark.verify
