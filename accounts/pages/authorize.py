@@ -29,6 +29,8 @@ from social.kernel.text.names import unambiguous_domain
 from social.pages.errors import error_page
 from social.pages.frame import show, with_query
 
+# The other errors say that the request itself is wrong.
+_SENT_BACK = frozenset({"access_denied", "invalid_scope"})
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS = (
     "client_id",
@@ -46,8 +48,8 @@ _PARAMETERS = (
 class AuthorizeView(View):
     """`/oauth/authorize`: GET asks the person, POST answers, DELETE (or POST with `decision=deny`) refuses.
 
-    What the application got wrong about itself (its id, its address) is shown to the person; everything else is sent
-    back to it, but only for somebody who is signed in: else the page would send anybody anywhere.
+    What is wrong with the request is shown to the person. Sent back to the application are the code, `access_denied` and
+    `invalid_scope`, but only for somebody who is signed in: else the page would send anybody anywhere.
     """
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -60,7 +62,8 @@ class AuthorizeView(View):
         application = find_by_client_id(self.ask.client_id)
         if application is None:
             text = _("The application that sent you here is not known to this server. Try to sign in from it again.")
-            return error_page(request, _("Unknown application"), text, status=401, detail="invalid_client")
+            status, detail = (401, "invalid_client") if self.ask.client_id else (400, "invalid_request")
+            return error_page(request, _("Unknown application"), text, status=status, detail=detail)
         if self.ask.redirect_uri not in application.registered_redirect_uris:
             text = _(
                 "The application that sent you here wants the answer at an address it has not registered. "
@@ -131,7 +134,7 @@ class AuthorizeView(View):
         return self._answer(request, {"code": code})
 
     def _refuse(self, request: HttpRequest, refused: Refusal) -> HttpResponse:
-        if self.ask.redirect_uri == OUT_OF_BAND:
+        if self.ask.redirect_uri == OUT_OF_BAND or refused.error not in _SENT_BACK:
             title = _("Not authorized")
             return error_page(request, title, refused.description, status=400, detail=refused.error)
         answer = {"error": refused.error}

@@ -47,7 +47,7 @@ def requested_scopes(request: AuthorizationRequest) -> tuple[str, ...]:
 
 
 def refusal(request: AuthorizationRequest, registered_scopes: Sequence[str]) -> Refusal | None:
-    """Why the application is sent back without a code, or None when the person may be asked.
+    """Why the application gets no code, or None when the person may be asked.
 
     A scope counts as registered when the application has it or its parent. PKCE (RFC 7636) is optional and always S256.
     """

@@ -156,4 +156,4 @@ def _devices(request: Request) -> list[dict[str, Any]]:
     sent = parameters(request).get("device")
     if isinstance(sent, dict) and "device_id" in sent:
         return [sent]
-    return [item for item in as_list(sent) if isinstance(item, dict)]
+    return [item for item in as_list(sent, by_index=True) if isinstance(item, dict)]

@@ -62,15 +62,16 @@ def as_integer(value: Any, default: int = 0) -> int:
     return max(-_MAX_INTEGER, min(_MAX_INTEGER, value))
 
 
-def as_list(value: Any, *, scalar: bool = False) -> list[Any]:
-    """A client's list: JSON array, `a[]`, or an object with index keys in the order of its indices.
+def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list[Any]:
+    """A client's list: JSON array or `a[]`.
 
-    Anything else is no list and dropped; with `scalar` a single value is a list of one.
+    Anything else is no list and dropped, `a[0]` too (contract, parameters section 0). With `by_index` that is a list, in
+    the order of its indices; with `scalar` a single value is a list of one.
     """
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
-        if value and all(isinstance(key, str) and key.isascii() and key.isdigit() for key in value):
+        if by_index and value and all(isinstance(key, str) and key.isascii() and key.isdigit() for key in value):
             return [value[key] for key in sorted(value, key=int)]
         return []
     if scalar and value not in (None, ""):
@@ -233,6 +234,8 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
 
 
 class _List(_ClientField):
+    by_index = False
+
     def __init__(self, *, scalar: bool = False, max_items: int | None = None, **options: Any) -> None:
         self.scalar, self.max_items = scalar, max_items
         messages = {"max_items": _("is too long (maximum is {count})")}
@@ -243,7 +246,7 @@ class _List(_ClientField):
         """What was sent as a list; SkipField for what is none."""
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
-        items = as_list(data, scalar=self.scalar)
+        items = as_list(data, scalar=self.scalar, by_index=self.by_index)
         if isinstance(data, dict) and data and not items:
             raise SkipField
         if self.max_items is not None and len(items) > self.max_items:
@@ -274,6 +277,8 @@ class StringListField(_List, serializers.Field[tuple[str, ...], Any, list[str], 
 
 class NestedListField(_List, serializers.Field[tuple[Any, ...], Any, list[Any], Any]):
     """Objects, each read by an `Input`: a JSON array, `a[][b]`, or index keys. What is no object is left out."""
+
+    by_index = True
 
     def __init__(self, child: Any, **options: Any) -> None:
         self.input = child

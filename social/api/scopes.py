@@ -60,8 +60,11 @@ def openers(scope: str) -> frozenset[str]:
 
 @cache
 def openers_of_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """As `openers`, for an endpoint where any one of several scopes is enough."""
-    return frozenset().union(*(openers(scope) for scope in scopes))
+    """As `openers`, for an endpoint where any one of several scopes is enough.
+
+    The old scope `follow` is enough only where it is named: not, for instance, to read relationships.
+    """
+    return frozenset().union(*(openers(scope) for scope in scopes)) - ({"follow"} - set(scopes))
 
 
 def parse(text: str) -> tuple[str, ...]:

@@ -84,8 +84,9 @@ def load_context(row: Row, viewer_id: int | None) -> Context:
     """The thread around a post for a viewer, in at most nine queries.
 
     What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
-    not follow; answers to those stay. Answers to a deleted post have left the thread, with everything below them. Children come in the order of their ids, an author's answers to themselves
-    first. The oldest descendants win where there are more than may be shown.
+    not follow; answers to those stay. Answers to a deleted post have left the thread, with everything below them.
+    Children come in the order of their ids, an author's answers to themselves first. The oldest descendants win where
+    there are more than may be shown.
     """
     reach = FOR_ANYBODY if viewer_id is None else FOR_USERS
     place = load_place(row)

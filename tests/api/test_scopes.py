@@ -22,6 +22,11 @@ def test_openers_are_the_scope_and_its_parents() -> None:
         assert scopes.openers(alone) == {alone}
 
 
+def test_the_old_scope_follow_opens_what_names_it_and_nothing_else() -> None:
+    assert "follow" in scopes.openers_of_any(("read:follows", "follow"))
+    assert scopes.openers_of_any(("read:follows",)) == {"read:follows", "read"}
+
+
 def test_scopes_are_read_from_spaces_and_plus_signs() -> None:
     assert scopes.parse("read  write:statuses+push read") == ("read", "write:statuses", "push")
     assert scopes.parse("") == ()

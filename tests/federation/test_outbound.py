@@ -20,6 +20,7 @@ from federation.remote.actors import fetch_actor
 from federation.signatures import cavage
 from federation.signatures.message import Message
 from social.kernel import clock
+from statuses.models import Status
 from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, unfavourite_status, unreblog_status
 from tests.factories.accounts import make_account, make_remote
@@ -37,6 +38,10 @@ def zoe_here(zoe: Someone, alice: Account) -> Account:
     account = fetch_actor(zoe.uri)
     follow(account, alice, uri=f"{zoe.uri}#follows/1")
     return account
+
+
+def _answer(account: Account, status: Status) -> Status:
+    return make_remote_status(account, parent=status)
 
 
 def inboxes() -> set[str]:
@@ -110,13 +115,15 @@ class TestAudience:
     def test_a_deletion_drops_what_waits_and_reaches_whoever_may_have_it(
         self, alice: Account, people: dict[str, Account]
     ) -> None:
-        status = make_status(alice, "oops")
-        make_reblog(people["stranger"], status)
-        tell()
-        delete_status(status_id=status.id)
-        tell()
-        assert list(OutboundActivity.objects.values_list("type", flat=True)) == ["Delete"]
-        assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
+        for touch in (make_reblog, _answer):
+            status = make_status(alice, "oops")
+            touch(people["stranger"], status)
+            tell()
+            delete_status(status_id=status.id)
+            tell()
+            assert set(OutboundActivity.objects.values_list("type", flat=True)) == {"Delete"}
+            assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
+            OutboundActivity.objects.all().delete()
 
     def test_a_post_deleted_before_it_was_told_is_never_sent(self, alice: Account, people: dict[str, Account]) -> None:
         status = make_status(alice, "oops")

@@ -133,7 +133,8 @@ def test_any_all_and_none_combine_hashtags(author: Person) -> None:
     assert ids(api, path, **{"any[]": ["dog", "fish"]}) == newest_first(cat, both, dog, bird)
     assert ids(api, path, **{"all[]": ["Dog"]}) == [both.id]
     assert ids(api, path, **{"none[]": ["dog", "unknown"]}) == newest_first(cat, bird)
-    assert ids(api, path, **{"all[]": ["unknown"]}) == []
+    assert ids(api, path, **{"all[]": ["unknown"]}) == ids(api, path, **{"none[]": ["unknown"]}) == ids(api, path)
+    assert ids(api, path, all="Dog") == [both.id]
     assert ids(api, path, **{"any[]": ["dog"], "none[]": ["bird"]}) == newest_first(cat, both, dog)
     many = ["a1", "b1", "c1", "d1", "dog"]
     assert ids(api, path, **{"none[]": many}) == newest_first(cat, both, bird), "four are heeded"

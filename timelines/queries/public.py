@@ -49,8 +49,8 @@ _NO_REPLY: Final = """
        OR (s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
 """
 _ALL_TAGS: Final = """
-  AND (SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
-        WHERE x.status_id = s.id AND g.name = ANY(%(all)s)) = %(all_count)s
+  AND NOT EXISTS (SELECT 1 FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT EXISTS (
+                    SELECT 1 FROM statuses_statustag x WHERE x.status_id = s.id AND x.tag_id = g.id))
 """
 _NO_TAGS: Final = """
   AND NOT EXISTS (SELECT 1 FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
@@ -88,10 +88,11 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter)
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, tags: TagFilter) -> list[int]:
     """Posts of a hashtag's timeline, newest first; nothing for a hashtag that nobody has used.
 
+    Of the hashtags that posts must or must not have those that nobody has used are ignored (contract, parameters).
+
     By the index (tag, status) of each wanted hashtag, so that a rare one costs no more than a common one.
     """
-    everything = sorted(set(tags.all))
-    condition = _condition(viewer_id, wanted) + (_ALL_TAGS if everything else "") + (_NO_TAGS if tags.none else "")
+    condition = _condition(viewer_id, wanted) + (_ALL_TAGS if tags.all else "") + (_NO_TAGS if tags.none else "")
     direction = cursor.direction
     sql = f"""{"" if viewer_id is None else _UNWANTED}
       SELECT DISTINCT post.status_id
@@ -106,8 +107,7 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
     parameters = _values(viewer_id, cursor) | {
         "name": tags.name,
         "any": [tags.name, *tags.any],
-        "all": everything,
-        "all_count": len(everything),
+        "all": list(tags.all),
         "none": list(tags.none),
     }
     return _ids(sql, parameters, cursor)

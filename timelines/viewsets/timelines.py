@@ -54,9 +54,9 @@ class PublicInput(Input[TimelineForm]):
 class TagInput(PublicInput):
     """Other hashtags that posts may have, must have, must not have."""
 
-    any = StringListField()
-    all = StringListField()
-    none = StringListField()
+    any = StringListField(scalar=True)
+    all = StringListField(scalar=True)
+    none = StringListField(scalar=True)
 
 
 class TimelinesViewSet(ApiViewSet):

@@ -73,23 +73,38 @@ def test_denying_sends_access_denied(browser: Client, application: Application, 
     [
         ({"response_type": "token"}, "unsupported_response_type"),
         ({"response_type": None}, "invalid_request"),
-        ({"scope": "read admin:write"}, "invalid_scope"),
-        ({"scope": "crypto"}, "invalid_scope"),
-        ({"scope": "read nonsense"}, "invalid_scope"),
         ({"code_challenge": "x" * 43, "code_challenge_method": "plain"}, "invalid_code_challenge_method"),
         ({"code_challenge": "x" * 43}, "invalid_request"),
         ({"code_challenge": "short", "code_challenge_method": "S256"}, "invalid_request"),
         ({"response_mode": "smoke"}, "invalid_request"),
     ],
 )
-def test_the_applications_mistakes_go_back_to_it_with_its_state(
+def test_what_is_wrong_with_the_request_is_shown_to_the_person(
     browser: Client, application: Application, change: dict[str, str | None], error: str
 ) -> None:
     for response in (
         browser.get(AUTHORIZE, ask(application, state="S", **change)),
         browser.post(AUTHORIZE, ask(application, state="S", decision="allow", **change)),
     ):
-        assert answer(response)["error"] == error
+        assert (response.status_code, "Location" in response) == (400, False)
+        assert error in response.content.decode()
+    assert not Grant.objects.exists()
+
+
+def test_a_request_without_an_application_is_wrong(browser: Client, application: Application) -> None:
+    assert browser.get(AUTHORIZE, ask(application, client_id=None)).status_code == 400
+    assert browser.get(AUTHORIZE, ask(application, client_id="nonsense")).status_code == 401
+
+
+@pytest.mark.parametrize("scope", ["read admin:write", "crypto", "read nonsense"])
+def test_a_scope_that_the_application_has_not_goes_back_to_it_with_its_state(
+    browser: Client, application: Application, scope: str
+) -> None:
+    for response in (
+        browser.get(AUTHORIZE, ask(application, state="S", scope=scope)),
+        browser.post(AUTHORIZE, ask(application, state="S", scope=scope, decision="allow")),
+    ):
+        assert answer(response)["error"] == "invalid_scope"
         assert answer(response)["state"] == "S"
     assert not Grant.objects.exists()
 
