@@ -66,7 +66,11 @@ def _find(resource: str) -> tuple[Account | None, bool]:
             return instance_actor(), True
         account = find_account(resource) if is_own(resource) else None
         return _shown(account.username) if account is not None and account.local else None, False
-    address = resource[5:] if resource[:5].lower() == "acct:" else resource
+    address = resource
+    if resource[:5].lower() == "acct:":
+        address = resource[5:]
+        if address.startswith("@"):  # no URI of an account (RFC 7565), though people write addresses so
+            return None, False
     if "@" not in address.removeprefix("@"):
         return (instance_actor(), True) if links.is_own_domain(address) else (None, False)
     pair = split_address(address)
@@ -85,7 +89,7 @@ def _shown(username: str) -> Account | None:
 def host_meta(request: HttpRequest) -> HttpResponse:
     """`/.well-known/host-meta`: XRD, or JSON for whoever asks for it."""
     if "json" in request.headers.get("Accept", "") or request.path.rstrip("/").endswith(".json"):
-        return _json(discovery.host_meta_json(), "application/jrd+json; charset=utf-8", _DAYS_3)
+        return _json(discovery.host_meta_json(), "application/json; charset=utf-8", _DAYS_3)
     headers = {"Cache-Control": _DAYS_3, "Vary": "Accept"}
     return HttpResponse(discovery.host_meta_xml(), content_type="application/xrd+xml; charset=utf-8", headers=headers)
 

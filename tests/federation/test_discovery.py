@@ -63,6 +63,7 @@ def test_the_server_is_found_by_its_domain(db: None) -> None:
         ("acct:zoe@social.localhost", 404),
         ("acct:fresh@social.localhost", 404),
         ("acct:@social.localhost", 404),
+        ("acct:@alice@social.localhost", 404),
         ("http://social.localhost/users/nobody", 404),
         ("https://remote.example/users/zoe", 404),
         ("acct:alice@social.localhost@x", 404),
@@ -82,6 +83,7 @@ def test_host_meta_in_both_forms(db: None) -> None:
     assert answer["Content-Type"] == "application/xrd+xml; charset=utf-8"
     assert b'template="http://social.localhost/.well-known/webfinger?resource={uri}"' in answer.content
     answer = Api().get("/.well-known/host-meta", headers={"Accept": "application/json"})
+    assert answer["Content-Type"] == "application/json; charset=utf-8"
     assert answer.json()["links"][0]["template"].endswith("?resource={uri}")
 
 
