@@ -309,16 +309,13 @@ def test_several_posts_come_newest_first_and_without_hidden_ones(alice: Account,
     mute(alice, carol)
     asked = [first.id, second.id, muted.id, private.id, 1, "abc", second.id]
     api = api_of(alice)
-    for path in (
-        f"{STATUSES}?{'&'.join(f'id[]={number}' for number in asked)}",
-        f"{STATUSES}?{'&'.join(f'id[{place}]={number}' for place, number in enumerate(asked))}",
-    ):
-        response = api.get(path)
-        assert [body["id"] for body in response.json()] == [str(second.id), str(first.id)]
-        assert "Link" not in response.headers
+    response = api.get(f"{STATUSES}?{'&'.join(f'id[]={number}' for number in asked)}")
+    assert [body["id"] for body in response.json()] == [str(second.id), str(first.id)]
+    assert "Link" not in response.headers
     assert len(Api().get(f"{STATUSES}?id[]={muted.id}").json()) == 1
     assert api.get(STATUSES).json() == []
     assert api.get(f"{STATUSES}?id={first.id}").json() == [], "a single value is no list"
+    assert api.get(f"{STATUSES}?id[0]={first.id}").json() == [], "nor is a map"
 
 
 def test_twenty_posts_at_once_are_the_most(alice: Account) -> None:
