@@ -12,6 +12,7 @@ import pytest
 from accounts.models import AccessToken, AccountDomainBlock, Block, Mute, User
 from social.api.identities import Identity, find_in_database
 from social.kernel import clock, redis, streams
+from tests.factories.accounts import make_remote
 from tests.timelines.conftest import Person
 from timelines.consumers import connection as connections
 from timelines.consumers.connection import Connection
@@ -107,7 +108,7 @@ async def test_a_token_revoked_while_the_stream_is_opened_opens_nothing(
     assert not await Client(switchboard, identity).open()
 
 
-@pytest.mark.parametrize("state", ["disabled", "unapproved", "suspended"])
+@pytest.mark.parametrize("state", ["disabled", "unapproved", "suspended", "moved"])
 async def test_the_sweep_looks_at_the_user_too(switchboard: Switchboard, identity: Identity, state: str) -> None:
     client = Client(switchboard, identity)
     assert await client.open()
@@ -116,6 +117,9 @@ async def test_the_sweep_looks_at_the_user_too(switchboard: Switchboard, identit
         user = User.objects.select_related("account").get(id=identity.user_id)
         if state == "suspended":
             user.account.suspended_at = clock.now()
+            user.account.save()
+        elif state == "moved":
+            user.account.moved_to = make_remote()
             user.account.save()
         else:
             user.disabled_at = clock.now() if state == "disabled" else None

@@ -236,6 +236,14 @@ def test_seed_167_a_claim_consumes_one_key(alice: Program, bob: Program) -> None
     assert bob.api.post(CLAIM, {}).json() == []
 
 
+def test_a_claim_names_a_hundred_devices_at_most(alice: Program, bob: Program) -> None:
+    alice.upload("one")
+    many = [alice.address(), *(alice.address(device_id=f"no{number}") for number in range(100))]
+    assert bob.api.post(CLAIM, {"device": many}).status_code == 422
+    assert alice.count() == 1
+    assert len(bob.api.post(CLAIM, {"device": many[:100]}).json()) == 1
+
+
 @pytest.mark.django_db(transaction=True)
 def test_no_key_is_handed_out_twice(alice: Program, bob: Program) -> None:
     names = [f"key{number}" for number in range(20)]

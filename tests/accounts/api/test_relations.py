@@ -133,6 +133,20 @@ def test_a_suspended_account_cannot_be_followed(api: Api) -> None:
     assert api.post(f"/api/v1/accounts/{gone.id}/follow").status_code == 404
 
 
+def test_who_has_moved_is_not_followed_and_follows_nobody(api: Api, alice: User, bob: Account) -> None:
+    gone = make_account("gone", moved_to=bob)
+    assert api.post(f"/api/v1/accounts/{gone.id}/follow").status_code == 403
+    Account.objects.filter(id=alice.account_id).update(moved_to=gone)
+    assert api.post(f"/api/v1/accounts/{bob.id}/follow").status_code == 403
+    assert not Follow.objects.exists()
+
+
+def test_a_limited_person_has_to_ask_whomever_they_want_to_follow(api: Api, alice: User, bob: Account) -> None:
+    Account.objects.filter(id=alice.account_id).update(limited_at=clock.now())
+    answer = act(api, bob, "follow")
+    assert (answer["following"], answer["requested"]) == (False, True)
+
+
 def test_a_mute_hides_notifications_unless_it_says_so(api: Api, bob: Account) -> None:
     muted = act(api, bob, "mute")
     assert (muted["muting"], muted["muting_notifications"], muted["muting_expires_at"]) == (True, True, None)

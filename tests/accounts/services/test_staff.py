@@ -79,6 +79,15 @@ def test_nobody_gives_a_role_as_high_as_their_own() -> None:
     assert AuditEntry.objects.get().details == {"role": "Moderator"}
 
 
+def test_who_manages_users_does_not_thereby_set_their_passwords() -> None:
+    Role.objects.filter(name="Moderator").update(permissions=Permission.MANAGE_USERS)
+    moderator, person = make_user("mod", role="Moderator"), make_user("person")
+    staff.disable(by=staff_of(moderator), user=person)
+    with pytest.raises(Forbidden):
+        staff.set_password(by=staff_of(moderator), user=person, password="another horse")
+    assert User.objects.get(pk=person.pk).password == person.password
+
+
 def test_a_new_role_renews_what_others_see_of_the_account() -> None:
     person = make_user("person")
     before = Account.objects.get(pk=person.account_id).version
