@@ -51,20 +51,21 @@ def is_refused(address: str) -> bool:
     if now - _State.loaded_at > SECONDS:
         _State.loaded_at = now
         _load()
-    return bool(_State.networks) and _in_one(address, _State.networks)
+    return bool(_State.networks) and _in_one(address)
 
 
 def _load() -> None:
     try:
         _State.networks = tuple(ipaddress.ip_network(network) for network in _State.load())
+        _in_one.cache_clear()
     except DatabaseError as problem:
         logger.warning("Blocked networks could not be read (%s)", type(problem).__name__)
 
 
 @lru_cache(maxsize=4096)
-def _in_one(address: str, networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]) -> bool:
+def _in_one(address: str) -> bool:
     parsed = ipaddress.ip_address(address)
-    return any(parsed in network for network in networks)
+    return any(parsed in network for network in _State.networks)
 
 
 class RefusedNetworksMiddleware:
