@@ -1,4 +1,4 @@
-"""Knows how allauth's flows are tied to this floor: who may sign up, where its mails lead, what a new password ends."""
+"""Knows how allauth's flows are tied to this app: who may sign up, where its mails lead, what a new password ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wires the floor of people."""
+"""Wires the accounts app."""
 
 from importlib import import_module
 
@@ -14,7 +14,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug the token source into the reception and listen to what the floor itself announces."""
+        """Plug the token source into the API layer and subscribe to the app's own events."""
         import_module("accounts.reactions")
         from accounts.queries.identities import TokenIdentities
         from accounts.queries.sign_up import load_refused_networks

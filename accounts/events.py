@@ -1,4 +1,4 @@
-"""Knows what happens to people that other floors may want to hear of."""
+"""Knows what happens to accounts that other apps subscribe to."""
 
 from __future__ import annotations
 

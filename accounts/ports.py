@@ -1,4 +1,4 @@
-"""Knows what this floor asks of a floor above it."""
+"""Knows what this app asks of an app above it."""
 
 from __future__ import annotations
 

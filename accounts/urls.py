@@ -1,4 +1,4 @@
-"""The doors of the floor of people; OAuth and the pages have their own list."""
+"""The URLs of the accounts app; OAuth and the pages have their own list."""
 
 from django.urls import re_path
 

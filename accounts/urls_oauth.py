@@ -1,4 +1,4 @@
-"""The doors of OAuth and of the people: JSON for machines, pages without scripts for browsers."""
+"""The URLs of OAuth and of the account pages: JSON for machines, pages without scripts for browsers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from allauth.mfa.totp import views as totp_views
 from allauth.usersessions import views as session_views
 from django.urls import path, re_path
 
+from accounts.pages.account_state import resend_confirmation
 from accounts.pages.authorize import AuthorizeView, native
 from accounts.pages.authorized_applications import AuthorizedApplicationView, authorized_applications
-from accounts.pages.front import front
+from accounts.pages.front_page import front
 from accounts.pages.second_factor import ActivateAppView
 from accounts.pages.sign_in import ForgottenPasswordView, SignInView, SignUpView, invitation
-from accounts.pages.standing import resend_confirmation
 from accounts.pages.steps import step
 from accounts.viewsets.apps import AppsViewSet
 from accounts.viewsets.oauth import OAuthViewSet

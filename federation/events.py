@@ -1,4 +1,4 @@
-"""Knows what happens in the embassy that its own workers must hear of."""
+"""Knows what happens in federation that its own workers must hear of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doors of the embassy."""
+"""The URLs of the federation app."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.urls import URLPattern, re_path
 
 urlpatterns: list[URLPattern] = []
 
-# The front door includes this module also where the floor is unplugged; then there are no tables behind its doors.
+# This module is included also where the app is not installed; then it has no tables and no URLs.
 if apps.is_installed("federation"):
     from federation.views import actors, discovery, inbox, pages, posts
 

@@ -1,10 +1,10 @@
-"""Wires the floor of moderation."""
+"""Wires the moderation app."""
 
 from django.apps import AppConfig
 
 
 class ModerationConfig(AppConfig):
-    """Its rooms are listed in docs/architecture.md."""
+    """Its packages are listed in docs/architecture.md."""
 
     name = "moderation"
     default_auto_field = "django.db.models.BigAutoField"

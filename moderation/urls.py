@@ -1,4 +1,4 @@
-"""The doors of the floor of rules."""
+"""The URLs of the moderation app."""
 
 from django.urls import path
 

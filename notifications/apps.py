@@ -12,5 +12,5 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Listen to the floors below."""
+        """Subscribe to the events of the apps below."""
         import_module("notifications.reactions")

@@ -1,4 +1,4 @@
-"""The doors of the bell."""
+"""The URLs of the notifications app."""
 
 from notifications.viewsets.notifications import NotificationsViewSet
 from social.api.routing import endpoint

@@ -1,4 +1,4 @@
-"""Wires the kernel and the reception into Django."""
+"""Wires the kernel and the API layer into Django."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _wake_worker(queue: str) -> None:
 
 
 class SocialConfig(AppConfig):
-    """The ground floor: kernel, reception, runtime."""
+    """Kernel, API layer, runtime."""
 
     name = "social"
     label = "social"

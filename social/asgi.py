@@ -1,4 +1,4 @@
-"""The door for streams: what an ASGI server calls, and the server that does. Everything else is served by `social.wsgi`."""
+"""Entry point for streams: what an ASGI server calls, and the server that does. Everything else is served by `social.wsgi`."""
 
 from __future__ import annotations
 

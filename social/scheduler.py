@@ -39,7 +39,7 @@ class LeaderScheduler(Scheduler):
     def setup_schedule(self) -> None:
         """Take the entries of the configuration; nothing is read from or written to a file.
 
-        A floor that is unplugged has nobody who would know its tasks.
+        An app that is not installed has nobody who would know its tasks.
         """
         from django.conf import settings
 

@@ -1,4 +1,4 @@
-"""Knows every address of the web process: one list per floor, in one tree that finds a path in microseconds."""
+"""Knows every address of the web process: one list per app, in one tree that finds a path in microseconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.views.generic import RedirectView
 from social.api.routing import ApiRouter
 from social.pages.robots import robots
 
-_FLOORS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+_APPS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 
 urlpatterns = [
     path("", include("social.runtime.urls")),
@@ -22,11 +22,11 @@ urlpatterns = [
     path("robots.txt", robots),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
-    # A floor that is unplugged, or has no doors, has no list.
+    # An app that is not installed, or has no URLs, has no list.
     ApiRouter(
         "social.openapi",
         "accounts.urls_oauth",
-        *(f"{floor}.urls" for floor in _FLOORS if apps.is_installed(floor) and find_spec(f"{floor}.urls")),
+        *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
     ),
 ]
 handler404 = "social.pages.errors.not_found"

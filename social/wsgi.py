@@ -1,4 +1,4 @@
-"""The door for HTTP requests: what a WSGI server calls."""
+"""Entry point for HTTP requests: what a WSGI server calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doors of the floor of posts."""
+"""The URLs of the statuses app."""
 
 from django.urls import re_path
 

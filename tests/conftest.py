@@ -16,7 +16,7 @@ from tests.support.callers import Callers
 
 
 @pytest.fixture
-def door(db: None) -> Callers:
+def callers(db: None) -> Callers:
     """For the battery."""
     return Callers()
 

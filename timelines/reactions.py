@@ -20,7 +20,7 @@ from social.kernel.events import on
 from statuses.events import StatusDeleted, StatusJoinedThread, StatusPublished
 from timelines.services.encrypted_messages import broadcast_encrypted_messages
 from timelines.services.fan_out import fan_out_joined, fan_out_posts, withdraw_posts
-from timelines.services.upkeep import (
+from timelines.services.invalidation import (
     end_streams_of_tokens,
     forget_both_feeds,
     forget_followers_feeds,

@@ -1,4 +1,4 @@
-"""The doors of the floor of timelines."""
+"""The URLs of the timelines app."""
 
 from django.urls import re_path
 

@@ -1,4 +1,4 @@
-"""Staff look at people and act on them; every action is a service of this floor."""
+"""Staff look at people and act on them; every action is a service of this app."""
 
 from __future__ import annotations
 

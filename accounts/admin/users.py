@@ -61,7 +61,7 @@ def acting(request: HttpRequest) -> Staff:
 
 
 def _state(user: Any) -> SafeString:
-    """The first reason why the account cannot be used, in the order of `queries.identities.find_standing`."""
+    """The first reason why the account cannot be used, in the order of `queries.identities.find_sign_in_state`."""
     if user.disabled_at is not None:
         return mark(_("Disabled"), "bad")
     if user.account.suspended:

@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 from django.views import View
 
 from accounts.models import User
+from accounts.pages.account_state import show_account_state
 from accounts.pages.person import person
-from accounts.pages.scope_words import permissions
-from accounts.pages.standing import show_standing
+from accounts.pages.scope_descriptions import permissions
 from accounts.pages.steps import AUTHORIZE, allow_redirects_to, shown_name, sign_in_url, to_sign_in
 from accounts.policies.authorization import AuthorizationRequest, Refusal, granted_scopes, refusal, requested_scopes
 from accounts.policies.redirects import OUT_OF_BAND, with_answer
 from accounts.queries.applications import find_by_client_id, has_token
-from accounts.queries.identities import Standing, find_standing
+from accounts.queries.identities import SignInState, find_sign_in_state
 from accounts.services.tokens import issue_code
 from social.api.fields import as_boolean
 from social.kernel.text.names import unambiguous_domain
@@ -74,9 +74,9 @@ class AuthorizeView(View):
         if not isinstance(request.user, User):
             return to_sign_in(request, self._own_url(request))
         self.user = request.user
-        standing = find_standing(self.user)
-        if standing is not Standing.ACTIVE:
-            return show_standing(request, self.user, standing, back=self._own_url(request))
+        standing = find_sign_in_state(self.user)
+        if standing is not SignInState.ACTIVE:
+            return show_account_state(request, self.user, standing, back=self._own_url(request))
         return self._decide(request)
 
     def _decide(self, request: HttpRequest) -> HttpResponse:

@@ -22,7 +22,7 @@ WHERE a.id = ANY(%s)
 
 
 def account_piece(account_id: int, version: int) -> str:
-    """The key of the encoded body of an account: one rule for every floor that shows accounts."""
+    """The key of the encoded body of an account: one rule for every app that shows accounts."""
     return f"account:{account_id}:{version}"
 
 

@@ -1,4 +1,4 @@
-"""Finds who is behind a token, for the reception, and whether a person may use their account."""
+"""Finds who is behind a token, for the API layer, and whether a person may use their account."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _IDENTITY = Plan(
 
 
 class TokenIdentities:
-    """The reception's `TokenSource`, answered from the tables of this floor."""
+    """The API layer's `TokenSource`, answered from the tables of this app."""
 
     def find_identity(self, token: str) -> Identity | None:
         """Who holds a token, in one query; None for an unknown one. Raises Unauthorized for one that was revoked.
@@ -74,7 +74,7 @@ class TokenIdentities:
         )
 
 
-class Standing(Enum):
+class SignInState(Enum):
     """Whether a person may use their account, and if not, why."""
 
     ACTIVE = "active"
@@ -85,17 +85,17 @@ class Standing(Enum):
     MOVED = "moved"
 
 
-def find_standing(user: User) -> Standing:
+def find_sign_in_state(user: User) -> SignInState:
     """The first reason, in the order of the API (contract, behaviours section 3), why the account cannot be used."""
     if user.disabled_at is not None:
-        return Standing.DISABLED
+        return SignInState.DISABLED
     if user.account.suspended:
-        return Standing.SUSPENDED
+        return SignInState.SUSPENDED
     if not EmailAddress.objects.filter(user=user, primary=True, verified=True).exists():
-        return Standing.UNCONFIRMED
+        return SignInState.UNCONFIRMED
     if not user.approved:
-        return Standing.UNAPPROVED
-    return Standing.MOVED if user.account.moved_to_id is not None else Standing.ACTIVE
+        return SignInState.UNAPPROVED
+    return SignInState.MOVED if user.account.moved_to_id is not None else SignInState.ACTIVE
 
 
 def find_email_of(name: str) -> str | None:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.events import UserActivated
 from accounts.models import User
-from accounts.services.following import FollowWish, follow_account
+from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.events import publish
@@ -39,6 +39,6 @@ def follow_inviters(events: Sequence[UserActivated]) -> None:
         if user.invite is None or user.invite.inviter is None:
             continue
         try:
-            follow_account(account=user.account, target=user.invite.inviter.account, wish=FollowWish())
+            follow_account(account=user.account, target=user.invite.inviter.account, change=FollowChange())
         except (Forbidden, Invalid, NotFound):
             continue  # blocked, suspended or gone since then

@@ -23,7 +23,7 @@ from social.kernel.text.languages import known_language
 
 
 @dataclass(frozen=True)
-class FollowWish:
+class FollowChange:
     """The options of a follow; None leaves an existing one as it is."""
 
     reblogs: bool | None = None
@@ -46,19 +46,19 @@ def _languages(codes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(code for code in known if code is not None))
 
 
-def _apply(wish: FollowWish, row: Follow | FollowRequest) -> bool:
+def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
     before = (row.show_reblogs, row.notify, row.languages)
-    if wish.reblogs is not None:
-        row.show_reblogs = wish.reblogs
-    if wish.notify is not None:
-        row.notify = wish.notify
-    if wish.languages is not None:
-        row.languages = _languages(wish.languages)
+    if change.reblogs is not None:
+        row.show_reblogs = change.reblogs
+    if change.notify is not None:
+        row.notify = change.notify
+    if change.languages is not None:
+        row.languages = _languages(change.languages)
     return before != (row.show_reblogs, row.notify, row.languages)
 
 
 def follow_account(
-    *, account: Account, target: Account, wish: FollowWish, uri: str | None = None
+    *, account: Account, target: Account, change: FollowChange, uri: str | None = None
 ) -> EarlierFollow | None:
     """Follow, or ask to. Following twice only updates the options (SEED-149).
 
@@ -86,7 +86,7 @@ def follow_account(
         )
         if existing is not None:
             earlier = EarlierFollow(isinstance(existing, Follow), existing.uri)
-            changed = _apply(wish, existing)
+            changed = _apply(change, existing)
             renamed = uri is not None and existing.uri != uri
             if renamed:
                 existing.uri = uri
@@ -102,7 +102,7 @@ def follow_account(
             target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
             request = FollowRequest(account=account, target=target, uri=uri)
-            _apply(wish, request)
+            _apply(change, request)
             request.save()
             if uri is None and not target.local:
                 request.uri = f"{account.uri}#follows/{request.id}"
@@ -110,7 +110,7 @@ def follow_account(
             publish(FollowRequested(account_id=account.id, target_id=target.id, request_id=request.id))
         else:
             follow = Follow(account=account, target=target, uri=uri)
-            _apply(wish, follow)
+            _apply(change, follow)
             follow.save()
             _announce_follows(follow)
     return None

@@ -12,13 +12,13 @@ from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.emojis import EmojiLookup
-from accounts.queries.people import find_own_account, search_accounts
 from accounts.queries.relations import load_known_relations, load_relations
+from accounts.queries.users import find_own_account, search_accounts
 from accounts.serializers.account import AccountSerializer
 from accounts.serializers.relationship import relationship_entity
 from accounts.serializers.token import TokenSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
-from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.resolving import resolve_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
@@ -89,10 +89,10 @@ class MuteInput(Input[MuteForm]):
     duration = ClientInteger()
 
 
-class FollowInput(Input[FollowWish]):
+class FollowInput(Input[FollowChange]):
     """The options of a follow; what is not sent stays."""
 
-    draft = FollowWish
+    draft = FollowChange
     reblogs = ClientBoolean()
     notify = ClientBoolean()
     languages = StringListField()
@@ -220,8 +220,8 @@ class AccountsViewSet(ApiViewSet):
     def follow(self, request: Request, id: int) -> HttpResponse:
         """Follow, or change the options of a follow."""
         target = find_account(id)
-        wish = FollowInput.read(request)
-        follow_account(account=self._me(), target=target, wish=wish)
+        change = FollowInput.read(request)
+        follow_account(account=self._me(), target=target, change=change)
         return self._relationship(target, instant=True)
 
     def unfollow(self, request: Request, id: int) -> HttpResponse:

@@ -22,7 +22,7 @@ from accounts.queries.collections import (
     show,
 )
 from accounts.queries.emojis import EmojiLookup
-from accounts.queries.people import find_own_account, find_user
+from accounts.queries.users import find_own_account, find_user
 from accounts.serializers.account import AccountSerializer
 from accounts.serializers.collection import collection_entity, item_entity
 from accounts.services.collections import (

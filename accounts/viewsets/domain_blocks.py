@@ -8,8 +8,8 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.queries.people import find_own_account
 from accounts.queries.relations import list_blocked_domains
+from accounts.queries.users import find_own_account
 from accounts.services.blocking import block_domain, unblock_domain
 from social.api.access import user
 from social.api.declarations import EMPTY, Endpoint

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from accounts.queries.people import find_user
+from accounts.queries.users import find_user
 from accounts.services.confirmations import resend_confirmation
 from social.api import gate
 from social.api.access import any_token

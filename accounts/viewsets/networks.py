@@ -19,8 +19,8 @@ from accounts.queries.networks import (
     list_following,
     load_familiar_followers,
 )
-from accounts.queries.people import find_own_account
 from accounts.queries.relations import list_blocked, list_muted, load_known_relations
+from accounts.queries.users import find_own_account
 from accounts.serializers.presenting import present_cards
 from accounts.serializers.relationship import relationship_entity
 from accounts.services.follow_requests import authorize_request, reject_request, remove_follower

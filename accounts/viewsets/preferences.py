@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from accounts.queries.people import find_user
+from accounts.queries.users import find_user
 from accounts.serializers.preferences import preferences_entity
 from social.api.access import user
 from social.api.declarations import Endpoint

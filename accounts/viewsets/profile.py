@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.featured_tags import list_featured_tags
-from accounts.queries.people import find_user, find_user_with_requests
+from accounts.queries.users import find_user, find_user_with_requests
 from accounts.serializers.account import CredentialAccountSerializer
 from accounts.serializers.profile import profile_entity
 from accounts.services.profile_pictures import PICTURE_SIZE_LIMIT, PictureUpload, delete_picture

@@ -14,7 +14,7 @@ from federation.events import ActorDeleted
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
-from federation.remote.references import find_account, find_post
+from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -47,8 +47,8 @@ def _delete_post(incoming: Incoming) -> None:
     uri = incoming.needed_object_uri()
     if not same_origin(uri, incoming.actor.uri):
         raise Rejected("the post is of another server")
-    status = find_post(uri)
-    if (status is not None and status.account_id != incoming.actor.id) or find_account(uri) is not None:
+    status = find_post_by_uri(uri)
+    if (status is not None and status.account_id != incoming.actor.id) or find_account_by_uri(uri) is not None:
         raise Rejected("it is another actor's")
     delete_remote_post(uri, incoming.actor.uri)
 
@@ -60,7 +60,7 @@ def delete_remote_post(uri: str, actor_uri: str) -> None:
     """
     with transaction.atomic():
         lock(f"object:{uri}")
-        status = find_post(uri)
+        status = find_post_by_uri(uri)
         if status is None or status.account.uri != actor_uri:
             remember_gone(uri, actor_uri, REMEMBERED_UNKNOWN)
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import Account, Follow, FollowRequest
-from accounts.services.following import FollowWish, follow_account
+from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import Rejected
 from federation.events import FollowAnswerDue
 from federation.inbound.incoming import Incoming, local_account, remember_undone
@@ -31,7 +31,7 @@ def handle(incoming: Incoming) -> None:
             accepted = False
         else:
             try:
-                earlier = follow_account(account=incoming.actor, target=target, wish=FollowWish(), uri=uri)
+                earlier = follow_account(account=incoming.actor, target=target, change=FollowChange(), uri=uri)
             except (Forbidden, NotFound):
                 accepted = False
             else:

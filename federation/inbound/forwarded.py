@@ -10,7 +10,7 @@ from federation.inbound.incoming import Incoming
 from federation.remote.actors import may_refresh, refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here
-from federation.remote.references import find_account, find_post
+from federation.remote.references import find_account_by_uri, find_post_by_uri
 from statuses.models import Status
 
 # Contract, federation section 10: most servers answer 404 for what was deleted, 401 and 403 for what strangers may not see.
@@ -23,10 +23,10 @@ def handle(incoming: Incoming) -> None:
     Raises Rejected for what is not passed on by others.
     """
     uri = incoming.needed_object_uri()
-    known = find_post(uri)
+    known = find_post_by_uri(uri)
     if incoming.kind == "Create" and known is None:
         parent_uri = uri_of(incoming.object.get("inReplyTo"))
-        parent = find_post(parent_uri) if parent_uri is not None else None
+        parent = find_post_by_uri(parent_uri) if parent_uri is not None else None
         if parent is None or not is_followed_here(parent):
             raise Rejected("the forwarded post answers nothing that concerns anybody here")
         find_or_fetch_post(uri)
@@ -39,7 +39,7 @@ def handle(incoming: Incoming) -> None:
 
 
 def _update_actor(uri: str) -> None:
-    account = find_account(uri)
+    account = find_account_by_uri(uri)
     if account is None or account.local:
         raise Rejected("the forwarded profile is nobody's known here")
     if not may_refresh(account):

@@ -11,7 +11,7 @@ from accounts.models import Account
 from federation.documents.reading import Rejected, first, kinds_of, same_origin, uri_of
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
-from federation.remote.references import find_account
+from federation.remote.references import find_account_by_uri
 
 REMEMBERED: Final = timedelta(hours=6)
 """How long an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
@@ -74,7 +74,7 @@ def is_undone(uri: str | None, actor: Account) -> bool:
 
 def local_account(uri: str | None) -> Account:
     """The account of this server with this id. Raises Rejected when it is not one of ours."""
-    account = find_account(uri) if uri is not None else None
+    account = find_account_by_uri(uri) if uri is not None else None
     if account is None or not account.local:
         raise Rejected("the account is not of this server")
     return account

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from federation.documents.reading import Rejected
 from federation.inbound.incoming import Incoming
 from federation.remote.posts import refuse_tombstone
-from federation.remote.references import find_post
+from federation.remote.references import find_post_by_uri
 from social.kernel.locks import lock
 from statuses.queries.statuses import list_statuses
 from statuses.services.interactions import favourite_status
@@ -15,7 +15,7 @@ from statuses.services.interactions import favourite_status
 
 def handle(incoming: Incoming) -> None:
     """A favourite of a post of ours that its actor may read."""
-    uri, status = incoming.needed_uri(), find_post(incoming.needed_object_uri())
+    uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected("there is no such post here")
     try:

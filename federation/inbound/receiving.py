@@ -17,7 +17,7 @@ from federation.inbound.processing import is_acted_upon
 from federation.inbound.quotas import check_room, host_of
 from federation.models import InboundActivity
 from federation.remote import signers
-from federation.remote.hosts import heard_from
+from federation.remote.hosts import record_contact
 from federation.signatures.message import BadSignature, Message
 from social.kernel.events import publish
 
@@ -78,7 +78,7 @@ def _store(
                 size=len(message.body),
             )
             publish(ActivityReceived(activity_id=activity.id, actor_id=signed.account.id))
-            heard_from(origin_of(signed.account.inbox_url) or "")
+            record_contact(origin_of(signed.account.inbox_url) or "")
     except IntegrityError:
         # The same signature once more, or the account was deleted since it was found.
         return None

@@ -13,7 +13,7 @@ from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
 from federation.documents.reading import Rejected, kinds_of, uri_of
 from federation.inbound.incoming import Incoming, is_undone, remember_undone
-from federation.remote.references import find_account, find_post
+from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel.errors import NotFound
 from social.kernel.locks import lock
 from statuses.models import Favourite, Status
@@ -43,7 +43,7 @@ def _undo_follow(incoming: Incoming) -> bool:
     if target is None:
         if is_undone(uri, incoming.actor):
             return False  # A newer Follow has taken its place.
-        target = find_account(uri_of(incoming.object.get("object")) or "")
+        target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         remember_undone(uri, incoming.actor)
         return False
@@ -60,7 +60,7 @@ def _undo_like(incoming: Incoming) -> bool:
     row = Favourite.objects.filter(account=incoming.actor, uri=incoming.object_uri).first()
     status_id = row.status_id if row is not None else None
     if status_id is None:
-        status = find_post(uri_of(incoming.object.get("object")) or "")
+        status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
         status_id = status.id if status is not None else None
     if status_id is not None:
         try:
@@ -79,7 +79,7 @@ def _undo_announce(incoming: Incoming) -> bool:
     if boost is not None:
         delete_status(status_id=boost.id)
         return True
-    status = find_post(uri_of(incoming.object.get("object")) or "")
+    status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
     if status is not None:
         try:
             unreblog_status(account_id=incoming.actor.id, status_id=status.id)
@@ -95,7 +95,7 @@ def _undo_block(incoming: Incoming) -> bool:
     if block is not None and block.account_id == incoming.actor.id:
         target: Account | None = block.target
     else:
-        target = find_account(uri_of(incoming.object.get("object")) or "")
+        target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         return False
     unblock_account(account=incoming.actor, target=target)

@@ -1,4 +1,4 @@
-"""Lists the tables of the embassy: what came in, what goes out, and what is known of other servers."""
+"""Lists the tables of federation: what came in, what goes out, and what is known of other servers."""
 
 from federation.models.fetch import Fetch, FetchKind
 from federation.models.host import Host

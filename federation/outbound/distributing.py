@@ -65,7 +65,7 @@ def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) ->
     return max(moments, default=None)
 
 
-def tell_published(events: Sequence[StatusPublished]) -> None:
+def send_published(events: Sequence[StatusPublished]) -> None:
     """Create or Announce, to whom the post addresses."""
     statuses = _statuses(event.status_id for event in events)
     for event in events:
@@ -79,7 +79,7 @@ def tell_published(events: Sequence[StatusPublished]) -> None:
         enqueue(account=status.account, document=document, inboxes=inboxes, key=f"status:{status.id}")
 
 
-def tell_deleted(events: Sequence[StatusDeleted]) -> None:
+def send_deleted(events: Sequence[StatusDeleted]) -> None:
     """Delete, or the Undo of an Announce, to wherever the post may have arrived; what still waits is dropped."""
     statuses = _statuses(event.status_id for event in events)
     for event in events:
@@ -96,7 +96,7 @@ def tell_deleted(events: Sequence[StatusDeleted]) -> None:
         )
 
 
-def tell_favourited(events: Sequence[StatusFavourited]) -> None:
+def send_favourited(events: Sequence[StatusFavourited]) -> None:
     """Like, to the author's server."""
     rows = Favourite.objects.select_related("account", "status__account").filter(
         id__one_of=[event.favourite_id for event in events], account__domain=None, status__local=False
@@ -111,7 +111,7 @@ def tell_favourited(events: Sequence[StatusFavourited]) -> None:
         )
 
 
-def tell_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
+def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
     """Undo of a Like, to the author's server."""
     statuses = _statuses(event.status_id for event in events)
     accounts = _accounts(event.account_id for event in events)
@@ -123,7 +123,7 @@ def tell_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
         enqueue(account=account, document=document, inboxes=inbox_of(status.account), key=f"status:{status.id}")
 
 
-def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
+def send_follow_requested(events: Sequence[FollowRequested]) -> None:
     """Follow, to the server of who is asked."""
     requests = FollowRequest.objects.select_related("account", "target").filter(
         id__one_of=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
@@ -140,7 +140,7 @@ def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
         )
 
 
-def tell_followed(events: Sequence[AccountFollowed]) -> None:
+def send_followed(events: Sequence[AccountFollowed]) -> None:
     """Accept, to the server of a new follower from elsewhere."""
     follows = Follow.objects.select_related("account", "target").filter(
         id__one_of=[event.follow_id for event in events], account__domain__isnull=False, target__domain=None
@@ -150,7 +150,7 @@ def tell_followed(events: Sequence[AccountFollowed]) -> None:
             _answer(follow.target, follow.account, follow.uri, accepted=True, number=follow.id)
 
 
-def tell_answer(events: Sequence[FollowAnswerDue]) -> None:
+def send_answer(events: Sequence[FollowAnswerDue]) -> None:
     """Accept or Reject of a Follow that changed nothing here; no Accept of one that was undone or replaced meanwhile."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.follower_id))
     for event in events:
@@ -163,7 +163,7 @@ def tell_answer(events: Sequence[FollowAnswerDue]) -> None:
             _answer(account, follower, event.uri, accepted=event.accepted, number=number)
 
 
-def tell_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
+def send_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
     """Undo of our Follow, or Reject of theirs.
 
     When the other side ended its own follow it knows, and an Accept that still waits for it is dropped.
@@ -200,7 +200,7 @@ def _answer(account: Account, follower: Account, uri: str, *, accepted: bool, nu
     )
 
 
-def tell_blocked(events: Sequence[AccountBlocked]) -> None:
+def send_blocked(events: Sequence[AccountBlocked]) -> None:
     """Block, to the blocked one's server."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
@@ -210,7 +210,7 @@ def tell_blocked(events: Sequence[AccountBlocked]) -> None:
             enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
 
 
-def tell_unblocked(events: Sequence[AccountUnblocked]) -> None:
+def send_unblocked(events: Sequence[AccountUnblocked]) -> None:
     """Undo of a Block."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
@@ -220,7 +220,7 @@ def tell_unblocked(events: Sequence[AccountUnblocked]) -> None:
             enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
 
 
-def tell_profile(events: Sequence[ProfileUpdated]) -> None:
+def send_profile(events: Sequence[ProfileUpdated]) -> None:
     """Update of an actor, to its followers; one for many changes, and the last one only."""
     for account in _accounts(event.account_id for event in events).values():
         inboxes = followers_inboxes(account) if account.local else ()

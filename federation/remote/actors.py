@@ -105,7 +105,7 @@ def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
     return replace(received, key=key)
 
 
-def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.Found:
+def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
     """The actor's address, confirmed by WebFinger; with `again` also a known one that was not looked at for a day."""
     acct = received.acct or f"{received.username}@{origin_of(received.uri)}"
     pair = split_address(acct)
@@ -113,14 +113,14 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
         raise Rejected("the actor has no address on another server")
     known = Account.objects.filter(uri=received.uri, domain=pair[1], username__iexact=pair[0]).first()
     if known is not None and not (again and is_stale(known)):
-        return webfinger.Found(known.username, pair[1], received.uri)
+        return webfinger.WebFingerResult(known.username, pair[1], received.uri)
     found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
     if found.username.lower() != received.username.lower():
         raise Rejected("the address has another name than the actor")
     return found
 
 
-def keep_actor(received: ReceivedActor, found: webfinger.Found) -> Account:
+def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult) -> Account:
     """Write what was read, under the address that WebFinger has confirmed.
 
     Raises Rejected for an id that was deleted or is one of ours, an address that another actor has, and a key that
@@ -154,7 +154,7 @@ def _key(received: ReceivedActor) -> RemoteKey | None:
     return RemoteKey(received.key.id, received.key.pem) if received.key is not None else None
 
 
-def _profile(received: ReceivedActor, found: webfinger.Found) -> RemoteProfile:
+def _profile(received: ReceivedActor, found: webfinger.WebFingerResult) -> RemoteProfile:
     return RemoteProfile(
         uri=received.uri,
         username=found.username,

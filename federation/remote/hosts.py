@@ -10,7 +10,7 @@ from social.kernel.claims import idle
 from social.kernel.events import publish
 
 
-def heard_from(name: str) -> bool:
+def record_contact(name: str) -> bool:
     """A host has sent us something: if it was left alone, it is tried again now; whether it was.
 
     In the caller's transaction. Announces DeliveriesDue (contract, federation section 11).

@@ -16,7 +16,7 @@ from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.models import Tombstone
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
-from federation.remote.references import find_accounts, find_post, is_own
+from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
 from federation.remote.requests import ANCESTORS, request_post
 from social.kernel import clock
 from social.kernel.locks import lock
@@ -48,7 +48,7 @@ def find_or_fetch_post(
     It is announced if it is recent and may be. Raises Rejected, Missing, and Unavailable when a server could not be
     reached. Never inside a transaction.
     """
-    known = find_post(uri)
+    known = find_post_by_uri(uri)
     if known is not None:
         if known.is_deleted:
             raise Rejected("the post was deleted")
@@ -112,18 +112,18 @@ def keep_note(
             request_post(str(note.in_reply_to), remaining=ancestors - 1)
     if status is not None:
         return status
-    known = find_post(note.uri)
+    known = find_post_by_uri(note.uri)
     return known if known is not None and not known.is_deleted else None
 
 
 def _answers_unknown(note: ReceivedNote) -> bool:
-    return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post(note.in_reply_to) is None
+    return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post_by_uri(note.in_reply_to) is None
 
 
 def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, *, announced: bool) -> NewStatus:
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     addressed = set(note.addressed)
-    people = find_accounts(addressed)
+    people = find_accounts_by_uri(addressed)
     if recipient is not None and visibility in FOR_ADDRESSED:
         people.setdefault(recipient.uri, recipient)
     mentioned = set(note.mentioned)
@@ -158,7 +158,7 @@ def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
     """What the post answers, if it is known and its author may read it; of a boost the boosted post."""
     if note.in_reply_to is None:
         return None
-    parent = find_post(note.in_reply_to)
+    parent = find_post_by_uri(note.in_reply_to)
     if parent is None:
         return None
     parent = parent.reblog_of or parent
@@ -172,7 +172,7 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
     """
     if may_be_related(author, recipient, note.addressed):
         return True
-    parent = find_post(note.in_reply_to) if note.in_reply_to is not None else None
+    parent = find_post_by_uri(note.in_reply_to) if note.in_reply_to is not None else None
     return parent is not None and is_followed_here(parent)
 
 
@@ -185,7 +185,7 @@ def may_be_related(author: Account, recipient: Account | None, addressed: Iterab
     """`is_related` for a post that is only named, from whom its activity addresses: asked before it is fetched."""
     if recipient is not None or _is_followed([author.id]):
         return True
-    return any(account.local for account in find_accounts(addressed).values())
+    return any(account.local for account in find_accounts_by_uri(addressed).values())
 
 
 def _is_followed(account_ids: Sequence[int]) -> bool:

@@ -31,7 +31,7 @@ def _posts() -> QuerySet[Status]:
     return Status.objects.select_related("account", "reblog_of__account")
 
 
-def find_post(uri: str) -> Status | None:
+def find_post_by_uri(uri: str) -> Status | None:
     """The post (or boost) with this id, also a deleted one; of ours also by the id of its activity or its page."""
     if not is_own(uri):
         return _posts().filter(uri=uri).first()
@@ -47,7 +47,7 @@ def is_received(uri: str) -> bool:
     return Status.objects.filter(uri=uri).exists()
 
 
-def find_account(uri: str) -> Account | None:
+def find_account_by_uri(uri: str) -> Account | None:
     """The account with this id, known here; of ours also by its page."""
     account = Account.objects.filter(uri=uri).first()
     if account is not None or not is_own(uri):
@@ -56,6 +56,6 @@ def find_account(uri: str) -> Account | None:
     return Account.objects.filter(domain=None, username__iexact=found[1]).first() if found is not None else None
 
 
-def find_accounts(uris: Iterable[str]) -> dict[str, Account]:
+def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
     """The known accounts with these ids, in one query."""
     return {account.uri: account for account in Account.objects.filter(uri__one_of=uris)}

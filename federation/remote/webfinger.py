@@ -28,7 +28,7 @@ DEADLINE: Final = 5.0
 
 
 @dataclass(frozen=True)
-class Found:
+class WebFingerResult:
     """What a domain says of an address: how it is properly written, and the id of the actor."""
 
     username: str
@@ -41,7 +41,7 @@ def scheme_of(domain: str) -> str:
     return "http" if settings.FEDERATION_LOOPBACK and parse_url(f"http://{domain}").host.is_loopback else "https"
 
 
-def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> Found:
+def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFingerResult:
     """Ask a domain for an address; one that is properly another domain's is asked for there, once.
 
     Raises Missing, Rejected, and Unavailable when a server could not be reached.
@@ -55,7 +55,7 @@ def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> Found:
     return confirmed
 
 
-def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> Found:
+def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> WebFingerResult:
     """What an actor says of its address, if the domain says the same. Raises as `look_up`."""
     found = look_up(username, domain, deadline=deadline)
     if found.actor_uri != actor_uri:
@@ -63,7 +63,7 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
     return found
 
 
-def _ask(username: str, domain: str, deadline: float) -> Found:
+def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
     resource = quote(f"acct:{username}@{domain}", safe="")
     url = f"{scheme_of(domain)}://{domain}/.well-known/webfinger?resource={resource}"
     response = get(url, accept=_ACCEPT, deadline=deadline)
@@ -85,5 +85,5 @@ def _ask(username: str, domain: str, deadline: float) -> Found:
         if isinstance(link, dict) and link.get("rel") == "self" and link.get("type") in _ACTOR_TYPES:
             actor_uri = web_uri(link.get("href"))
             if actor_uri is not None:
-                return Found(pair[0], proper, actor_uri)
+                return WebFingerResult(pair[0], proper, actor_uri)
     raise Rejected("the address has no actor")

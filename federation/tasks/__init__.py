@@ -1,4 +1,4 @@
-"""The background work of the embassy; Celery finds it here."""
+"""The background work of the federation app; Celery finds it here."""
 
 from federation.tasks.cleaning import forget_old_activities
 

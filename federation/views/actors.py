@@ -16,7 +16,7 @@ from federation.documents.notes import note_terms
 from federation.remote.instance_actor import instance_actor as find_instance_actor
 from federation.views.messages import reads
 from federation.views.negotiation import Wanted, document, not_acceptable, redirect, refusal, wanted
-from federation.views.reading import find_account, signer_of
+from federation.views.reading import find_local_account, signer_of
 from social.kernel import links
 from social.kernel.ids import parse_id
 from statuses.models import Status
@@ -33,7 +33,7 @@ def actor(request: HttpRequest, username: str) -> HttpResponse:
     form = wanted(request)
     if form is None:
         return not_acceptable()
-    account = find_account(username, served_while_suspended=True)
+    account = find_local_account(username, served_while_suspended=True)
     if form is Wanted.PAGE:
         return redirect(links.profile_url(account.username))
     return actor_response(account)
@@ -61,7 +61,7 @@ def instance_outbox(request: HttpRequest) -> HttpResponse:
 @reads
 def followers(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/followers`."""
-    account = find_account(username)
+    account = find_local_account(username)
     rows = Follow.objects.filter(target=account).order_by("-id").values_list("account__uri", flat=True)
     return _people(request, account, "followers", rows, account.stat.followers_count)
 
@@ -69,7 +69,7 @@ def followers(request: HttpRequest, username: str) -> HttpResponse:
 @reads
 def following(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/following`."""
-    account = find_account(username)
+    account = find_local_account(username)
     rows = Follow.objects.filter(account=account).order_by("-id").values_list("target__uri", flat=True)
     return _people(request, account, "following", rows, account.stat.following_count)
 
@@ -101,7 +101,7 @@ def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Fo
 @reads
 def outbox(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/outbox`: what everybody may read, and for a signed follower what followers may."""
-    account = find_account(username)
+    account = find_local_account(username)
     uri = f"{account.uri}/outbox"
     if request.GET.get("page") != "true":
         return document(
@@ -149,10 +149,10 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
 @reads
 def featured(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/collections/featured`: pinned posts."""
-    return document(collections.whole(f"{find_account(username).uri}/collections/featured", []))
+    return document(collections.whole(f"{find_local_account(username).uri}/collections/featured", []))
 
 
 @reads
 def featured_tags(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/collections/tags`: featured hashtags."""
-    return document(collections.whole(f"{find_account(username).uri}/collections/tags", [], ordered=False))
+    return document(collections.whole(f"{find_local_account(username).uri}/collections/tags", [], ordered=False))

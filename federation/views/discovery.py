@@ -14,7 +14,7 @@ from accounts.queries.accounts import list_accounts, split_address
 from accounts.queries.site_settings import load_site_texts
 from federation.documents import discovery
 from federation.remote.instance_actor import instance_actor, instance_actor_uri
-from federation.remote.references import find_account, is_own
+from federation.remote.references import find_account_by_uri, is_own
 from federation.views.messages import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
@@ -64,7 +64,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
             return None, False
         if resource == instance_actor_uri() or (is_own(resource) and parts.path in ("", "/", "/about/more")):
             return instance_actor(), True
-        account = find_account(resource) if is_own(resource) else None
+        account = find_account_by_uri(resource) if is_own(resource) else None
         return _shown(account.username) if account is not None and account.local else None, False
     address = resource
     if resource[:5].lower() == "acct:":

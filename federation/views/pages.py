@@ -18,7 +18,7 @@ from federation.views.actors import actor_response
 from federation.views.messages import reads
 from federation.views.negotiation import Wanted, not_acceptable, wanted
 from federation.views.posts import post_response
-from federation.views.reading import find_account
+from federation.views.reading import find_local_account
 from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
@@ -54,7 +54,7 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
 
 @reads
 def _actor(request: HttpRequest, username: str) -> HttpResponse:
-    return actor_response(find_account(username, served_while_suspended=True))
+    return actor_response(find_local_account(username, served_while_suspended=True))
 
 
 @reads
@@ -64,7 +64,7 @@ def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
 
 @page
 def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
-    account = find_account(username)
+    account = find_local_account(username)
     before = parse_id(request.GET.get("max_id", ""))
     posts = newest_shown(account.id, max_id=before, limit=POSTS + 1)
     # Fields and biography were written by our own formatter when they were saved.
@@ -89,7 +89,7 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
 
 @page
 def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBase:
-    account, number = find_account(username), parse_id(status_id)
+    account, number = find_local_account(username), parse_id(status_id)
     if number is None:
         raise NotFound
     found = list_statuses(None).select_related("account", "reblog_of").filter(id=number, account=account)

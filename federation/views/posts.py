@@ -11,7 +11,7 @@ from federation.documents.loading import load_post, uri_of
 from federation.documents.notes import note, note_document, note_terms
 from federation.views.messages import reads
 from federation.views.negotiation import Wanted, document, not_acceptable, redirect, wanted
-from federation.views.reading import Found, find_deleted, find_post
+from federation.views.reading import ShownPost, find_deleted, find_shown_post
 from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
@@ -35,7 +35,7 @@ def post(request: HttpRequest, username: str, id: str) -> HttpResponse:
 def post_response(request: HttpRequest, username: str, status_id: str) -> HttpResponse:
     """The document of a post; a deleted one has a tombstone, and 410."""
     try:
-        found = find_post(request, username, status_id)
+        found = find_shown_post(request, username, status_id)
     except NotFound:
         deleted = find_deleted(username, status_id)
         if deleted is None:
@@ -49,7 +49,7 @@ def post_response(request: HttpRequest, username: str, status_id: str) -> HttpRe
 @reads
 def activity(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/statuses/:id/activity`: the Create or Announce."""
-    found = find_post(request, username, id)
+    found = find_shown_post(request, username, id)
     if found.status.reblog_of is not None:
         return document(activities.announce(found.status), private=found.private)
     return document(activities.create(load_post(found.status)), private=found.private)
@@ -58,14 +58,14 @@ def activity(request: HttpRequest, username: str, id: str) -> HttpResponse:
 @reads
 def likes(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/statuses/:id/likes`: how many."""
-    found = find_post(request, username, id)
+    found = find_shown_post(request, username, id)
     return _count(found, "likes", _stat(found.status).favourites_count)
 
 
 @reads
 def shares(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/statuses/:id/shares`: how many."""
-    found = find_post(request, username, id)
+    found = find_shown_post(request, username, id)
     return _count(found, "shares", _stat(found.status).reblogs_count)
 
 
@@ -73,7 +73,7 @@ def _stat(status: Status) -> StatusStat:
     return StatusStat.objects.filter(status=status).first() or StatusStat(status=status)
 
 
-def _count(found: Found, name: str, total: int) -> HttpResponse:
+def _count(found: ShownPost, name: str, total: int) -> HttpResponse:
     uri = f"{uri_of(found.status)}/{name}"
     return document(collections.collection(uri, total, ordered=False), private=found.private)
 
@@ -81,7 +81,7 @@ def _count(found: Found, name: str, total: int) -> HttpResponse:
 @reads
 def replies(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/statuses/:id/replies`: the author's own first, then other people's; public ones only."""
-    found = find_post(request, username, id)
+    found = find_shown_post(request, username, id)
     status, uri = found.status, f"{uri_of(found.status)}/replies"
     others = request.GET.get("only_other_accounts") == "true"
     answers = list_statuses(None).select_related("account").filter(in_reply_to=status).order_by("id")

@@ -24,14 +24,14 @@ from statuses.queries.statuses import list_statuses
 
 
 @dataclass(frozen=True)
-class Found:
+class ShownPost:
     """A post, and whether only this caller may see it."""
 
     status: Status
     private: bool
 
 
-def find_account(username: str, *, served_while_suspended: bool = False) -> Account:
+def find_local_account(username: str, *, served_while_suspended: bool = False) -> Account:
     """The local account with a document of its own. Raises NotFound, and Forbidden for one suspended for a time."""
     account = (
         list_accounts()
@@ -60,7 +60,7 @@ def signer_of(request: HttpRequest) -> Account | None:
     return None if account.suspended or account.local else account
 
 
-def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
+def find_shown_post(request: HttpRequest, username: str, status_id: str) -> ShownPost:
     """The local post, for everybody, or for a signer who may read it. Raises NotFound.
 
     Another account of the reader's server is a stranger, the one that stands for the server too (behaviours section 7).
@@ -71,7 +71,7 @@ def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
     wanted = Q(id=number, local=True, account__username__iexact=username)
     found = _first(None, wanted)
     if found is not None:
-        return Found(found, private=False)
+        return ShownPost(found, private=False)
     # Whether there is such a post is not asked before: a key that is fetched for a private one and not for an absent one
     # would tell the two apart (security row 60).
     signer = signer_of(request)
@@ -80,7 +80,7 @@ def find_post(request: HttpRequest, username: str, status_id: str) -> Found:
     found = _first(signer.id, wanted)
     if found is None:
         raise NotFound
-    return Found(found, private=True)
+    return ShownPost(found, private=True)
 
 
 def find_deleted(username: str, status_id: str) -> Status | None:

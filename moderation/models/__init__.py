@@ -1,5 +1,5 @@
-"""Lists the tables of the house's rules and what staff do."""
+"""Lists the tables of the server's rules and what staff do."""
 
-from moderation.models.house_rule import HouseRule
+from moderation.models.house_rule import InstanceRule
 
-__all__ = ["HouseRule"]
+__all__ = ["InstanceRule"]

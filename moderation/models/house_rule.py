@@ -7,7 +7,7 @@ from django.db import models
 from social.kernel import clock
 
 
-class HouseRule(models.Model):
+class InstanceRule(models.Model):
     """One rule; a withdrawn one keeps its row because reports may name it."""
 
     text = models.TextField()

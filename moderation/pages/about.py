@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from moderation.queries.instance import load_instance
 from social.kernel.text.plain import plain
 from social.pages.frame import show
@@ -38,6 +38,6 @@ def privacy_policy(request: HttpRequest) -> HttpResponse:
     return show(request, "moderation/privacy_policy.html", {"contact_email": texts["site_contact_email"]})
 
 
-def _in_language(rule: HouseRule, language: str | None) -> dict[str, str]:
+def _in_language(rule: InstanceRule, language: str | None) -> dict[str, str]:
     translated = rule.translations.get(language) or {}
     return {"text": translated.get("text") or rule.text, "hint": translated.get("hint") or rule.hint}

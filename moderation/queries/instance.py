@@ -12,7 +12,7 @@ from django.db import connection
 from accounts.models import Account
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.site_settings import load_site_texts
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from social.kernel import clock
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.queries.access import load_access
@@ -37,15 +37,15 @@ class InstanceDocument:
 
     texts: dict[str, Any]
     figures: Figures
-    rules: Sequence[HouseRule]
+    rules: Sequence[InstanceRule]
     contact: Account | None
     emojis: EmojiLookup
     timelines_access: Mapping[str, Mapping[str, str]]
 
 
-def list_rules() -> list[HouseRule]:
+def list_rules() -> list[InstanceRule]:
     """The rules in force, in their order."""
-    return list(HouseRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
+    return list(InstanceRule.objects.filter(withdrawn_at=None).order_by("position", "id"))
 
 
 # Reading is noted in active_at twice a day, signing in on a page in last_login; who only writes, as programs do, has

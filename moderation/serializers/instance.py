@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.serializers.account import body, counters
 from accounts.services import profiles
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from moderation.queries.instance import InstanceDocument
 from social.api.serializers import EntitySerializer
 from social.kernel import links
@@ -34,7 +34,7 @@ def version() -> str:
     return f"{settings.UPSTREAM_VERSION} (compatible; Social {settings.VERSION})"
 
 
-def rule_entity(rule: HouseRule) -> dict[str, Any]:
+def rule_entity(rule: InstanceRule) -> dict[str, Any]:
     """The entity "Rule"."""
     return {"id": str(rule.id), "text": rule.text, "hint": rule.hint, "translations": rule.translations}
 

@@ -1,4 +1,4 @@
-"""The reception: everything an endpoint needs that is the same for all of them. It knows HTTP and no app.
+"""The API layer: everything an endpoint needs that is the same for all of them. It knows HTTP and no app.
 
 What an endpoint's author imports, with a line each (the names' own docstrings say the rest):
 
@@ -11,7 +11,7 @@ Endpoints and paths
         def list(self, request: Request) -> Any: ...                        # return data, or a response
     urlpatterns = [endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"})]       # routing
     endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"})      # `id: int`, else 404
-    ApiRouter("accounts.urls", "statuses.urls", ...)                        # the front door: all paths in one tree
+    ApiRouter("accounts.urls", "statuses.urls", ...)                        # all paths in one tree
 
 Callers
     request.auth                   # Identity | None: token, application, scopes, user_id, account_id, states, locale

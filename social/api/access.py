@@ -1,4 +1,4 @@
-"""Knows who may knock at which door: the declarations of the viewsets and the order in which they are checked.
+"""Knows who may knock at which kind: the declarations of the viewsets and the order in which they are checked.
 
 Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv columns auth and scope.
 """
@@ -15,7 +15,7 @@ from social.api.identities import Identity
 from social.kernel import errors
 
 
-class Door(Enum):
+class AccessKind(Enum):
     """What kind of caller an action is for."""
 
     ANYONE = "anyone"
@@ -30,9 +30,9 @@ class Door(Enum):
 class Access:
     """What an action asks of its caller. Made by the functions below, never by hand."""
 
-    door: Door
+    kind: AccessKind
     scopes: tuple[str, ...] = ()
-    openers: frozenset[str] = frozenset()
+    sufficient_scopes: frozenset[str] = frozenset()
     unconfirmed: bool = False
 
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
@@ -41,26 +41,26 @@ class Access:
         `refusal` is what is said of a token that was valid once; one that never was counts as none where none is needed
         (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
         """
-        door = self.door
-        if door is Door.ANYONE:
+        kind = self.kind
+        if kind is AccessKind.ANYONE:
             return
         if identity is None:
             if refusal is not None:
                 raise refusal
-            if door is Door.OPTIONAL_USER:
+            if kind is AccessKind.OPTIONAL_USER:
                 return
-            raise errors.Forbidden if door is Door.STAFF else errors.Unauthorized
-        if self.openers and self.openers.isdisjoint(identity.scopes):
+            raise errors.Forbidden if kind is AccessKind.STAFF else errors.Unauthorized
+        if self.sufficient_scopes and self.sufficient_scopes.isdisjoint(identity.scopes):
             raise errors.Forbidden(_("This action is outside the authorized scopes"))
-        if door is Door.USER:
+        if kind is AccessKind.USER:
             self._check_user(identity)
         elif identity.suspended:
             raise errors.Forbidden(_("Your login is currently disabled"))
-        elif door is Door.STAFF:
+        elif kind is AccessKind.STAFF:
             if identity.user_id is None:
                 raise errors.Forbidden
             self._check_user(identity)
-        elif door is Door.APP_TOKEN and identity.user_id is not None:
+        elif kind is AccessKind.APP_TOKEN and identity.user_id is not None:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def _check_user(self, identity: Identity) -> None:
@@ -79,31 +79,31 @@ class Access:
             raise errors.Forbidden(_("Your account requires two-factor authentication"))
 
 
-def _access(door: Door, scopes: tuple[str, ...], *, unconfirmed: bool = False) -> Access:
+def _access(kind: AccessKind, scopes: tuple[str, ...], *, unconfirmed: bool = False) -> Access:
     strange = tree.unknown(scopes)
     if strange:
         raise ValueError(f"unknown scopes: {', '.join(strange)}")
-    return Access(door, scopes, tree.openers_of_any(scopes), unconfirmed)
+    return Access(kind, scopes, tree.sufficient_for_any(scopes), unconfirmed)
 
 
 def anyone() -> Access:
     """Public; a token is not needed and a broken one does not matter (instance documents, application registration)."""
-    return _access(Door.ANYONE, ())
+    return _access(AccessKind.ANYONE, ())
 
 
 def optional_user(*scopes: str) -> Access:
     """Public; a valid token must hold one of the scopes and changes what is seen, an unknown one counts as none (`user?`)."""
-    return _access(Door.OPTIONAL_USER, scopes)
+    return _access(AccessKind.OPTIONAL_USER, scopes)
 
 
 def any_token(*scopes: str) -> Access:
     """Any valid token, an application's own is enough (`app`)."""
-    return _access(Door.ANY_TOKEN, scopes)
+    return _access(AccessKind.ANY_TOKEN, scopes)
 
 
 def app_token(*scopes: str) -> Access:
     """Only an application's own token: a user's one answers 403 (sign-up)."""
-    return _access(Door.APP_TOKEN, scopes)
+    return _access(AccessKind.APP_TOKEN, scopes)
 
 
 def user(*scopes: str, unconfirmed: bool = False) -> Access:
@@ -111,9 +111,9 @@ def user(*scopes: str, unconfirmed: bool = False) -> Access:
 
     `unconfirmed` lets those pass who have not confirmed their address or wait for approval (the e-mail endpoints).
     """
-    return _access(Door.USER, scopes, unconfirmed=unconfirmed)
+    return _access(AccessKind.USER, scopes, unconfirmed=unconfirmed)
 
 
 def staff(*scopes: str) -> Access:
     """Moderators' endpoints: without a token 403; the role is the action's policy to judge."""
-    return _access(Door.STAFF, scopes)
+    return _access(AccessKind.STAFF, scopes)

@@ -14,7 +14,7 @@ _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED, _NEEDS_SECOND_FACTOR = (1 
 class Identity:
     """What a valid token says. Without `user_id` it is an application's own (client credentials).
 
-    `disabled` and `suspended` close every door, `moved` and the rest only those that need a user
+    `disabled` and `suspended` close every endpoint, `moved` and the rest only those that need a user
     (contract, behaviours section 3). `locale` is the user's language for messages, or "".
     """
 
@@ -33,7 +33,7 @@ class Identity:
 
 
 class TokenSource(Protocol):
-    """The port to the floor that keeps tokens."""
+    """The port to the app that keeps tokens."""
 
     def find_identity(self, token: str) -> Identity | None:
         """Who a token belongs to, from the database; None for an unknown or revoked one.

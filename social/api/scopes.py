@@ -1,4 +1,4 @@
-"""Knows the tree of OAuth scopes: which scope of a token opens which door (contract, behaviours section 5)."""
+"""Knows the tree of OAuth scopes: which scope of a token is sufficient where (contract, behaviours section 5)."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ DEFAULT = "read"
 
 
 @cache
-def openers(scope: str) -> frozenset[str]:
+def sufficient_scopes(scope: str) -> frozenset[str]:
     """The scopes of which a token needs one to pass where `scope` is asked: itself and its parents."""
     return frozenset({scope, *(parent for parent, children in CHILDREN.items() if scope in children)})
 
 
 @cache
-def openers_of_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """As `openers`, for an endpoint where any one of several scopes is enough.
+def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
+    """As `sufficient_scopes`, for an endpoint where any one of several scopes is enough.
 
     The old scope `follow` is enough only where it is named: not, for instance, to read relationships.
     """
-    return frozenset().union(*(openers(scope) for scope in scopes)) - ({"follow"} - set(scopes))
+    return frozenset().union(*(sufficient_scopes(scope) for scope in scopes)) - ({"follow"} - set(scopes))
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -80,4 +80,4 @@ def unknown(scopes: Iterable[str]) -> list[str]:
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
     """Whether every wanted scope is granted, by itself or by a parent: what is authorised may be less, never more."""
     held = frozenset(granted)
-    return all(openers(scope) & held for scope in wanted)
+    return all(sufficient_scopes(scope) & held for scope in wanted)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Base = admin.ModelAdmin[Any]
 else:  # Django's class takes no type argument when it runs
     Base = admin.ModelAdmin
-FLOORS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 # Each chosen row is a service with a transaction of its own, and all of them are one request.
 AT_ONCE = 200
 NAMED_AT_MOST = 20
@@ -39,7 +39,7 @@ _CONFIRMED = "confirmed"
 class StaffSite(admin.AdminSite):
     """The admin of this server. It has no sign-in of its own: the site's is used, with its second factor.
 
-    Only what the house registers is shown: libraries bring forms that write past the services.
+    Only what the project registers is shown: libraries bring forms that write past the services.
     """
 
     site_header = _("Social administration")
@@ -48,8 +48,8 @@ class StaffSite(admin.AdminSite):
     enable_nav_sidebar = True
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Take what the house itself registers, pass over all others: libraries would show secrets and write freely."""
-        if admin_class is not None and admin_class.__module__.partition(".")[0] in FLOORS:
+        """Take what the project itself registers, pass over all others: libraries would show secrets and write freely."""
+        if admin_class is not None and admin_class.__module__.partition(".")[0] in APPS:
             super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:

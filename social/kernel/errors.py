@@ -1,4 +1,4 @@
-"""Knows what can go wrong in the domain, without knowing HTTP: the reception maps each class to a status code.
+"""Knows what can go wrong in the domain, without knowing HTTP: the API layer maps each class to a status code.
 
 Sources: contract, behaviours section 3 (texts) and entities "Errors" (shapes).
 """

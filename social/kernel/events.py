@@ -1,4 +1,4 @@
-"""Knows how news goes up: an event is written with the change it tells of, and heard by every floor that asked for it.
+"""Knows how events reach the apps above: written with the change they tell of, handled by every app that subscribed.
 
 What the ids of outbox rows promise: rows of one lane (queue and key) run in the order of their ids, and ids are given at
 `publish`, not at commit. Two publishers of one key are therefore told in the order of their changes only if the later one

@@ -1,4 +1,4 @@
-"""Knows how a floor asks something of a floor above it, without knowing that floor."""
+"""Knows how an app asks something of an app above it, without importing it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Unplugged(RuntimeError):
 
 
 class Port(Generic[T]):
-    """A socket in the wall: the lower floor declares it with a Protocol as T, the upper floor's `apps.py` plugs in.
+    """The lower app declares it with a Protocol as T, the upper app's `apps.py` plugs in.
 
     `name` is for the message of `Unplugged`. One implementation at a time; plugging happens at start, before threads.
     """
@@ -40,7 +40,7 @@ class Port(Generic[T]):
         return self._implementation
 
     def find(self) -> T | None:
-        """The implementation, or None: for callers that can do without (the server runs with upper floors unplugged)."""
+        """The implementation, or None: for callers that can do without (the server runs without the upper apps)."""
         return self._implementation
 
     @contextmanager

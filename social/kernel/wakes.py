@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 # Seconds in which a second wake-up of the same queue is pointless: the first has not been heard yet.
 _QUIET: Final = 2
 
-#: Answered by the front door with a function that sends `social.tasks.drain_outbox` for the named queue.
+#: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queue.
 waker: Final[Port[Callable[[str], None]]] = Port("social.kernel.wakes.waker")
 circuit: Final = Circuit(1.0)
 

@@ -51,7 +51,7 @@ def web() -> None:
     _give_large_blocks_back()
     descriptors.allow_many()
     application = importlib.import_module("social.wsgi").application
-    # Reads the addresses of every floor, and so its views: once, and not in the first request of each worker.
+    # Reads the addresses of every app, and so its views: once, and not in the first request of each worker.
     assert get_resolver().reverse_dict is not None
     limits = Limits(threads=settings.WEB_THREADS, upload_threads=settings.UPLOAD_THREADS)
     upload_limit = upload_limits(get_resolver().url_patterns)
@@ -116,7 +116,7 @@ def scheduler() -> None:
     """What happens by the clock, in the scheduler that `social.schedule` names; it keeps no file and no pid file."""
     from django.conf import settings
 
-    # It sends tasks by their names. Without the floors that know them it takes 60 MiB instead of 105.
+    # It sends tasks by their names. Without the apps that know them it takes 60 MiB instead of 105.
     settings.SCHEDULED_APPS, settings.INSTALLED_APPS = settings.INSTALLED_APPS, ["social"]
     _celery("beat", f"--loglevel={env.LOG_LEVEL}", "--pidfile=")
 

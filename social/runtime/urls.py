@@ -1,4 +1,4 @@
-"""The addresses of the machine room; only the first is of the contract."""
+"""The addresses for operators; only the first is of the contract."""
 
 from __future__ import annotations
 

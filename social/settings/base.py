@@ -41,7 +41,7 @@ WEB_THREADS = 8
 # Requests that bring files have threads of their own, so that pictures that are costly to decode delay only each other.
 UPLOAD_THREADS = 2
 # Pictures drawn at a time in one process: as many as there are cores, in all web processes together.
-PAINTERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
+IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # How old answers that are the same for everybody may be (the instance documents).
 RECENT_SECONDS = 10
 
@@ -221,7 +221,7 @@ OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "accounts.AccessToken"  # noqa: S105
 OAUTH2_PROVIDER_GRANT_MODEL = "accounts.Grant"
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "accounts.RefreshToken"  # noqa: S105
 OAUTH2_PROVIDER_ID_TOKEN_MODEL = "accounts.IDToken"  # noqa: S105
-# The doors are our own (accounts.pages.authorize, accounts.viewsets.oauth); this tells the checks what those do.
+# The views are our own (accounts.pages.authorize, accounts.viewsets.oauth); this tells the checks what those do.
 OAUTH2_PROVIDER = {
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 600,
     "PKCE_REQUIRED": False,
@@ -233,7 +233,7 @@ OAUTH2_PROVIDER = {
 # E-mail addresses are unique without regard to case, by an index that the check does not see.
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 
-# --- reception --------------------------------------------------------------------------------------------------
+# --- API --------------------------------------------------------------------------------------------------
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["social.api.authentication.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],

@@ -28,10 +28,10 @@ from statuses.policies.visibility import boost_visibility, can_see
 from statuses.queries.rows import Row, load_rows
 from statuses.services.counters import bump
 from statuses.services.deleting import delete_status
-from statuses.services.holding import hold_status
+from statuses.services.locking import lock_status
 from statuses.services.storing import insert_status
 
-# Held as `hold_status` does, in the same statement.
+# Held as `lock_status` does, in the same statement.
 _INSERT_FAVOURITE: Final = """
 INSERT INTO statuses_favourite (account_id, status_id, uri, created_at)
 SELECT %(account)s, id, %(uri)s, %(now)s FROM statuses_status WHERE id = %(status)s AND deleted_at IS NULL FOR KEY SHARE
@@ -108,7 +108,7 @@ def reblog_status(
     if not may_reblog(account, target, relations or load_relations(account.id, [target.account_id])):
         raise Forbidden
     with transaction.atomic():
-        if not hold_status(target.id):
+        if not lock_status(target.id):
             raise NotFound
         lock(f"reblog:{account.id}:{target.id}")
         existing = _find_reblog(account.id, target.id)

@@ -24,7 +24,7 @@ from statuses.policies.publishing import check_media, missing_media, missing_par
 from statuses.policies.visibility import is_counted, is_listed
 from statuses.queries.threads import Place
 from statuses.services.counters import bump
-from statuses.services.holding import hold_status
+from statuses.services.locking import lock_status
 
 PATH_LIMIT: Final = 4096
 """How many generations a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
@@ -76,7 +76,7 @@ def store_status(new: NewStatus) -> Status:
     (Unavailable for one from elsewhere: read again, it is an answer to nothing known), and IntegrityError for a `uri`
     that exists already.
     """
-    if new.parent is not None and not hold_status(new.parent.id):
+    if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
     media = _lock_media(new)
     status = _insert(new)

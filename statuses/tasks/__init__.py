@@ -1,4 +1,4 @@
-"""The background work of the floor of posts; Celery finds it here."""
+"""The background work of the statuses app; Celery finds it here."""
 
 from statuses.tasks.cleaning import forget_idempotency_keys, remove_unattached_media
 

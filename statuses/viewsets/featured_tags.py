@@ -8,8 +8,8 @@ from rest_framework.request import Request
 
 from accounts.queries.accounts import find_account
 from accounts.queries.featured_tags import list_featured_tags
-from accounts.queries.people import find_own_account
 from accounts.queries.tags import load_histories
+from accounts.queries.users import find_own_account
 from accounts.serializers.featured_tag import featured_tag_entity
 from accounts.serializers.tag import tag_entity
 from accounts.services.featured_tags import unfeature_tag

@@ -78,7 +78,7 @@ def _sample_api(settings: Any) -> None:
 
 
 @pytest.fixture
-def door() -> Iterator[Tokens]:
+def callers() -> Iterator[Tokens]:
     """Tokens; nothing is remembered from another test."""
     tokens = Tokens()
     before = plug_in(tokens)

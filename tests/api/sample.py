@@ -1,4 +1,4 @@
-"""A small API of tags, with one door of each kind, to try the reception on."""
+"""A small API of tags, with one callers of each kind, to try the reception on."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class TagsViewSet(ApiViewSet):
 
 
 class DoorsViewSet(ApiViewSet):
-    """One action per kind of door."""
+    """One action per kind of callers."""
 
     endpoints = {
         "public": Endpoint(anyone(), "Sample"),

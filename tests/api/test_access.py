@@ -26,23 +26,23 @@ def answer(response: Any) -> tuple[int, Any]:
     return response.status_code, response.json().get("error")
 
 
-def test_a_public_endpoint_answers_whatever_token_is_sent(door: Tokens, get: Any) -> None:
+def test_a_public_endpoint_answers_whatever_token_is_sent(callers: Tokens, get: Any) -> None:
     assert get("/api/v1/doors/public").status_code == 200
-    for token in ("wrong", door.user_token("push", suspended=True)):
+    for token in ("wrong", callers.user_token("push", suspended=True)):
         assert get("/api/v1/doors/public", token=token).status_code == 200
-    assert get("/api/v1/doors/public", token=door.user_token("push")).json()["user"] == 1
+    assert get("/api/v1/doors/public", token=callers.user_token("push")).json()["user"] == 1
 
 
 def test_a_valid_token_sent_to_an_optional_endpoint_must_have_the_scope_and_an_unknown_one_counts_as_none(
-    door: Tokens, get: Any
+    callers: Tokens, get: Any
 ) -> None:
     assert get("/api/v1/doors/optional").status_code == 200
     assert get("/api/v1/doors/optional", token="wrong").json()["user"] is None
-    assert answer(get("/api/v1/doors/optional", token=door.user_token("write"))) == (403, SCOPE)
-    assert get("/api/v1/doors/optional", token=door.app_token("read")).status_code == 200
+    assert answer(get("/api/v1/doors/optional", token=callers.user_token("write"))) == (403, SCOPE)
+    assert get("/api/v1/doors/optional", token=callers.app_token("read")).status_code == 200
 
 
-def test_no_or_a_wrong_token_is_401_with_a_challenge(door: Tokens, get: Any) -> None:
+def test_no_or_a_wrong_token_is_401_with_a_challenge(callers: Tokens, get: Any) -> None:
     for token in (None, "wrong"):
         response = get("/api/v1/doors/person", token=token)
         assert answer(response) == (401, INVALID)
@@ -50,17 +50,17 @@ def test_no_or_a_wrong_token_is_401_with_a_challenge(door: Tokens, get: Any) -> 
         assert challenge == f'Bearer realm="Social", error="invalid_token", error_description="{INVALID}"'
 
 
-def test_the_checks_come_in_the_order_token_scope_user_state_object(door: Tokens, get: Any) -> None:
+def test_the_checks_come_in_the_order_token_scope_user_state_object(callers: Tokens, get: Any) -> None:
     """SEED: each wrong thing hides everything that comes after it."""
     unconfirmed = {"confirmed": False}
     path = "/api/v1/tags/not-an-id"
     assert answer(get(path, token="wrong"))[0] == 401
-    assert answer(get(path, token=door.app_token("write"))) == (403, SCOPE)
-    assert answer(get(path, token=door.user_token("write", **unconfirmed))) == (403, SCOPE)
-    assert answer(get(path, token=door.app_token("read"))) == (422, USER)
+    assert answer(get(path, token=callers.app_token("write"))) == (403, SCOPE)
+    assert answer(get(path, token=callers.user_token("write", **unconfirmed))) == (403, SCOPE)
+    assert answer(get(path, token=callers.app_token("read"))) == (422, USER)
     message = "Your login is missing a confirmed e-mail address"
-    assert answer(get(path, token=door.user_token("read", **unconfirmed))) == (403, message)
-    assert answer(get(path, token=door.user_token("read"))) == (404, "Record not found")
+    assert answer(get(path, token=callers.user_token("read", **unconfirmed))) == (403, message)
+    assert answer(get(path, token=callers.user_token("read"))) == (404, "Record not found")
 
 
 @pytest.mark.parametrize(
@@ -74,47 +74,47 @@ def test_the_checks_come_in_the_order_token_scope_user_state_object(door: Tokens
         ({"needs_second_factor": True}, "Your account requires two-factor authentication"),
     ],
 )
-def test_a_user_who_may_not_act_is_told_why(door: Tokens, get: Any, state: dict[str, Any], message: str) -> None:
-    assert answer(get("/api/v1/doors/person", token=door.user_token(**state))) == (403, message)
+def test_a_user_who_may_not_act_is_told_why(callers: Tokens, get: Any, state: dict[str, Any], message: str) -> None:
+    assert answer(get("/api/v1/doors/person", token=callers.user_token(**state))) == (403, message)
 
 
 def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_where_a_user_is_needed(
-    door: Tokens, get: Any
+    callers: Tokens, get: Any
 ) -> None:
     for name in ("optional", "anybody", "person", "unconfirmed", "moderator"):
-        assert answer(get(f"/api/v1/doors/{name}", token=door.user_token(suspended=True))) == (403, DISABLED), name
+        assert answer(get(f"/api/v1/doors/{name}", token=callers.user_token(suspended=True))) == (403, DISABLED), name
     for name in ("person", "unconfirmed", "moderator"):
-        assert answer(get(f"/api/v1/doors/{name}", token=door.user_token(disabled=True))) == (403, DISABLED), name
+        assert answer(get(f"/api/v1/doors/{name}", token=callers.user_token(disabled=True))) == (403, DISABLED), name
     for name in ("optional", "anybody"):
-        assert get(f"/api/v1/doors/{name}", token=door.user_token(disabled=True)).status_code == 200, name
+        assert get(f"/api/v1/doors/{name}", token=callers.user_token(disabled=True)).status_code == 200, name
 
 
-def test_the_unconfirmed_may_use_what_is_made_for_them(door: Tokens, get: Any) -> None:
+def test_the_unconfirmed_may_use_what_is_made_for_them(callers: Tokens, get: Any) -> None:
     for state in ({"confirmed": False}, {"approved": False}):
-        assert get("/api/v1/doors/unconfirmed", token=door.user_token(**state)).status_code == 200
-        assert get("/api/v1/doors/optional", token=door.user_token(**state)).status_code == 200
+        assert get("/api/v1/doors/unconfirmed", token=callers.user_token(**state)).status_code == 200
+        assert get("/api/v1/doors/optional", token=callers.user_token(**state)).status_code == 200
 
 
-def test_any_token_is_enough_to_look_at_its_application(door: Tokens, get: Any) -> None:
+def test_any_token_is_enough_to_look_at_its_application(callers: Tokens, get: Any) -> None:
     assert get("/api/v1/doors/anybody").status_code == 401
-    assert get("/api/v1/doors/anybody", token=door.app_token("push")).status_code == 200
-    assert get("/api/v1/doors/anybody", token=door.user_token("push")).status_code == 200
+    assert get("/api/v1/doors/anybody", token=callers.app_token("push")).status_code == 200
+    assert get("/api/v1/doors/anybody", token=callers.user_token("push")).status_code == 200
 
 
-def test_sign_up_is_for_applications_only(door: Tokens, get: Any) -> None:
-    assert get("/api/v1/doors/application", token=door.app_token("write")).status_code == 200
+def test_sign_up_is_for_applications_only(callers: Tokens, get: Any) -> None:
+    assert get("/api/v1/doors/application", token=callers.app_token("write")).status_code == 200
     refused = (403, "This method requires an client credentials authentication")
-    assert answer(get("/api/v1/doors/application", token=door.user_token("write"))) == refused
-    assert answer(get("/api/v1/doors/application", token=door.app_token("read"))) == (403, SCOPE)
+    assert answer(get("/api/v1/doors/application", token=callers.user_token("write"))) == refused
+    assert answer(get("/api/v1/doors/application", token=callers.app_token("read"))) == (403, SCOPE)
 
 
-def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(door: Tokens, get: Any) -> None:
+def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(callers: Tokens, get: Any) -> None:
     path = "/api/v1/doors/moderator"
     assert answer(get(path)) == (403, "This action is not allowed")
     assert answer(get(path, token="wrong")) == (403, "This action is not allowed")
-    assert answer(get(path, token=door.user_token("read", "write"))) == (403, SCOPE)
-    assert answer(get(path, token=door.app_token("admin:read")))[0] == 403
-    assert get(path, token=door.user_token("admin:read")).status_code == 200
+    assert answer(get(path, token=callers.user_token("read", "write"))) == (403, SCOPE)
+    assert answer(get(path, token=callers.app_token("admin:read")))[0] == 403
+    assert get(path, token=callers.user_token("admin:read")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -135,15 +135,15 @@ def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(door: 
     ],
 )
 def test_parents_open_what_their_children_open(
-    door: Tokens, get: Any, name: str, scopes: tuple[str, ...], opens: bool
+    callers: Tokens, get: Any, name: str, scopes: tuple[str, ...], opens: bool
 ) -> None:
-    status = get(f"/api/v1/doors/{name}", token=door.user_token(*scopes)).status_code
+    status = get(f"/api/v1/doors/{name}", token=callers.user_token(*scopes)).status_code
     assert status == (200 if opens else 403)
 
 
-def test_tokens_come_by_header_query_and_form(door: Tokens) -> None:
+def test_tokens_come_by_header_query_and_form(callers: Tokens) -> None:
     """Contract, behaviours section 5: Authorization, `access_token`, `bearer_token`."""
-    token = door.user_token()
+    token = callers.user_token()
     client, path = Client(), "/api/v1/doors/person"
     assert client.get(path, headers={"Authorization": f"bearer {token}"}).status_code == 200
     for name in ("access_token", "bearer_token"):
@@ -155,17 +155,17 @@ def test_tokens_come_by_header_query_and_form(door: Tokens) -> None:
     assert client.get(path, headers={"Authorization": f"Basic {token}"}).status_code == 401
 
 
-def test_the_header_wins_over_parameters(door: Tokens) -> None:
-    headers = {"Authorization": f"Bearer {door.user_token()}"}
+def test_the_header_wins_over_parameters(callers: Tokens) -> None:
+    headers = {"Authorization": f"Bearer {callers.user_token()}"}
     assert Client().get("/api/v1/doors/person", {"access_token": "wrong"}, headers=headers).status_code == 200
 
 
-def test_a_token_in_a_large_body_is_not_looked_for(door: Tokens) -> None:
+def test_a_token_in_a_large_body_is_not_looked_for(callers: Tokens) -> None:
     """Nobody makes the server read 8 MB before it knows who they are."""
-    body = f"access_token={door.user_token()}&x={'a' * 1_100_000}"
+    body = f"access_token={callers.user_token()}&x={'a' * 1_100_000}"
     response = Client().put("/api/v1/echo/big", body, "application/x-www-form-urlencoded")
     assert response.status_code == 200
-    assert door.asked == []
+    assert callers.asked == []
 
 
 def test_an_action_without_access_cannot_be_routed() -> None:
@@ -210,43 +210,43 @@ def classes_of_tags(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.mark.django_db
-def test_a_permission_class_that_answers_false_is_a_403(door: Tokens, get: Any, classes_of_tags: Any) -> None:
+def test_a_permission_class_that_answers_false_is_a_403(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
     assert get("/api/v1/tags").status_code == 200
     classes_of_tags(permission_classes=[NoModerator])
-    for token in (None, door.user_token()):
+    for token in (None, callers.user_token()):
         refused = get("/api/v1/tags", token)
         assert (refused.status_code, refused.json()) == (403, {"error": "This action is not allowed"})
 
 
 @pytest.mark.django_db
 def test_a_permission_class_does_not_take_the_place_of_the_declared_access(
-    door: Tokens, get: Any, classes_of_tags: Any
+    callers: Tokens, get: Any, classes_of_tags: Any
 ) -> None:
     classes_of_tags(permission_classes=[])
     assert get("/api/v1/tags/index").status_code == 401
-    assert get("/api/v1/tags/index", door.user_token("read:accounts")).status_code == 403
+    assert get("/api/v1/tags/index", callers.user_token("read:accounts")).status_code == 403
 
 
 @pytest.mark.django_db
 def test_a_permission_class_may_refuse_single_objects(
-    door: Tokens, get: Any, classes_of_tags: Any, monkeypatch: pytest.MonkeyPatch
+    callers: Tokens, get: Any, classes_of_tags: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def retrieve(self: TagsViewSet, request: Any, id: int) -> dict[str, Any]:
         self.check_object_permissions(request, id)
         return {}
 
     monkeypatch.setattr(TagsViewSet, "retrieve", retrieve)
-    assert get("/api/v1/tags/5", door.user_token()).status_code == 200
+    assert get("/api/v1/tags/5", callers.user_token()).status_code == 200
 
     class NotThisOne(NoModerator):
         def has_permission(self, request: Any, view: Any) -> bool:
             return True
 
     classes_of_tags(permission_classes=[NotThisOne])
-    assert get("/api/v1/tags/5", door.user_token()).status_code == 403
+    assert get("/api/v1/tags/5", callers.user_token()).status_code == 403
 
 
 @pytest.mark.django_db
-def test_a_throttle_class_that_answers_false_is_a_429(door: Tokens, get: Any, classes_of_tags: Any) -> None:
+def test_a_throttle_class_that_answers_false_is_a_429(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
     classes_of_tags(throttle_classes=[UsedUp])
     assert get("/api/v1/tags").status_code == 429

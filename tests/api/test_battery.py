@@ -18,7 +18,7 @@ from tests.api.conftest import Tokens
 from tests.api.sample import TagSerializer, TagsViewSet
 from tests.support import answers, doors, entities
 from tests.support import battery as promises
-from tests.support.battery import Row, Scene, battery, every_door, find_endpoint, without_row
+from tests.support.battery import Row, Scene, battery, every_access, find_endpoint, without_row
 from tests.support.schema import ID, S, exactly
 
 _numbers = count()
@@ -29,7 +29,7 @@ def _sample_entity(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(entities.ENTITIES, "SampleTag", exactly({"id": ID, "name": S}))
 
 
-def some_tags(door: Any, size: int) -> Scene:
+def some_tags(callers: Any, size: int) -> Scene:
     Tag.objects.all().delete()
     made = [Tag.objects.create(name=f"t{next(_numbers)}", display_name="t") for _ in range(size)]
     secret = Tag.objects.create(name=f"secret{next(_numbers)}", display_name="s")
@@ -37,13 +37,13 @@ def some_tags(door: Any, size: int) -> Scene:
     return Scene(ids={"id": made[0].id}, foreign={"id": secret.id}, params={})
 
 
-def only_tags(door: Any, size: int) -> Scene:
-    scene = some_tags(door, size)
+def only_tags(callers: Any, size: int) -> Scene:
+    scene = some_tags(callers, size)
     Tag.objects.filter(name__startswith="secret").delete()
     return scene
 
 
-def a_new_tag(door: Any, size: int) -> Scene:
+def a_new_tag(callers: Any, size: int) -> Scene:
     return Scene(params={"name": f"n{next(_numbers)}"})
 
 
@@ -56,26 +56,26 @@ ROWS = [
     Row("DELETE api/v1/tags/<id>", some_tags),
 ]
 test_promises_of_the_sample = battery(ROWS, "tests.api.sample_urls")
-test_doors_of_the_sample = every_door("tests.api.sample_urls")
+test_access_of_the_sample = every_access("tests.api.sample_urls")
 
 
-def broken(promise: Callable[[Row, Any], None], row: Row, door: Tokens) -> str:
+def broken(promise: Callable[[Row, Any], None], row: Row, callers: Tokens) -> str:
     with pytest.raises(AssertionError) as caught:
-        promise(row, door)
+        promise(row, callers)
     return str(caught.value)
 
 
 @pytest.mark.django_db
-def test_an_endpoint_that_asks_more_for_more_rows_is_caught(door: Tokens) -> None:
+def test_an_endpoint_that_asks_more_for_more_rows_is_caught(callers: Tokens) -> None:
     row = Row("GET api/v1/tags/unflat", only_tags)
-    assert "3 queries for 2 rows, 21 for 20" in broken(promises.is_flat, row, door)
+    assert "3 queries for 2 rows, 21 for 20" in broken(promises.is_flat, row, callers)
 
 
 @pytest.mark.django_db
-def test_a_serializer_that_asks_is_caught(door: Tokens, settings: Any) -> None:
+def test_a_serializer_that_asks_is_caught(callers: Tokens, settings: Any) -> None:
     settings.SERIALIZER_QUERIES_FORBIDDEN = True
     with pytest.raises(QueriesForbidden):
-        promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags), door)
+        promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags), callers)
 
 
 @pytest.mark.django_db
@@ -89,14 +89,14 @@ def test_a_serializer_that_asks_is_caught(door: Tokens, settings: Any) -> None:
     ],
 )
 def test_a_body_that_is_not_the_entity_is_caught(
-    door: Tokens, monkeypatch: pytest.MonkeyPatch, entity: dict[str, Any], complaint: str
+    callers: Tokens, monkeypatch: pytest.MonkeyPatch, entity: dict[str, Any], complaint: str
 ) -> None:
     monkeypatch.setattr(TagSerializer, "to_representation", lambda self, tag: entity)
-    assert complaint in broken(promises.answers_with_its_entity, LIST, door)
+    assert complaint in broken(promises.answers_with_its_entity, LIST, callers)
 
 
 @pytest.mark.django_db
-def test_a_list_that_skips_or_repeats_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_skips_or_repeats_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     from social.api import pagination
 
     link = pagination.link
@@ -105,26 +105,28 @@ def test_a_list_that_skips_or_repeats_is_caught(door: Tokens, monkeypatch: pytes
         return link(request, **{name: value + 1 for name, value in position.items()})
 
     monkeypatch.setattr(pagination, "link", one_off)
-    broken(promises.shows_each_item_once, LIST, door)
+    broken(promises.shows_each_item_once, LIST, callers)
 
 
 @pytest.mark.django_db
-def test_a_list_without_links_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_without_links_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     from social.api.pagination import Page
 
     monkeypatch.setattr(Page, "headers", property(lambda self: {}))
-    broken(promises.shows_each_item_once, LIST, door)
+    broken(promises.shows_each_item_once, LIST, callers)
 
 
 @pytest.mark.django_db
-def test_a_value_that_makes_the_server_fail_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.support.doors.Client", lambda: Client(raise_request_exception=False))
+def test_a_value_that_makes_the_server_fail_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.support.access_checks.Client", lambda: Client(raise_request_exception=False))
     row = Row("POST api/v1/tags", a_new_tag)
-    assert "answered 500" in broken(promises.wrong_types_are_no_error_of_the_server, row, door)
+    assert "answered 500" in broken(promises.wrong_types_are_no_error_of_the_server, row, callers)
 
 
 @pytest.mark.django_db
-def test_an_answer_or_a_parameter_that_is_not_declared_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_or_a_parameter_that_is_not_declared_is_caught(
+    callers: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(TagsViewSet, "__module__", "accounts.viewsets.tags")
     monkeypatch.setattr(TagSerializer, "to_representation", lambda self, tag: {"id": 5})
     Tag.objects.create(name="one", display_name="one")
@@ -141,7 +143,7 @@ def test_an_answer_or_a_parameter_that_is_not_declared_is_caught(door: Tokens, m
 
 
 @pytest.mark.django_db
-def test_a_door_that_stands_open_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_door_that_stands_open_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Access, "check", lambda self, identity, refusal=None: None)
     row = Row("GET api/v1/tags/<id>", some_tags)
     for promise in (
@@ -150,24 +152,24 @@ def test_a_door_that_stands_open_is_caught(door: Tokens, monkeypatch: pytest.Mon
         doors.a_narrow_token_is_refused,
         doors.an_application_is_refused,
     ):
-        broken(promise, row, door)
+        broken(promise, row, callers)
 
 
 @pytest.mark.django_db
-def test_somebody_elses_thing_in_the_open_is_caught(door: Tokens) -> None:
-    def leaking(door: Any, size: int) -> Scene:
-        scene = some_tags(door, size)
+def test_somebody_elses_thing_in_the_open_is_caught(callers: Tokens) -> None:
+    def leaking(callers: Any, size: int) -> Scene:
+        scene = some_tags(callers, size)
         return replace(scene, foreign={"id": scene.ids["id"]})
 
-    broken(promises.what_is_foreign_is_not_found, Row("GET api/v1/tags/<id>", leaking), door)
+    broken(promises.what_is_foreign_is_not_found, Row("GET api/v1/tags/<id>", leaking), callers)
 
 
 @pytest.mark.django_db
-def test_an_id_that_is_found_though_it_is_none_is_caught(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_that_is_found_though_it_is_none_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TagsViewSet, "retrieve", lambda self, request, id: {"id": "1", "name": "x"})
-    broken(promises.an_unknown_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), door)
+    broken(promises.an_unknown_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), callers)
     monkeypatch.setattr("social.api.viewsets.is_id", lambda name: False)
-    broken(promises.what_is_no_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), door)
+    broken(promises.what_is_no_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), callers)
 
 
 def test_endpoints_nobody_speaks_of_are_named() -> None:

@@ -15,7 +15,7 @@ from social.kernel import errors
 from tests.api.conftest import Tokens
 from tests.api.sample import FailuresViewSet, database_gone, duplicate
 
-pytestmark = pytest.mark.usefixtures("door")
+pytestmark = pytest.mark.usefixtures("callers")
 
 
 def fail(exc: Exception, *, quietly: bool = False) -> Any:
@@ -84,8 +84,8 @@ def test_errors_nobody_foresaw_reach_error_trackers_and_tests() -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"])
 @pytest.mark.parametrize("signed_in", [True, False])
-def test_an_unknown_path_under_api_is_404_in_json(door: Tokens, method: str, signed_in: bool) -> None:
-    headers = {"Authorization": f"Bearer {door.user_token() if signed_in else 'wrong'}", "Accept": "text/html"}
+def test_an_unknown_path_under_api_is_404_in_json(callers: Tokens, method: str, signed_in: bool) -> None:
+    headers = {"Authorization": f"Bearer {callers.user_token() if signed_in else 'wrong'}", "Accept": "text/html"}
     for path in ("/api/v1/nothing", "/api/v9", "/api/", "/api", "/api/v1/tags/1/nothing", "/api/v1//tags"):
         response = Client().generic(method, path, headers=headers)
         assert response.status_code == 404, path
@@ -112,22 +112,22 @@ MUST_404 = [
 @pytest.mark.parametrize(("method", "path"), MUST_404)
 @pytest.mark.parametrize("urlconf", ["tests.api.urls", "social.urls"])
 def test_what_must_not_exist_is_404_with_and_without_a_token(
-    door: Tokens, settings: Any, urlconf: str, method: str, path: str
+    callers: Tokens, settings: Any, urlconf: str, method: str, path: str
 ) -> None:
     """The must-404 rows of endpoints.tsv; SEED-006, SEED-007."""
     settings.ROOT_URLCONF = urlconf
-    for headers in ({}, {"Authorization": f"Bearer {door.user_token()}"}, {"Authorization": "Bearer wrong"}):
+    for headers in ({}, {"Authorization": f"Bearer {callers.user_token()}"}, {"Authorization": "Bearer wrong"}):
         response = Client().generic(method, path, headers=headers)
         assert response.status_code == 404
         assert "error" in response.json()
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "PROPFIND"])
-def test_a_method_that_does_not_exist_is_404_before_anything_is_asked(door: Tokens, method: str) -> None:
+def test_a_method_that_does_not_exist_is_404_before_anything_is_asked(callers: Tokens, method: str) -> None:
     response = Client().generic(method, "/api/v1/doors/person")
     assert (response.status_code, response.json()) == (404, {"error": "Not Found"})
     assert Client().generic("PUT", "/api/v1/tags").status_code == 404, "two endpoints on one path"
-    assert door.asked == []
+    assert callers.asked == []
 
 
 def test_people_get_a_page_in_their_language() -> None:
@@ -151,6 +151,6 @@ def test_a_form_without_its_token_gets_a_page_that_helps() -> None:
     assert "Go back, reload, and try again" in response.content.decode()
 
 
-def test_the_api_needs_no_csrf_token(door: Tokens) -> None:
-    headers = {"Authorization": f"Bearer {door.user_token()}"}
+def test_the_api_needs_no_csrf_token(callers: Tokens) -> None:
+    headers = {"Authorization": f"Bearer {callers.user_token()}"}
     assert Client(enforce_csrf_checks=True).post("/api/v1/doors/person", headers=headers).status_code == 200

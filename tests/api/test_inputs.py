@@ -18,7 +18,7 @@ from social.api.inputs import ClientString, Input
 from social.kernel import errors
 from tests.api.sample import OptionDraft, OptionInput, TagDraft, TagInput
 
-pytestmark = pytest.mark.usefixtures("door")
+pytestmark = pytest.mark.usefixtures("callers")
 
 
 def read(**values: Any) -> TagDraft:

@@ -46,14 +46,14 @@ def remaining(response: Any) -> tuple[str, str]:
 
 
 @time_machine.travel(NOON, tick=False)
-def test_the_headers_tell_the_tightest_counter_and_when_its_window_ends(door: Tokens, get: Any) -> None:
-    response = get("/api/v1/doors/person", token=door.user_token())
+def test_the_headers_tell_the_tightest_counter_and_when_its_window_ends(callers: Tokens, get: Any) -> None:
+    response = get("/api/v1/doors/person", token=callers.user_token())
     assert remaining(response) == ("300", "299")
     assert response.headers["X-RateLimit-Reset"] == "2026-03-01T12:05:00.000000Z", "aligned to five minutes"
     assert remaining(get("/api/v1/doors/public")) == ("300", "299")
 
 
-def test_the_reset_is_iso_with_microseconds(door: Tokens, get: Any) -> None:
+def test_the_reset_is_iso_with_microseconds(callers: Tokens, get: Any) -> None:
     value = get("/api/v1/doors/public").headers["X-RateLimit-Reset"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value)
 
@@ -76,7 +76,7 @@ def test_the_table_is_the_contracts() -> None:
 
 
 @time_machine.travel(NOON, tick=False)
-def test_one_too_many_is_429_with_a_body_and_headers(door: Tokens, get: Any, small: None) -> None:
+def test_one_too_many_is_429_with_a_body_and_headers(callers: Tokens, get: Any, small: None) -> None:
     for left in ("2", "1", "0"):
         assert remaining(get("/api/v1/doors/public")) == ("3", left)
     response = get("/api/v1/doors/public")
@@ -87,7 +87,7 @@ def test_one_too_many_is_429_with_a_body_and_headers(door: Tokens, get: Any, sma
     assert "no-store" in response.headers["Cache-Control"]
 
 
-def test_the_next_window_starts_afresh(door: Tokens, get: Any, small: None) -> None:
+def test_the_next_window_starts_afresh(callers: Tokens, get: Any, small: None) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         for _ in range(4):
             last = get("/api/v1/doors/public")
@@ -96,33 +96,33 @@ def test_the_next_window_starts_afresh(door: Tokens, get: Any, small: None) -> N
         assert get("/api/v1/doors/public").status_code == 200
 
 
-def test_each_token_has_its_counter_and_a_user_one_for_all_tokens(door: Tokens, get: Any, small: None) -> None:
-    first, second = door.user_token(), door.user_token()
+def test_each_token_has_its_counter_and_a_user_one_for_all_tokens(callers: Tokens, get: Any, small: None) -> None:
+    first, second = callers.user_token(), callers.user_token()
     path = "/api/v1/doors/person"
     assert [get(path, token=first).status_code for _ in range(5)] == [200] * 4 + [429]
     assert [get(path, token=second).status_code for _ in range(2)] == [200, 429], "five of six were the first token's"
 
 
-def test_a_token_does_not_eat_the_share_of_its_address(door: Tokens, get: Any, small: None) -> None:
-    token = door.user_token()
+def test_a_token_does_not_eat_the_share_of_its_address(callers: Tokens, get: Any, small: None) -> None:
+    token = callers.user_token()
     for _ in range(4):
         get("/api/v1/doors/public", token=token)
     assert remaining(get("/api/v1/doors/public")) == ("3", "2")
 
 
-def test_an_applications_token_counts_for_the_address_too(door: Tokens, get: Any, small: None) -> None:
-    statuses = [get("/api/v1/doors/public", token=door.app_token()).status_code for _ in range(4)]
+def test_an_applications_token_counts_for_the_address_too(callers: Tokens, get: Any, small: None) -> None:
+    statuses = [get("/api/v1/doors/public", token=callers.app_token()).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 
 
-def test_wrong_tokens_are_no_way_around_the_limit(door: Tokens, get: Any, small: None) -> None:
+def test_wrong_tokens_are_no_way_around_the_limit(callers: Tokens, get: Any, small: None) -> None:
     statuses = [get("/api/v1/doors/person", token=f"wrong-{number}").status_code for number in range(5)]
     assert statuses == [401, 401, 401, 429, 429]
 
 
 @pytest.mark.parametrize("parameter", ["page", "min_id", "max_id", "since_id"])
-def test_paging_is_counted_apart(door: Tokens, get: Any, small: None, parameter: str) -> None:
-    token = door.user_token()
+def test_paging_is_counted_apart(callers: Tokens, get: Any, small: None, parameter: str) -> None:
+    token = callers.user_token()
     statuses = [get("/api/v1/doors/person", token=token, **{parameter: "5"}).status_code for _ in range(3)]
     assert statuses == [200, 200, 429]
     assert get("/api/v1/doors/person", token=token).status_code == 200
@@ -132,12 +132,12 @@ def test_paging_is_counted_apart(door: Tokens, get: Any, small: None, parameter:
     "variant",
     ["/api/v1/doors/public/", "/api/v1/doors/public?x=1", "/api/v1/%64oors/public"],
 )
-def test_another_spelling_of_the_path_is_the_same_path(door: Tokens, small: None, variant: str) -> None:
+def test_another_spelling_of_the_path_is_the_same_path(callers: Tokens, small: None, variant: str) -> None:
     statuses = [Client().get(variant).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 
 
-def test_a_forged_forwarded_address_changes_nothing(door: Tokens, small: None) -> None:
+def test_a_forged_forwarded_address_changes_nothing(callers: Tokens, small: None) -> None:
     statuses = [
         Client().get("/api/v1/doors/public", headers={"X-Forwarded-For": f"203.0.113.{number}"}).status_code
         for number in range(4)
@@ -145,7 +145,7 @@ def test_a_forged_forwarded_address_changes_nothing(door: Tokens, small: None) -
     assert statuses == [200, 200, 200, 429]
 
 
-def test_behind_a_trusted_proxy_each_client_is_counted(door: Tokens, small: None, settings: Any) -> None:
+def test_behind_a_trusted_proxy_each_client_is_counted(callers: Tokens, small: None, settings: Any) -> None:
     settings.TRUSTED_PROXIES = (ipaddress.ip_network("127.0.0.0/8"),)
     for number in range(4):
         headers = {"X-Forwarded-For": f"198.51.100.7, 203.0.113.{number}"}
@@ -155,7 +155,7 @@ def test_behind_a_trusted_proxy_each_client_is_counted(door: Tokens, small: None
     assert statuses == [200, 200, 200, 429]
 
 
-def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(door: Tokens, small: None) -> None:
+def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(callers: Tokens, small: None) -> None:
     statuses = [
         Client().get("/api/v1/doors/public", REMOTE_ADDR=f"2001:db8:1:2::{number:x}").status_code
         for number in range(1, 5)
@@ -165,10 +165,10 @@ def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(door: Tokens, sm
 
 
 @pytest.mark.django_db
-def test_a_family_shows_in_the_headers_when_it_is_the_lower(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_shows_in_the_headers_when_it_is_the_lower(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Rule("statuses", 2, 10800, "account", family=True)
     limit_to(monkeypatch, "create", rule)
-    headers = {"Authorization": f"Bearer {door.user_token()}"}
+    headers = {"Authorization": f"Bearer {callers.user_token()}"}
 
     def create(name: str) -> Any:
         return Client().post("/api/v1/tags", {"name": name}, headers=headers)
@@ -185,22 +185,22 @@ def test_a_family_shows_in_the_headers_when_it_is_the_lower(door: Tokens, monkey
 
 
 @pytest.mark.django_db
-def test_a_family_never_hides_who_may_not_act(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_never_hides_who_may_not_act(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Rule("statuses", 0, 10800, "account", family=True)
     limit_to(monkeypatch, "create", rule)
-    headers = {"Authorization": f"Bearer {door.user_token('read')}"}
+    headers = {"Authorization": f"Bearer {callers.user_token('read')}"}
     assert Client().post("/api/v1/tags", {"name": "x"}, headers=headers).status_code == 403
 
 
 @pytest.mark.django_db
-def test_an_own_limit_counts_attempts(door: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_own_limit_counts_attempts(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     limit_to(monkeypatch, "destroy", Rule("deletions", 2, 1800, "user"))
-    headers = {"Authorization": f"Bearer {door.user_token()}"}
+    headers = {"Authorization": f"Bearer {callers.user_token()}"}
     statuses = [Client().delete("/api/v1/tags/1", headers=headers).status_code for _ in range(3)]
     assert statuses == [404, 404, 429]
 
 
-def test_switched_off_nothing_is_counted_or_told(door: Tokens, get: Any, small: None, settings: Any) -> None:
+def test_switched_off_nothing_is_counted_or_told(callers: Tokens, get: Any, small: None, settings: Any) -> None:
     settings.RATE_LIMITS = False
     for _ in range(5):
         response = get("/api/v1/doors/public")
@@ -209,20 +209,20 @@ def test_switched_off_nothing_is_counted_or_told(door: Tokens, get: Any, small: 
     assert not list(redis.client("cache").scan_iter("cache:limit:*"))
 
 
-def test_without_redis_nobody_is_counted(door: Tokens, get: Any, small: None, settings: Any, tmp_path: Any) -> None:
+def test_without_redis_nobody_is_counted(callers: Tokens, get: Any, small: None, settings: Any, tmp_path: Any) -> None:
     settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
     assert [get("/api/v1/doors/public").status_code for _ in range(5)] == [200] * 5
 
 
-def test_counters_end_with_their_window(door: Tokens, get: Any) -> None:
-    get("/api/v1/doors/person", token=door.user_token())
+def test_counters_end_with_their_window(callers: Tokens, get: Any) -> None:
+    get("/api/v1/doors/person", token=callers.user_token())
     client = redis.client("cache")
     keys = list(client.scan_iter("cache:limit:*"))
     assert keys
     assert all(0 < client.ttl(key) <= 300 for key in keys)
 
 
-def test_pages_count_their_own_subjects(door: Tokens) -> None:
+def test_pages_count_their_own_subjects(callers: Tokens) -> None:
     rule = Rule("sign_in/email", 2, 3600, "account")
     counts = [gate.count(rule, subject="Somebody@example.com") for _ in range(3)]
     assert [count.exceeded for count in counts if count] == [False, False, True]
@@ -235,13 +235,13 @@ def test_pages_count_their_own_subjects(door: Tokens) -> None:
 @time_machine.travel(NOON, tick=False)
 @pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/nothing"), ("PATCH", "/api/v1/doors/public")])
 def test_what_does_not_exist_is_counted_like_everything_under_api(
-    door: Tokens, small: None, method: str, path: str
+    callers: Tokens, small: None, method: str, path: str
 ) -> None:
     answers = [Client().generic(method, path, b"{broken", "application/json") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [404, 404, 404, 429]
     assert [remaining(answer) for answer in answers] == [("3", "2"), ("3", "1"), ("3", "0"), ("3", "0")]
     assert {answer.headers["Vary"] for answer in answers} == {"Authorization"}
-    known = Client().generic(method, path, headers={"Authorization": f"Bearer {door.user_token()}"})
+    known = Client().generic(method, path, headers={"Authorization": f"Bearer {callers.user_token()}"})
     assert (known.status_code, remaining(known)) == (404, ("4", "3"))
 
 

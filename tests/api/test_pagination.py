@@ -13,7 +13,7 @@ from accounts.models import Tag
 from tests.api.conftest import Tokens
 from tests.api.sample import FeedViewSet
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("door")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("callers")]
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_a_limit_of_0_is_an_empty_page_without_links(ids: list[int], limit: str)
     assert "Link" not in response.headers
 
 
-def test_where_0_means_all_all_come_without_links(ids: list[int], door: Tokens) -> None:
-    found, response = page("/api/v1/tags/index?limit=0", door.user_token())
+def test_where_0_means_all_all_come_without_links(ids: list[int], callers: Tokens) -> None:
+    found, response = page("/api/v1/tags/index?limit=0", callers.user_token())
     assert found == ids
     assert "Link" not in response.headers
 
@@ -97,8 +97,8 @@ def test_links_are_absolute_quoted_and_next_comes_first(ids: list[int], settings
     )
 
 
-def test_links_keep_all_parameters_but_the_position_and_the_token(ids: list[int], door: Tokens) -> None:
-    token = door.user_token()
+def test_links_keep_all_parameters_but_the_position_and_the_token(ids: list[int], callers: Tokens) -> None:
+    token = callers.user_token()
     query = f"types[]=a&types%5B%5D=b&q=x+y%26z&max_id=9223372036854775807&empty=&limit=2&access_token={token}"
     _found, response = page(f"/api/v1/tags?{query}")
     kept = [("types[]", "a"), ("types[]", "b"), ("q", "x y&z"), ("empty", ""), ("limit", "2")]
@@ -119,16 +119,16 @@ def test_timelines_lead_on_whenever_there_is_something(ids: list[int]) -> None:
     assert "Link" not in response.headers
 
 
-def test_other_lists_lead_on_only_from_a_full_page(ids: list[int], door: Tokens) -> None:
-    token = door.user_token()
+def test_other_lists_lead_on_only_from_a_full_page(ids: list[int], callers: Tokens) -> None:
+    token = callers.user_token()
     full = page("/api/v1/tags/index?limit=25", token)[1]
     assert list(links(full)) == ["next", "prev"]
     last = page(f"/api/v1/tags/index?limit=25&max_id={ids[30]}", token)[1]
     assert list(links(last)) == ["prev"]
 
 
-def test_lists_of_accounts_lead_back_by_since_id_and_know_no_min_id(ids: list[int], door: Tokens) -> None:
-    found, response = page(f"/api/v1/tags/index?limit=3&min_id={ids[20]}", door.user_token())
+def test_lists_of_accounts_lead_back_by_since_id_and_know_no_min_id(ids: list[int], callers: Tokens) -> None:
+    found, response = page(f"/api/v1/tags/index?limit=3&min_id={ids[20]}", callers.user_token())
     assert found == ids[:3]
     assert dict(parse_qsl(urlsplit(links(response)["prev"]).query)) == {"limit": "3", "since_id": str(ids[0])}
 

@@ -16,7 +16,7 @@ from social.api import parameters
 from social.kernel import errors
 from tests.api.conftest import Tokens
 
-pytestmark = pytest.mark.usefixtures("door")
+pytestmark = pytest.mark.usefixtures("callers")
 ECHO = "/api/v1/echo/echo"
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
@@ -232,7 +232,7 @@ def test_no_combination_of_names_breaks_the_reader(pairs: list[tuple[str, str]])
     assert all(isinstance(key, str) for key in nested)
 
 
-def test_unknown_parameters_are_ignored(door: Tokens) -> None:
+def test_unknown_parameters_are_ignored(callers: Tokens) -> None:
     answer = Client().post("/api/v1/echo/draft", {"name": "x", "unheard": "of", "a[b]": "c"}).json()
     assert answer["name"] == "x"
 

@@ -24,7 +24,7 @@ from tests.api.conftest import Tokens
 PUBLIC = "/api/v1/doors/public"
 
 
-@pytest.mark.usefixtures("door")
+@pytest.mark.usefixtures("callers")
 @pytest.mark.parametrize("accept", ["*/*", "text/html", "application/activity+json", "image/png;q=1", "nonsense"])
 @pytest.mark.parametrize("suffix", ["", "/"])
 def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> None:
@@ -35,14 +35,14 @@ def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> No
     assert Client().post(PUBLIC + suffix, headers={"Accept": accept}).status_code == 200
 
 
-def test_what_a_token_may_see_is_kept_by_nobody(door: Tokens, get: Any) -> None:
-    assert get(PUBLIC, token=door.user_token()).headers["Cache-Control"] == "private, no-store"
+def test_what_a_token_may_see_is_kept_by_nobody(callers: Tokens, get: Any) -> None:
+    assert get(PUBLIC, token=callers.user_token()).headers["Cache-Control"] == "private, no-store"
     assert get(PUBLIC, token="wrong").headers["Cache-Control"] == "private, no-store"
-    assert get(PUBLIC, access_token=door.user_token()).headers["Cache-Control"] == "private, no-store"
-    assert get("/api/v1/doors/optional", token=door.user_token()).headers["Vary"] == "Authorization"
+    assert get(PUBLIC, access_token=callers.user_token()).headers["Cache-Control"] == "private, no-store"
+    assert get("/api/v1/doors/optional", token=callers.user_token()).headers["Vary"] == "Authorization"
 
 
-def test_what_everybody_may_see_is_kept_for_a_moment(door: Tokens, get: Any) -> None:
+def test_what_everybody_may_see_is_kept_for_a_moment(callers: Tokens, get: Any) -> None:
     response = get(PUBLIC)
     assert response.headers["Cache-Control"] == "public, max-age=15"
     assert response.headers["Vary"] == "Authorization"
@@ -50,12 +50,12 @@ def test_what_everybody_may_see_is_kept_for_a_moment(door: Tokens, get: Any) -> 
     assert get("/api/v1/failures/created").headers["Cache-Control"] == "public, max-age=5"
 
 
-def test_errors_and_answers_to_writes_are_kept_by_nobody(door: Tokens, get: Any) -> None:
+def test_errors_and_answers_to_writes_are_kept_by_nobody(callers: Tokens, get: Any) -> None:
     for response in (get("/api/v1/doors/person"), get("/api/v1/nothing"), Client().post(PUBLIC)):
         assert response.headers["Cache-Control"] == "private, no-store"
 
 
-def test_other_sites_may_read_answers_and_their_headers(door: Tokens, get: Any) -> None:
+def test_other_sites_may_read_answers_and_their_headers(callers: Tokens, get: Any) -> None:
     """Trap 8."""
     exposed = {
         "Link",
@@ -76,7 +76,7 @@ def test_other_sites_may_read_answers_and_their_headers(door: Tokens, get: Any) 
 @pytest.mark.parametrize(
     "path", ["/api/v1/doors/person", "/api/v1/nothing", "/oauth/token", "/oauth/revoke", "/.well-known/nodeinfo"]
 )
-def test_preflights_are_answered_without_asking_who_it_is(door: Tokens, path: str) -> None:
+def test_preflights_are_answered_without_asking_who_it_is(callers: Tokens, path: str) -> None:
     response = Client().options(
         path,
         headers={
@@ -90,7 +90,7 @@ def test_preflights_are_answered_without_asking_who_it_is(door: Tokens, path: st
     assert response.headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, PATCH, DELETE, OPTIONS"
     allowed = response.headers["Access-Control-Allow-Headers"].lower().split(", ")
     assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
-    assert door.asked == []
+    assert callers.asked == []
 
 
 def test_pages_are_not_for_other_sites() -> None:
@@ -98,14 +98,14 @@ def test_pages_are_not_for_other_sites() -> None:
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_head_needs_no_code_of_its_own_and_options_is_for_preflights_alone(door: Tokens) -> None:
+def test_head_needs_no_code_of_its_own_and_options_is_for_preflights_alone(callers: Tokens) -> None:
     assert Client().head(PUBLIC).status_code == 200
     assert Client().head(PUBLIC).content == b""
     assert Client().head("/api/v1/doors/person").status_code == 401
     assert Client().options("/api/v1/tags/1").json() == {"error": "Not Found"}
 
 
-def test_answers_say_how_long_they_are(door: Tokens) -> None:
+def test_answers_say_how_long_they_are(callers: Tokens) -> None:
     """Else servers send them in chunks."""
     body = Client().get(PUBLIC)
     assert body.headers["Content-Length"] == str(len(body.content))
@@ -113,30 +113,30 @@ def test_answers_say_how_long_they_are(door: Tokens) -> None:
     assert Client().head(PUBLIC).headers["Content-Length"] == body.headers["Content-Length"]
 
 
-def test_drfs_own_response_class_works_too(door: Tokens, get: Any) -> None:
+def test_drfs_own_response_class_works_too(callers: Tokens, get: Any) -> None:
     response = get("/api/v1/failures/drf")
     assert (response.status_code, response.json()) == (202, {"ok": True})
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"
 
 
-def test_statuses_and_headers_of_the_action_are_kept(door: Tokens, get: Any) -> None:
+def test_statuses_and_headers_of_the_action_are_kept(callers: Tokens, get: Any) -> None:
     response = get("/api/v1/failures/created")
     assert (response.status_code, response.headers["Deprecation"]) == (201, "@1")
 
 
 @pytest.mark.parametrize("sent", ["abcdef-12345", "0" * 64])
-def test_a_harmless_request_id_is_taken_over(door: Tokens, get: Any, sent: str) -> None:
+def test_a_harmless_request_id_is_taken_over(callers: Tokens, get: Any, sent: str) -> None:
     assert Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"] == sent
 
 
 @pytest.mark.parametrize("sent", ["", "short", "x" * 65, "with space 12345", 'quote"12345', "ключ-123456"])
-def test_any_other_request_id_is_replaced(door: Tokens, sent: str) -> None:
+def test_any_other_request_id_is_replaced(callers: Tokens, sent: str) -> None:
     minted = Client().get(PUBLIC, headers={"X-Request-Id": sent}).headers["X-Request-Id"]
     assert minted != sent
     assert len(minted) == 16
 
 
-def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """`?lang=`, then the user's own, then Accept-Language, then the server's."""
     seen: list[str | None] = []
 
@@ -146,7 +146,7 @@ def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monk
             super().__init__()
 
     monkeypatch.setattr(errors, "NotFound", Told)
-    german = door.user_token(locale="de")
+    german = callers.user_token(locale="de")
 
     def language(query: str = "", token: str | None = german, accept: str = "ar, en;q=0.5") -> str:
         headers = {"Accept-Language": accept} | ({"Authorization": f"Bearer {token}"} if token else {})
@@ -156,10 +156,10 @@ def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monk
     assert language() == "de"
     assert language("?lang=ar") == "ar"
     assert language("?lang=xx") == "de"
-    assert language(token=door.user_token()) == "ar"
-    assert language(token=door.user_token(locale="tlh")) == "ar"
-    assert language(token=door.user_token(), accept="fr;q=0.9, de-AT;q=0.8") == "de"
-    assert language(token=door.user_token(), accept="") == django_settings.LANGUAGE_CODE
+    assert language(token=callers.user_token()) == "ar"
+    assert language(token=callers.user_token(locale="tlh")) == "ar"
+    assert language(token=callers.user_token(), accept="fr;q=0.9, de-AT;q=0.8") == "de"
+    assert language(token=callers.user_token(), accept="") == django_settings.LANGUAGE_CODE
     assert translation.get_language() == django_settings.LANGUAGE_CODE, "the thread keeps nothing"
 
 
@@ -168,7 +168,7 @@ def test_messages_are_in_the_language_of_the_caller(door: Tokens, get: Any, monk
     [('{"lang": "ar"}', "application/json"), ("lang=ar", "application/x-www-form-urlencoded")],
 )
 def test_lang_is_read_from_the_body_too(
-    door: Tokens, monkeypatch: pytest.MonkeyPatch, body: str, content_type: str
+    callers: Tokens, monkeypatch: pytest.MonkeyPatch, body: str, content_type: str
 ) -> None:
     """Every parameter is read from query and body merged (contract, parameters section 0); the query wins."""
     seen: list[str | None] = []
@@ -178,17 +178,17 @@ def test_lang_is_read_from_the_body_too(
         return errors.BadRequest(name)
 
     monkeypatch.setattr(errors.BadRequest, "missing", noted)
-    headers = {"Authorization": f"Bearer {door.user_token(locale='de')}"}
+    headers = {"Authorization": f"Bearer {callers.user_token(locale='de')}"}
     for query in ("", "?lang=en", "?lang=xx"):
         Client().post(f"/api/v1/tags{query}", body, content_type=content_type, headers=headers)
     assert seen == ["ar", "en", "de"]
 
 
 def test_the_access_log_names_the_request_and_no_secret(
-    door: Tokens, get: Any, caplog: pytest.LogCaptureFixture
+    callers: Tokens, get: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Security row 48."""
-    token = door.user_token()
+    token = callers.user_token()
     secret_path = "/accounts/password/reset/key/3-" + "c" * 40
     with caplog.at_level(logging.INFO, "social.access"):
         response = get("/api/v1/doors/person", token=token)
@@ -219,7 +219,7 @@ def test_a_path_cannot_write_to_the_terminal_of_who_reads_the_log(caplog: pytest
 
 
 def test_in_json_the_access_log_is_one_object_a_line(
-    door: Tokens, get: Any, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    callers: Tokens, get: Any, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.LOGGING = {"format": "json", "level": "info"}
     monkeypatch.setattr(access_log.logger, "handlers", [])
@@ -262,10 +262,10 @@ def test_an_address_is_counted_as_itself_or_as_its_64() -> None:
     assert addresses.rate_key("::ffff:203.0.113.5") == "203.0.113.5"
 
 
-def test_actions_see_the_address_and_an_anonymous_caller(door: Tokens, get: Any) -> None:
+def test_actions_see_the_address_and_an_anonymous_caller(callers: Tokens, get: Any) -> None:
     assert get(PUBLIC).json() == {"user": None, "address": "127.0.0.1", "authenticated": False}
-    assert get(PUBLIC, token=door.app_token()).json()["authenticated"] is False
-    assert get(PUBLIC, token=door.user_token()).json()["authenticated"] is True
+    assert get(PUBLIC, token=callers.app_token()).json()["authenticated"] is False
+    assert get(PUBLIC, token=callers.user_token()).json()["authenticated"] is True
 
 
 def test_the_scheme_is_that_of_a_trusted_proxy(settings: Any) -> None:
@@ -282,7 +282,7 @@ def test_the_scheme_is_that_of_a_trusted_proxy(settings: Any) -> None:
 
 
 def test_the_api_leaves_sessions_alone_and_pages_have_them(
-    door: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
+    callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     process = SessionMiddleware.process_request

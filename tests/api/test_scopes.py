@@ -15,16 +15,16 @@ def test_the_tree_is_the_contracts() -> None:
 
 
 def test_openers_are_the_scope_and_its_parents() -> None:
-    assert scopes.openers("write:blocks") == {"write:blocks", "write", "follow"}
-    assert scopes.openers("read:statuses") == {"read:statuses", "read"}
-    assert scopes.openers("admin:read:reports") == {"admin:read:reports", "admin:read"}
+    assert scopes.sufficient_scopes("write:blocks") == {"write:blocks", "write", "follow"}
+    assert scopes.sufficient_scopes("read:statuses") == {"read:statuses", "read"}
+    assert scopes.sufficient_scopes("admin:read:reports") == {"admin:read:reports", "admin:read"}
     for alone in ("crypto", "profile", "push", "read", "admin:write"):
-        assert scopes.openers(alone) == {alone}
+        assert scopes.sufficient_scopes(alone) == {alone}
 
 
 def test_the_old_scope_follow_opens_what_names_it_and_nothing_else() -> None:
-    assert "follow" in scopes.openers_of_any(("read:follows", "follow"))
-    assert scopes.openers_of_any(("read:follows",)) == {"read:follows", "read"}
+    assert "follow" in scopes.sufficient_for_any(("read:follows", "follow"))
+    assert scopes.sufficient_for_any(("read:follows",)) == {"read:follows", "read"}
 
 
 def test_scopes_are_read_from_spaces_and_plus_signs() -> None:

@@ -1,4 +1,4 @@
-"""How long a token is believed, and what is kept of it (issue "Reception"; security row 48)."""
+"""How long a token is believed, and what is kept of it (security row 48)."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def test_an_identity_survives_being_written_down() -> None:
         assert identities.decode(identities.encode(identity)) == identity
 
 
-def test_the_database_is_asked_once_a_minute(door: Tokens, get: Any, either_way: None) -> None:
-    token = door.user_token()
+def test_the_database_is_asked_once_a_minute(callers: Tokens, get: Any, either_way: None) -> None:
+    token = callers.user_token()
     for _ in range(3):
         assert get(PERSON, token=token).status_code == 200
         another_process()
-    assert door.asked == [token]
+    assert callers.asked == [token]
 
 
-def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(door: Tokens, get: Any, limits: None) -> None:
-    token = door.user_token()
+def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(callers: Tokens, get: Any, limits: None) -> None:
+    token = callers.user_token()
     get(PERSON, token=token)
     client = redis.client("cache")
     before = client.info("commandstats")
@@ -70,11 +70,13 @@ def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(door: Tokens, g
     assert calls("incr") == 2, "the counters of user and token"
 
 
-def test_a_revoked_token_is_refused_in_every_process_within_a_second(door: Tokens, get: Any, either_way: None) -> None:
-    token = door.user_token()
+def test_a_revoked_token_is_refused_in_every_process_within_a_second(
+    callers: Tokens, get: Any, either_way: None
+) -> None:
+    token = callers.user_token()
     assert get(PERSON, token=token).status_code == 200
     here = dict(gate._local)
-    door.revoke(token)
+    callers.revoke(token)
     another_process()
     assert get(PERSON, token=token).status_code == 401
     gate._local.update(here)  # a process that was not told and remembers
@@ -82,83 +84,83 @@ def test_a_revoked_token_is_refused_in_every_process_within_a_second(door: Token
     assert get(PERSON, token=token).status_code == 401
 
 
-def test_a_revoked_token_changes_nothing_any_more_in_any_process(door: Tokens, either_way: None) -> None:
-    token = door.user_token()
+def test_a_revoked_token_changes_nothing_any_more_in_any_process(callers: Tokens, either_way: None) -> None:
+    token = callers.user_token()
 
     def act() -> int:
         return Client().post(PERSON, headers={"Authorization": f"Bearer {token}"}).status_code
 
     assert act() == 200
     here = dict(gate._local)
-    door.revoke(token)
+    callers.revoke(token)
     gate._local.update(here)  # a process that was not told and remembers
     assert act() == 401
 
 
 def test_a_token_revoked_while_it_is_being_looked_up_does_not_stay_valid(
-    door: Tokens, get: Any, either_way: None
+    callers: Tokens, get: Any, either_way: None
 ) -> None:
     """One process has read the row, another revokes: the first must not store what it read."""
-    token = door.user_token()
-    door.meanwhile = lambda: door.revoke(token)
+    token = callers.user_token()
+    callers.meanwhile = lambda: callers.revoke(token)
     assert get(PERSON, token=token).status_code == 200, "this request was before the revocation"
     another_process()
     assert get(PERSON, token=token).status_code == 401
 
 
-def test_a_change_of_the_users_state_is_seen_within_a_second(door: Tokens, get: Any, either_way: None) -> None:
-    token = door.user_token(confirmed=False)
+def test_a_change_of_the_users_state_is_seen_within_a_second(callers: Tokens, get: Any, either_way: None) -> None:
+    token = callers.user_token(confirmed=False)
     assert get(PERSON, token=token).status_code == 403
-    door.change(token, confirmed=True)
+    callers.change(token, confirmed=True)
     assert get(PERSON, token=token).status_code == 200
 
 
-def test_a_forgotten_token_is_counted_all_the_same(door: Tokens, get: Any, limits: None) -> None:
-    token = door.user_token()
+def test_a_forgotten_token_is_counted_all_the_same(callers: Tokens, get: Any, limits: None) -> None:
+    token = callers.user_token()
     left = [get(PERSON, token=token).headers["X-RateLimit-Remaining"]]
-    door.change(token, locale="de")
+    callers.change(token, locale="de")
     left.append(get(PERSON, token=token).headers["X-RateLimit-Remaining"])
     assert left == ["299", "298"]
 
 
-def test_a_second_of_memory_is_the_most_when_nothing_is_counted(door: Tokens, get: Any) -> None:
-    token = door.user_token()
+def test_a_second_of_memory_is_the_most_when_nothing_is_counted(callers: Tokens, get: Any) -> None:
+    token = callers.user_token()
     get(PERSON, token=token)
     redis.client("cache").flushdb()
     get(PERSON, token=token)
-    assert door.asked == [token], "remembered in the process"
+    assert callers.asked == [token], "remembered in the process"
     time.sleep(1.05)
     get(PERSON, token=token)
-    assert door.asked == [token, token]
+    assert callers.asked == [token, token]
 
 
-def test_flushing_redis_forgets_nobody(door: Tokens, get: Any, either_way: None) -> None:
-    token = door.user_token()
+def test_flushing_redis_forgets_nobody(callers: Tokens, get: Any, either_way: None) -> None:
+    token = callers.user_token()
     get(PERSON, token=token)
     redis.client("cache").flushall()
     another_process()
     assert get(PERSON, token=token).status_code == 200
 
 
-def test_a_token_that_becomes_valid_is_accepted_within_a_second(door: Tokens, get: Any, either_way: None) -> None:
-    token = door.user_token()
-    identity = door.identities.pop(token)
+def test_a_token_that_becomes_valid_is_accepted_within_a_second(callers: Tokens, get: Any, either_way: None) -> None:
+    token = callers.user_token()
+    identity = callers.identities.pop(token)
     assert get(PERSON, token=token).status_code == 401
-    door.identities[token] = identity
+    callers.identities[token] = identity
     time.sleep(1.05)
     assert get(PERSON, token=token).status_code == 200
 
 
-def test_without_redis_the_database_says_who_it_is(door: Tokens, get: Any, either_way: None, no_redis: None) -> None:
-    token = door.user_token()
+def test_without_redis_the_database_says_who_it_is(callers: Tokens, get: Any, either_way: None, no_redis: None) -> None:
+    token = callers.user_token()
     for _ in range(20):
         assert get(PERSON, token=token).status_code == 200
         assert get(PERSON, token="wrong").status_code == 401
-    assert door.asked.count(token) < 10, "the process remembers for a second"
+    assert callers.asked.count(token) < 10, "the process remembers for a second"
 
 
 def test_a_redis_that_only_listens_delays_one_request_a_second(
-    door: Tokens, get: Any, either_way: None, settings: Any, tmp_path: Any
+    callers: Tokens, get: Any, either_way: None, settings: Any, tmp_path: Any
 ) -> None:
     """Waiting 0.2 s for each of a hundred would take 20 s."""
     path = f"{tempfile.mkdtemp(dir='/tmp')}/silent.sock"
@@ -172,16 +174,16 @@ def test_a_redis_that_only_listens_delays_one_request_a_second(
         assert time.monotonic() - started < 10
 
 
-def test_forgetting_says_when_redis_could_not_be_told(door: Tokens, no_redis: None) -> None:
+def test_forgetting_says_when_redis_could_not_be_told(callers: Tokens, no_redis: None) -> None:
     assert forget_token(checksum_of("x")) is False
 
 
-def test_forgetting_says_when_redis_was_told(door: Tokens) -> None:
+def test_forgetting_says_when_redis_was_told(callers: Tokens) -> None:
     assert forget_token(checksum_of("x")) is True
 
 
-def test_no_token_is_ever_kept_in_clear(door: Tokens, get: Any, limits: None) -> None:
-    token = door.user_token()
+def test_no_token_is_ever_kept_in_clear(callers: Tokens, get: Any, limits: None) -> None:
+    token = callers.user_token()
     get(PERSON, token=token)
     get(PERSON, token="a-wrong-token")
     client = redis.client("cache")
@@ -192,7 +194,7 @@ def test_no_token_is_ever_kept_in_clear(door: Tokens, get: Any, limits: None) ->
     assert all(token not in checksum for checksum in gate._local)
 
 
-def test_an_entry_of_another_version_is_no_stumbling_block(door: Tokens, get: Any, either_way: None) -> None:
-    token = door.user_token()
+def test_an_entry_of_another_version_is_no_stumbling_block(callers: Tokens, get: Any, either_way: None) -> None:
+    token = callers.user_token()
     redis.client("cache").set(redis.key("cache", "token", checksum_of(token)), b"something else", ex=60)
     assert get(PERSON, token=token).status_code == 200

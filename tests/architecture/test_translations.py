@@ -1,4 +1,4 @@
-"""Everything a person reads exists in every language of the house."""
+"""Everything a person reads exists in every language of the server."""
 
 from __future__ import annotations
 

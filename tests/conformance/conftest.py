@@ -1,4 +1,4 @@
-"""People, and tokens for the tests that knock at every door."""
+"""People, and tokens for the tests that knock at every callers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.factories.accounts import make_token, make_user
 
 
 class Doorkeeper:
-    """Two people and an application, with tokens of any scope; see `tests.support.doors.Door`."""
+    """Two people and an application, with tokens of any scope; see `tests.support.access_checks.CallerTokens`."""
 
     def __init__(self) -> None:
         self.user, self.other = make_user("doorkeeper"), make_user("stranger")
@@ -31,7 +31,7 @@ class Doorkeeper:
 
 
 @pytest.fixture
-def door(db: None) -> Doorkeeper:
+def callers(db: None) -> Doorkeeper:
     """Where tokens come from."""
     return Doorkeeper()
 

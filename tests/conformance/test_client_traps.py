@@ -16,8 +16,8 @@ from tests.conformance.world import everything
 from tests.factories.accounts import make_token
 from tests.factories.statuses import make_media
 from tests.support.client import Api
-from tests.support.embassy import needs_federation
 from tests.support.entities import check
+from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db

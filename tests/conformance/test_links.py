@@ -19,7 +19,7 @@ from moderation.models import HouseRule
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
 from tests.support.client import Api
-from tests.support.embassy import needs_federation
+from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 _LIMIT = 400
@@ -104,7 +104,7 @@ def strings(value: Any) -> Iterator[str]:
 STARTS = ("/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/@boss", "/favicon.ico", "/tags/world")
 
 
-# People's pages are the embassy's: the same addresses answer other servers.
+# The pages of people are served by federation: the same addresses answer other servers.
 @needs_federation
 def test_no_link_of_a_page_is_broken(world: User) -> None:
     assert broken(Client(), *STARTS, "/nothing/here") == {"/nothing/here": "the address bar: 404"}

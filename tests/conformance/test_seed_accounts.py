@@ -14,8 +14,8 @@ from tests.conformance.people import Person
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_media
 from tests.support.client import Api
-from tests.support.embassy import needs_federation
 from tests.support.entities import check
+from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from accounts.models import Account
 from social.kernel import clock
 from tests.conformance.people import Person
 from tests.support.client import Api
-from tests.support.embassy import needs_federation
+from tests.support.federation_server import needs_federation
 
 pytestmark = [pytest.mark.django_db, needs_federation]
 ACTIVITY = {"Accept": "application/activity+json"}

@@ -1,4 +1,4 @@
-"""What the tests of the embassy share."""
+"""What the tests of federation share."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from accounts.models import Account
 from social.kernel.http.limits import web_request_budget
 from tests.factories import accounts
 from tests.factories.accounts import make_account
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 
 accounts.rsa_pair()
 
 
 @pytest.fixture
-def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
+def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[RemoteServer]:
     """Another server on this machine, which this one may speak to."""
     settings.FEDERATION_LOOPBACK = True
     # A busy machine is no unreachable server.
     monkeypatch.setattr("federation.remote.signers.DEADLINE", 60.0)
     monkeypatch.setattr("social.api.middleware.web_request_budget", partial(web_request_budget, 60.0))
-    with Elsewhere().running() as server:
+    with RemoteServer().running() as server:
         yield server
 
 
@@ -35,6 +35,6 @@ def alice(db: None) -> Account:
 
 
 @pytest.fixture
-def zoe(elsewhere: Elsewhere) -> Someone:
+def zoe(elsewhere: RemoteServer) -> RemotePerson:
     """A person there."""
     return elsewhere.person("zoe")

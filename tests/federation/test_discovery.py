@@ -10,7 +10,7 @@ from accounts.models import Account
 from accounts.services.resolving import resolve_address
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +108,7 @@ def test_old_protocols_are_gone(alice: Account) -> None:
         assert Api().get(path).status_code == 404, path
 
 
-def test_an_address_leads_to_the_account_elsewhere(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_an_address_leads_to_the_account_elsewhere(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     api = Api(make_token(alice.user))
     address = f"@zoe@{elsewhere.domain}"
     assert api.get("/api/v1/accounts/search", {"q": address}).json() == []
@@ -119,7 +119,7 @@ def test_an_address_leads_to_the_account_elsewhere(elsewhere: Elsewhere, zoe: So
     assert len(elsewhere.asked) == asked, "who is known is not asked for again"
 
 
-def test_a_mention_of_somebody_unknown_finds_them(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_a_mention_of_somebody_unknown_finds_them(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     api = Api(make_token(alice.user))
     status = api.post("/api/v1/statuses", {"status": f"hi @zoe@{elsewhere.domain} and @x@nowhere.example"}).json()
     assert [mention["acct"] for mention in status["mentions"]] == [f"zoe@{elsewhere.domain}"]
@@ -127,7 +127,7 @@ def test_a_mention_of_somebody_unknown_finds_them(elsewhere: Elsewhere, zoe: Som
 
 @pytest.mark.parametrize("broken", ["no webfinger", "another subject", "no actor", "another name", "no answer"])
 def test_an_address_that_is_not_confirmed_both_ways_leads_nowhere(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, broken: str
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, broken: str
 ) -> None:
     """Security rows 5 and 14."""
     if broken == "no webfinger":
@@ -144,7 +144,9 @@ def test_an_address_that_is_not_confirmed_both_ways_leads_nowhere(
     assert not Account.objects.filter(domain__isnull=False).exists()
 
 
-def test_a_profile_that_is_a_day_old_is_looked_at_again(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_a_profile_that_is_a_day_old_is_looked_at_again(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     from datetime import timedelta
 
     from federation.remote.addresses import find_remote

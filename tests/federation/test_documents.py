@@ -18,7 +18,7 @@ from statuses.models import Status
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import follow, make_favourite, make_media, make_reblog, make_remote_status, make_status
-from tests.federation.elsewhere import Someone, pair
+from tests.federation.remote_server import RemotePerson, pair
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -253,7 +253,7 @@ def test_private_posts_are_for_signers_who_may_read_them_and_not_for_their_neigh
     answer = yan.get(path)
     assert (answer.status_code, answer.content) == (404, missing.content)
     assert get(path).status_code == 404
-    forged = Someone(elsewhere, "zoe")
+    forged = RemotePerson(elsewhere, "zoe")
     forged.private_key = pair(3)[0]
     assert forged.get(path).status_code == 404
 

@@ -17,14 +17,14 @@ from statuses.models import Favourite, Status
 from statuses.services.interactions import favourite_status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import follow, make_remote_status, make_status
-from tests.federation.elsewhere import Someone
+from tests.federation.remote_server import RemotePerson
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def account(zoe: Someone, alice: Account) -> Account:
+def account(zoe: RemotePerson, alice: Account) -> Account:
     """Zoe as she is known here: with posts, boosts and favourites of them, favourites of hers, followers."""
     found = fetch_actor(zoe.uri)
     mine = make_status(alice, "mine")
@@ -48,7 +48,9 @@ def references(account_id: int) -> list[str]:
     return found
 
 
-def test_nothing_remains_of_an_account_that_its_server_deleted(account: Account, zoe: Someone, alice: Account) -> None:
+def test_nothing_remains_of_an_account_that_its_server_deleted(
+    account: Account, zoe: RemotePerson, alice: Account
+) -> None:
     assert len(references(account.id)) > 3
     zoe.send(zoe.activity("Delete", zoe.uri))
     work()
@@ -59,7 +61,7 @@ def test_nothing_remains_of_an_account_that_its_server_deleted(account: Account,
     assert (alice.stat.followers_count, Favourite.objects.count(), Follow.objects.count()) == (0, 0, 0)
 
 
-def test_it_is_hidden_at_once_and_removed_later(account: Account, zoe: Someone) -> None:
+def test_it_is_hidden_at_once_and_removed_later(account: Account, zoe: RemotePerson) -> None:
     zoe.send(zoe.activity("Delete", zoe.uri))
     drain("ingress")
     account.refresh_from_db()
@@ -68,7 +70,7 @@ def test_it_is_hidden_at_once_and_removed_later(account: Account, zoe: Someone) 
     assert InboundActivity.objects.get().outcome == "done"
 
 
-def test_it_goes_on_where_it_was_stopped(account: Account, zoe: Someone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_goes_on_where_it_was_stopped(account: Account, zoe: RemotePerson, monkeypatch: pytest.MonkeyPatch) -> None:
     zoe.send(zoe.activity("Delete", zoe.uri))
     drain("ingress")
     monkeypatch.setattr(erasing, "STEP", 2)

@@ -20,14 +20,14 @@ from social.kernel.errors import KernelError
 from statuses.models import Status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import counts, follow, make_status
-from tests.federation.elsewhere import Elsewhere, Someone, post
+from tests.federation.remote_server import RemotePerson, RemoteServer, post
 from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
 
-def test_a_body_of_more_than_a_megabyte_is_not_read(zoe: Someone, alice: Account) -> None:
+def test_a_body_of_more_than_a_megabyte_is_not_read(zoe: RemotePerson, alice: Account) -> None:
     answer = zoe.send(b'{"x":"' + b"x" * (1 << 20) + b'"}')
     assert (answer.status_code, answer.content, InboundActivity.objects.count()) == (413, b"", 0)
 
@@ -42,20 +42,20 @@ def test_a_body_of_more_than_a_megabyte_is_not_read(zoe: Someone, alice: Account
         b'{"a":' * 5000 + b"1" + b"}" * 5000,
     ],
 )
-def test_what_cannot_be_read_is_a_bad_request(zoe: Someone, alice: Account, body: bytes) -> None:
+def test_what_cannot_be_read_is_a_bad_request(zoe: RemotePerson, alice: Account, body: bytes) -> None:
     assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (400, 0)
 
 
 @pytest.mark.parametrize(
     "body", [b"[]", b'"text"', b"{}", b"[{}]", b'{"type":7}', b'{"type":[]}', b'{"actor":"https://a.example"}']
 )
-def test_what_is_no_activity_is_answered_and_forgotten(zoe: Someone, alice: Account, body: bytes) -> None:
+def test_what_is_no_activity_is_answered_and_forgotten(zoe: RemotePerson, alice: Account, body: bytes) -> None:
     """Contract, federation section 11: 202 says nothing of the content; but it must be signed."""
     assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (202, 0)
     assert post("/inbox", body, {"host": "social.localhost"}).status_code == 401
 
 
-def test_a_request_without_a_content_type_is_not_acceptable(zoe: Someone, alice: Account) -> None:
+def test_a_request_without_a_content_type_is_not_acceptable(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(zoe.activity("Follow", alice.uri)).encode()
     for content_type, status in (("", 406), ("text/plain", 202)):
         headers = zoe.headers("/inbox", body)
@@ -63,14 +63,14 @@ def test_a_request_without_a_content_type_is_not_acceptable(zoe: Someone, alice:
         assert answer.status_code == status
 
 
-def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Security row 8: the signer is the actor, and the object is the actor's."""
     mallory = elsewhere.person("mallory", key=2)
     follow(alice, fetch_actor(zoe.uri))
     follow(alice, fetch_actor(mallory.uri))
     note = elsewhere.serve(zoe.note())
     deal(zoe, zoe.activity("Create", note))
-    stranger = Elsewhere()
+    stranger = RemoteServer()
     attempts = [
         zoe.activity("Create", zoe.note(number=2)),
         mallory.activity("Create", zoe.note(number=3)),
@@ -90,7 +90,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: Elsewhere, zoe: Someone, 
     assert not Follow.objects.filter(target=alice).exists()
 
 
-def test_nobody_undoes_what_another_has_done(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_nobody_undoes_what_another_has_done(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Nor is one's own follow, like or block ended by the id of somebody else's."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
@@ -113,7 +113,9 @@ def test_nobody_undoes_what_another_has_done(elsewhere: Elsewhere, zoe: Someone,
     assert (Follow.objects.filter(target=alice).count(), Block.objects.filter(target=bob).count()) == (2, 2)
 
 
-def test_signatures_inside_documents_are_not_believed(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_signatures_inside_documents_are_not_believed(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     """Security row 9: a forwarded post is fetched at its origin, whatever it says of itself."""
     relay = elsewhere.person("relay", key=2)
     question = make_status(alice)
@@ -127,7 +129,7 @@ def test_signatures_inside_documents_are_not_believed(elsewhere: Elsewhere, zoe:
 
 
 def test_a_forwarded_deletion_counts_when_the_origin_says_so(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     relay = elsewhere.person("relay", key=2)
     follow(alice, fetch_actor(zoe.uri))
@@ -140,7 +142,7 @@ def test_a_forwarded_deletion_counts_when_the_origin_says_so(
     assert Status.objects.get().is_deleted
 
 
-def test_a_suspended_sender_may_only_take_things_away(zoe: Someone, alice: Account) -> None:
+def test_a_suspended_sender_may_only_take_things_away(zoe: RemotePerson, alice: Account) -> None:
     deal(zoe, zoe.activity("Follow", alice.uri))
     activity = zoe.activity("Undo", zoe.activity("Follow", alice.uri))
     from social.kernel import clock
@@ -153,7 +155,7 @@ def test_a_suspended_sender_may_only_take_things_away(zoe: Someone, alice: Accou
     assert not Follow.objects.exists()
 
 
-def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: Someone, alice: Account) -> None:
+def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: RemotePerson, alice: Account) -> None:
     """Security row 19."""
     secret = make_status(alice, visibility="private")
     uri = f"http://social.localhost/users/alice/statuses/{secret.id}"
@@ -164,7 +166,7 @@ def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: So
 
 
 @pytest.mark.parametrize("whom", ["the account", "its server"])
-def test_who_is_blocked_by_an_author_cannot_like_or_boost(zoe: Someone, alice: Account, whom: str) -> None:
+def test_who_is_blocked_by_an_author_cannot_like_or_boost(zoe: RemotePerson, alice: Account, whom: str) -> None:
     """Security row 19; the post is public: nothing but the block forbids it."""
     uri = f"http://social.localhost/users/alice/statuses/{make_status(alice).id}"
     account = fetch_actor(zoe.uri)
@@ -177,7 +179,7 @@ def test_who_is_blocked_by_an_author_cannot_like_or_boost(zoe: Someone, alice: A
     assert not Status.objects.filter(account=account).exists()
 
 
-def test_a_circle_of_answers_ends(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_a_circle_of_answers_ends(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Security row 34."""
     follow(alice, fetch_actor(zoe.uri))
     ids = [zoe.note(number=number)["id"] for number in range(50)]
@@ -196,16 +198,16 @@ def test_a_circle_of_answers_ends(elsewhere: Elsewhere, zoe: Someone, alice: Acc
         pytest.param({"content_type": "image/png"}, id="an upload"),
     ],
 )
-def test_only_documents_are_believed(elsewhere: Elsewhere, options: dict[str, Any], db: None) -> None:
+def test_only_documents_are_believed(elsewhere: RemoteServer, options: dict[str, Any], db: None) -> None:
     """Security row 6."""
-    elsewhere.serve(Someone(elsewhere, "zoe").document(), **options)
+    elsewhere.serve(RemotePerson(elsewhere, "zoe").document(), **options)
     with pytest.raises(KernelError):
         fetch_document(elsewhere.uri("users/zoe"))
 
 
-def test_a_document_is_believed_only_where_its_id_is(elsewhere: Elsewhere, db: None) -> None:
+def test_a_document_is_believed_only_where_its_id_is(elsewhere: RemoteServer, db: None) -> None:
     """Security rows 5 and 7."""
-    with Elsewhere().running() as victim:
+    with RemoteServer().running() as victim:
         target = victim.person("victim")
         elsewhere.serve(target.document(), "/users/victim")
         assert fetch_document(elsewhere.uri("users/victim"))["id"] == target.uri, "asked again at its own place"
@@ -220,7 +222,7 @@ def test_a_document_is_believed_only_where_its_id_is(elsewhere: Elsewhere, db: N
             fetch_document(victim.uri("users/moved"))
 
 
-def test_documents_of_this_server_are_never_fetched(zoe: Someone, alice: Account) -> None:
+def test_documents_of_this_server_are_never_fetched(zoe: RemotePerson, alice: Account) -> None:
     with pytest.raises((Rejected, KernelError)):
         fetch_actor(alice.uri)
     with pytest.raises((Rejected, KernelError)):
@@ -249,9 +251,9 @@ VALUES: list[Any] = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
-    home = Elsewhere()
+    home = RemoteServer()
     home.http.server_close()
-    someone = Someone(home, "zoe")
+    someone = RemotePerson(home, "zoe")
     actor = someone.document() | {
         name: []
         for name in ("icon", "image", "attachment", "alsoKnownAs", "attributionDomains", "suspended", "webfinger")
@@ -272,7 +274,7 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
         read_actor(actor | {"tag": parts, "attachment": parts, "icon": parts})
 
 
-def test_nothing_that_is_sent_stops_what_comes_after(zoe: Someone, alice: Account) -> None:
+def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: Account) -> None:
     """A poisoned activity is dealt with and the next one of its actor is too."""
     strange = ["\0", "\ud83d", "x" * 5000, {"id": ["x"]}, [[[]]], {"type": "Follow", "object": {"object": {}}}]
     for kind in (

@@ -15,18 +15,18 @@ from social.kernel import clock, redis
 from social.kernel.ids import moment_of
 from statuses.models import Favourite, Mention, Status, StatusTag, Visibility
 from tests.factories.statuses import block, counts, follow, make_status
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
-def remote(zoe: Someone) -> Account:
+def remote(zoe: RemotePerson) -> Account:
     return Account.objects.get(uri=zoe.uri)
 
 
-def deal(someone: Someone, activity: dict[str, Any], path: str = "/inbox") -> str:
+def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") -> str:
     """Send, work, and say what became of it."""
     answer = someone.send(activity, path)
     assert answer.status_code == 202, answer.content
@@ -34,7 +34,7 @@ def deal(someone: Someone, activity: dict[str, Any], path: str = "/inbox") -> st
     return InboundActivity.objects.latest("id").outcome
 
 
-def introduced(zoe: Someone, alice: Account) -> Account:
+def introduced(zoe: RemotePerson, alice: Account) -> Account:
     """Zoe is known here and followed by Alice."""
     from federation.remote.actors import fetch_actor
 
@@ -44,7 +44,7 @@ def introduced(zoe: Someone, alice: Account) -> Account:
 
 
 class TestActors:
-    def test_a_signer_is_kept_as_its_document_says(self, elsewhere: Elsewhere, alice: Account) -> None:
+    def test_a_signer_is_kept_as_its_document_says(self, elsewhere: RemoteServer, alice: Account) -> None:
         zoe = elsewhere.person(
             "zoe",
             name="Zoë <b>",
@@ -69,7 +69,7 @@ class TestActors:
         assert account.fields[0]["html"].startswith('<a href="https://z.example"')
         assert Domain.objects.filter(name=elsewhere.domain).exists()
 
-    def test_an_address_must_be_confirmed_by_its_domain(self, elsewhere: Elsewhere, alice: Account) -> None:
+    def test_an_address_must_be_confirmed_by_its_domain(self, elsewhere: RemoteServer, alice: Account) -> None:
         """Security rows 5 and 14."""
         zoe = elsewhere.person("zoe")
         elsewhere.finger("zoe", elsewhere.uri("users/somebody-else"))
@@ -79,9 +79,9 @@ class TestActors:
         assert not Account.objects.filter(uri=zoe.uri).exists()
 
     def test_an_address_on_another_domain_counts_when_that_domain_agrees(
-        self, elsewhere: Elsewhere, alice: Account
+        self, elsewhere: RemoteServer, alice: Account
     ) -> None:
-        with Elsewhere().running() as short:
+        with RemoteServer().running() as short:
             zoe = elsewhere.person("zoe")
             elsewhere.finger("zoe", zoe.uri, subject=f"acct:zoe@{short.domain}")
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
@@ -90,14 +90,14 @@ class TestActors:
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
             assert remote(zoe).domain == short.domain
 
-    def test_nobody_passes_for_somebody_of_this_server(self, elsewhere: Elsewhere, alice: Account) -> None:
+    def test_nobody_passes_for_somebody_of_this_server(self, elsewhere: RemoteServer, alice: Account) -> None:
         zoe = elsewhere.person("zoe")
         elsewhere.finger("zoe", zoe.uri, subject="acct:alice@social.localhost")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
         assert Account.objects.filter(uri=zoe.uri).count() == 0
 
     def test_a_deleted_actor_goes_with_everything_and_stays_away(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         account = introduced(zoe, alice)
         deal(zoe, zoe.activity("Create", zoe.note()))
@@ -109,17 +109,17 @@ class TestActors:
         assert not Follow.objects.exists()
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
 
-    def test_deletions_of_unknown_actors_cost_nothing(self, elsewhere: Elsewhere, alice: Account) -> None:
+    def test_deletions_of_unknown_actors_cost_nothing(self, elsewhere: RemoteServer, alice: Account) -> None:
         """Security row 44."""
         for number in range(20):
-            ghost = Someone(elsewhere, f"ghost{number}")
+            ghost = RemotePerson(elsewhere, f"ghost{number}")
             assert ghost.send(ghost.activity("Delete", ghost.uri)).status_code == 202
         assert (elsewhere.asked, InboundActivity.objects.count()) == ([], 0)
 
 
 class TestFollows:
     def test_a_follow_of_an_open_account_is_made_and_accepted(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         activity = zoe.activity("Follow", alice.uri)
         assert deal(zoe, activity) == "done"
@@ -130,7 +130,7 @@ class TestFollows:
         assert Notification.objects.filter(account=alice, type="follow").count() == 1
 
     def test_a_repeated_follow_is_accepted_again_under_its_new_id(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         deal(zoe, zoe.activity("Follow", alice.uri))
         again = zoe.activity("Follow", alice.uri)
@@ -138,13 +138,13 @@ class TestFollows:
         assert Follow.objects.get(target=alice).uri == again["id"]
         assert [item["object"]["id"] for item in elsewhere.delivered()][-1] == again["id"]
 
-    def test_a_locked_account_is_asked_first(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    def test_a_locked_account_is_asked_first(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
         Account.objects.filter(id=alice.id).update(locked=True)
         deal(zoe, zoe.activity("Follow", alice.uri))
         assert (FollowRequest.objects.filter(target=alice).count(), Follow.objects.count()) == (1, 0)
         assert elsewhere.delivered() == []
 
-    def test_a_blocked_account_is_rejected(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    def test_a_blocked_account_is_rejected(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
         deal(zoe, zoe.activity("Follow", alice.uri))
         block_account(account=alice, target=remote(zoe))
         work()
@@ -152,30 +152,30 @@ class TestFollows:
         assert [item["type"] for item in elsewhere.delivered()] == ["Accept", "Reject", "Block", "Reject"]
         assert not Follow.objects.exists()
 
-    def test_the_server_itself_cannot_be_followed(self, elsewhere: Elsewhere, zoe: Someone, db: None) -> None:
+    def test_the_server_itself_cannot_be_followed(self, elsewhere: RemoteServer, zoe: RemotePerson, db: None) -> None:
         deal(zoe, zoe.activity("Follow", "http://social.localhost/actor"))
         assert [item["type"] for item in elsewhere.delivered()] == ["Reject"]
 
     @pytest.mark.parametrize("named", [True, False])
-    def test_an_undone_follow_is_gone(self, zoe: Someone, alice: Account, named: bool) -> None:
+    def test_an_undone_follow_is_gone(self, zoe: RemotePerson, alice: Account, named: bool) -> None:
         activity = zoe.activity("Follow", alice.uri)
         deal(zoe, activity)
         assert deal(zoe, zoe.activity("Undo", activity["id"] if named else activity)) == "done"
         assert not Follow.objects.exists()
 
-    def test_a_follow_that_was_undone_before_it_came_is_refused(self, zoe: Someone, alice: Account) -> None:
+    def test_a_follow_that_was_undone_before_it_came_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
         activity = zoe.activity("Follow", alice.uri)
         deal(zoe, zoe.activity("Undo", activity))
         assert deal(zoe, activity).startswith("rejected")
         assert not Follow.objects.exists()
 
-    def test_only_who_was_asked_can_accept(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    def test_only_who_was_asked_can_accept(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
         """Security rows 16 and 17."""
-        from accounts.services.following import FollowWish, follow_account
+        from accounts.services.following import FollowChange, follow_account
         from federation.remote.actors import fetch_actor
 
         account, mallory = fetch_actor(zoe.uri), elsewhere.person("mallory", key=2)
-        follow_account(account=alice, target=account, wish=FollowWish())
+        follow_account(account=alice, target=account, change=FollowChange())
         work()
         (sent,) = elsewhere.delivered()
         assert (sent["type"], sent["object"], sent["id"]) == ("Follow", zoe.uri, FollowRequest.objects.get().uri)
@@ -187,12 +187,12 @@ class TestFollows:
         assert deal(zoe, zoe.activity("Reject", sent)) == "done"
         assert not Follow.objects.exists()
 
-    def test_an_accept_nobody_asked_for_makes_no_follow(self, zoe: Someone, alice: Account) -> None:
+    def test_an_accept_nobody_asked_for_makes_no_follow(self, zoe: RemotePerson, alice: Account) -> None:
         forged = {"id": f"{alice.uri}#follows/1", "type": "Follow", "actor": alice.uri, "object": zoe.uri}
         deal(zoe, zoe.activity("Accept", forged))
         assert not Follow.objects.exists()
 
-    def test_a_block_ends_follows_both_ways_and_can_be_undone(self, zoe: Someone, alice: Account) -> None:
+    def test_a_block_ends_follows_both_ways_and_can_be_undone(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)
         deal(zoe, zoe.activity("Follow", alice.uri))
         activity = zoe.activity("Block", alice.uri)
@@ -204,7 +204,7 @@ class TestFollows:
 
 class TestPosts:
     def test_a_post_of_somebody_followed_is_kept_with_what_it_has(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)
         made = clock.now() - timedelta(hours=2)
@@ -253,14 +253,14 @@ class TestPosts:
         + [(strange, None) for strange in ("ää", "f", "-fr", "fr-", "f r", "und-\u0661", "x" * 13, "12")],
     )
     def test_a_language_is_a_tag_that_clients_can_read(
-        self, zoe: Someone, alice: Account, written: str, language: str | None
+        self, zoe: RemotePerson, alice: Account, written: str, language: str | None
     ) -> None:
         introduced(zoe, alice)
         note = zoe.note("<p>x</p>", contentMap={written: "<p>x</p>"})
         assert deal(zoe, zoe.activity("Create", note)) == "done"
         assert Status.objects.get(uri=note["id"]).language == language
 
-    def test_nothing_was_written_before_1970_wherever_the_clock_stood(self, zoe: Someone, alice: Account) -> None:
+    def test_nothing_was_written_before_1970_wherever_the_clock_stood(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)
         note = zoe.note("<p>x</p>", published="1970-01-01T00:00:00+05:00")
         assert deal(zoe, zoe.activity("Create", note)) == "done"
@@ -277,7 +277,7 @@ class TestPosts:
         ],
     )
     def test_the_addressing_is_the_visibility(
-        self, zoe: Someone, alice: Account, to: Any, cc: Any, visibility: str
+        self, zoe: RemotePerson, alice: Account, to: Any, cc: Any, visibility: str
     ) -> None:
         introduced(zoe, alice)
 
@@ -289,27 +289,27 @@ class TestPosts:
         deal(zoe, zoe.activity("Create", note))
         assert Status.objects.get().visibility == visibility
 
-    def test_a_tag_addresses_nobody(self, zoe: Someone, alice: Account) -> None:
+    def test_a_tag_addresses_nobody(self, zoe: RemotePerson, alice: Account) -> None:
         """Security row 22."""
         introduced(zoe, alice)
         note = zoe.note(to=[f"{zoe.uri}/followers"], cc=[], tag=[{"type": "Mention", "href": alice.uri}])
         deal(zoe, zoe.activity("Create", note))
         assert (Mention.objects.count(), Notification.objects.count()) == (0, 0)
 
-    def test_who_is_addressed_and_not_named_is_mentioned_silently(self, zoe: Someone, alice: Account) -> None:
+    def test_who_is_addressed_and_not_named_is_mentioned_silently(self, zoe: RemotePerson, alice: Account) -> None:
         deal(zoe, zoe.activity("Create", zoe.note(to=[alice.uri], cc=[])))
         assert (Status.objects.get().visibility, Mention.objects.get().silent) == (Visibility.LIMITED, True)
 
-    def test_a_post_in_ones_own_inbox_is_for_its_owner(self, zoe: Someone, alice: Account) -> None:
+    def test_a_post_in_ones_own_inbox_is_for_its_owner(self, zoe: RemotePerson, alice: Account) -> None:
         deal(zoe, zoe.activity("Create", zoe.note(to=[], cc=[])), "/users/alice/inbox")
         assert Mention.objects.get().account == alice
 
-    def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: Someone, alice: Account) -> None:
+    def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: RemotePerson, alice: Account) -> None:
         for path in ("/inbox", "/actor/inbox"):
             assert "nobody here" in deal(zoe, zoe.activity("Create", zoe.note()), path)
         assert not Status.objects.exists()
 
-    def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: Someone, alice: Account) -> None:
+    def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: RemotePerson, alice: Account) -> None:
         question = make_status(alice, "What?")
         note = zoe.note(inReplyTo=f"http://social.localhost/users/alice/statuses/{question.id}")
         deal(zoe, zoe.activity("Create", note))
@@ -317,7 +317,9 @@ class TestPosts:
         assert (answer.in_reply_to_id, answer.thread_path) == (question.id, [question.id, answer.id])
         assert counts(question)[0] == 1
 
-    def test_what_a_post_answers_is_fetched_upwards(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    def test_what_a_post_answers_is_fetched_upwards(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
         introduced(zoe, alice)
         yan = elsewhere.person("yan")
         first = elsewhere.serve(yan.note("<p>first</p>", 1))
@@ -327,7 +329,7 @@ class TestPosts:
         texts = [Status.objects.get(id=number).content for number in third.path]
         assert texts == ["<p>first</p>", "<p>second</p>", "<p>third</p>"]
 
-    def test_answers_that_came_first_are_joined_when_their_post_comes(self, zoe: Someone, alice: Account) -> None:
+    def test_answers_that_came_first_are_joined_when_their_post_comes(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)
         missing = zoe.note("<p>one</p>", 1)
         deal(zoe, zoe.activity("Create", zoe.note("<p>two</p>", 2, inReplyTo=missing["id"])))
@@ -343,7 +345,7 @@ class TestPosts:
         ]
         assert Status.objects.get(content="<p>two</p>").path == path[:2]
 
-    def test_a_deleted_post_is_gone_and_cannot_come_back(self, zoe: Someone, alice: Account) -> None:
+    def test_a_deleted_post_is_gone_and_cannot_come_back(self, zoe: RemotePerson, alice: Account) -> None:
         introduced(zoe, alice)
         note = zoe.note()
         deal(zoe, zoe.activity("Create", note))
@@ -356,7 +358,7 @@ class TestPosts:
         assert deal(zoe, zoe.activity("Create", late)) == "rejected: it was deleted"
         assert Tombstone.objects.count() == 2
 
-    def test_a_favourite_is_counted_told_and_taken_back(self, zoe: Someone, alice: Account) -> None:
+    def test_a_favourite_is_counted_told_and_taken_back(self, zoe: RemotePerson, alice: Account) -> None:
         status = make_status(alice)
         uri = f"http://social.localhost/users/alice/statuses/{status.id}"
         activity = zoe.activity("Like", uri)
@@ -367,7 +369,7 @@ class TestPosts:
         assert (counts(status)[2], Favourite.objects.count()) == (0, 0)
         assert deal(zoe, activity) == "done", "the id was not undone before it came"
 
-    def test_a_boost_of_ours_is_counted_told_and_taken_back(self, zoe: Someone, alice: Account) -> None:
+    def test_a_boost_of_ours_is_counted_told_and_taken_back(self, zoe: RemotePerson, alice: Account) -> None:
         status = make_status(alice)
         activity = zoe.activity("Announce", f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
         deal(zoe, activity)
@@ -376,7 +378,7 @@ class TestPosts:
         deal(zoe, zoe.activity("Undo", activity["id"]))
         assert counts(status)[1] == 0
 
-    def test_a_boost_of_what_the_booster_may_not_read_is_refused(self, zoe: Someone, alice: Account) -> None:
+    def test_a_boost_of_what_the_booster_may_not_read_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
         block(alice, introduced(zoe, alice))
         # The public one is hidden by the block alone.
         for visibility in ("private", "direct", "public"):
@@ -387,7 +389,7 @@ class TestPosts:
         assert not Status.objects.filter(reblog_of__isnull=False).exists()
 
     @pytest.mark.parametrize("kind", ["Like", "Announce"])
-    def test_what_was_undone_before_it_came_is_refused(self, zoe: Someone, alice: Account, kind: str) -> None:
+    def test_what_was_undone_before_it_came_is_refused(self, zoe: RemotePerson, alice: Account, kind: str) -> None:
         status = make_status(alice)
         activity = zoe.activity(kind, f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
         deal(zoe, zoe.activity("Undo", activity["id"]))
@@ -395,10 +397,10 @@ class TestPosts:
         assert counts(status) == (0, 0, 0)
 
     def test_a_boost_by_somebody_followed_fetches_the_post_at_its_origin(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)
-        with Elsewhere().running() as third:
+        with RemoteServer().running() as third:
             yan = third.person("yan")
             note = third.serve(yan.note("<p>true</p>"))
             lie = {**note, "content": "<p>a lie</p>"}
@@ -409,7 +411,7 @@ class TestPosts:
             assert 'keyId="http://social.localhost/actor#main-key"' in asked[0].headers["signature"]
 
     def test_a_boost_of_ones_own_post_for_followers_is_kept_as_it_stands_there(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         """Only a follower may fetch such a post; the server's own signature may not."""
         introduced(zoe, alice)
@@ -419,7 +421,7 @@ class TestPosts:
         assert (post.content, post.visibility) == ("<p>for followers</p>", Visibility.PRIVATE)
 
     def test_an_answer_that_cannot_be_had_now_is_tried_again(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)
         yan = elsewhere.person("yan")
@@ -436,7 +438,7 @@ class TestPosts:
 
 
 def test_who_sends_and_was_not_looked_at_for_a_day_is_looked_at(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
     elsewhere.serve(zoe.document() | {"name": "Renamed"})

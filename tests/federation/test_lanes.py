@@ -24,7 +24,7 @@ from social.kernel.outbox import OutboxRow, drain
 from statuses.models import Status
 from tests.factories.accounts import make_token
 from tests.factories.statuses import follow
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import work
 
@@ -84,7 +84,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetching, "DEADLINE", 0.2)
 
 
-def send_all(someone: Someone, activities: list[dict[str, Any]]) -> None:
+def send_all(someone: RemotePerson, activities: list[dict[str, Any]]) -> None:
     for activity in activities:
         assert someone.send(activity).status_code == 202
 
@@ -98,7 +98,7 @@ def drain_all_but(*left: str) -> None:
 
 
 def test_a_mention_in_an_answer_arrives_without_waiting_for_what_it_answers(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     tag = {"type": "Mention", "href": alice.uri}
     answer = zoe.note(to=[alice.uri], tag=[tag], inReplyTo=f"{dripping.url}/notes/1")
@@ -111,7 +111,7 @@ def test_a_mention_in_an_answer_arrives_without_waiting_for_what_it_answers(
 
 @pytest.mark.parametrize("kind", ["Create", "Announce", "Update", "Follow", "Like", "Undo", "Delete", "Block"])
 def test_the_ingress_lane_never_asks_another_server(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, kind: str
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, kind: str
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     yan = elsewhere.person("yan")
@@ -124,7 +124,7 @@ def test_the_ingress_lane_never_asks_another_server(
 
 
 def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     elsewhere.serve(zoe.note())
     fetch_actor(zoe.uri)
@@ -136,7 +136,7 @@ def test_a_post_that_is_only_named_is_not_fetched_when_it_concerns_nobody(
 
 
 def test_a_post_that_is_only_named_is_fetched_for_whom_it_addresses(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     note = elsewhere.serve(zoe.note(to=[alice.uri]))
     send_all(zoe, [zoe.activity("Create", note["id"], to=[alice.uri])])
@@ -146,7 +146,7 @@ def test_a_post_that_is_only_named_is_fetched_for_whom_it_addresses(
 
 
 def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     for number in range(2, 60):
@@ -160,7 +160,7 @@ def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
 
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_drips_is_asked_little_and_then_left_alone(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     send_all(
@@ -183,7 +183,7 @@ def test_a_server_that_drips_is_asked_little_and_then_left_alone(
 
 @pytest.mark.usefixtures("impatient")
 def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=f"{dripping.url}/notes/1"))])
@@ -201,7 +201,7 @@ def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
 
 
 def test_what_waits_for_one_server_is_bounded(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, dripping: Dripping, monkeypatch: pytest.MonkeyPatch
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "WAITING_PER_HOST", 5)
     follow(alice, fetch_actor(zoe.uri))
@@ -212,7 +212,7 @@ def test_what_waits_for_one_server_is_bounded(
 
 
 def test_one_piece_of_work_causes_a_bounded_number_of_requests(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """A key that is named by an actor that is named by a key ... ends."""
     follow(alice, fetch_actor(zoe.uri))
@@ -227,7 +227,7 @@ def test_one_piece_of_work_causes_a_bounded_number_of_requests(
 
 
 def test_an_answer_stands_in_the_home_timeline_once_what_it_answers_is_known(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, home_of: Any
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, home_of: Any
 ) -> None:
     yan = elsewhere.person("yan")
     for someone in (zoe, yan):
@@ -244,7 +244,7 @@ def test_an_answer_stands_in_the_home_timeline_once_what_it_answers_is_known(
 
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_posts_that_answer_each_other_are_not_their_own_ancestors(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account, length: int
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, length: int
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     ids = [zoe.note(number=number)["id"] for number in range(length)]
@@ -263,7 +263,7 @@ def test_posts_that_answer_each_other_are_not_their_own_ancestors(
 
 
 def test_who_has_not_been_looked_at_for_a_day_is_looked_at_in_the_background(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = fetch_actor(zoe.uri)
     Account.objects.filter(id=account.id).update(fetched_at=clock.now() - timedelta(days=2))
@@ -277,12 +277,12 @@ def test_who_has_not_been_looked_at_for_a_day_is_looked_at_in_the_background(
     assert account.display_name == "New"
 
 
-def test_slow_servers_are_waited_for_together(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Each of ten servers answers when all of them have been asked."""
     follow(alice, fetch_actor(zoe.uri))
     all_asked = threading.Barrier(10)
     with ExitStack() as stack:
-        servers = [stack.enter_context(Elsewhere().running()) for _ in range(10)]
+        servers = [stack.enter_context(RemoteServer().running()) for _ in range(10)]
         for number, server in enumerate(servers):
             parent = f"{server.url}/notes/1"
             server.before_answer = lambda: all_asked.wait(5)
@@ -295,7 +295,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: Elsewhere, zoe: Someone
 
 
 def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     yan, xan = elsewhere.person("yan"), elsewhere.person("xan")

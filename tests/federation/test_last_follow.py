@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from accounts.models import Account, Follow, FollowRequest
-from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.services.following import FollowChange, follow_account, unfollow_account
 from federation.models import Delivery
 from federation.outbound.delivering import deliver_due
 from federation.remote.actors import fetch_actor
 from social.kernel import clock
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.federation.test_inbound import deal
 from tests.support.work import work
 
@@ -39,7 +39,7 @@ Row = type[Follow] | type[FollowRequest]
 )
 @pytest.mark.parametrize("row", [Follow, FollowRequest])
 def test_of_the_follows_of_another_server_the_last_wins_in_any_order(
-    zoe: Someone, alice: Account, row: Row, order: str, last: int | None
+    zoe: RemotePerson, alice: Account, row: Row, order: str, last: int | None
 ) -> None:
     """Most servers send from several processes at once."""
     Account.objects.filter(id=alice.id).update(locked=row is FollowRequest)
@@ -51,7 +51,7 @@ def test_of_the_follows_of_another_server_the_last_wins_in_any_order(
     assert found == ([follows[last]["id"]] if last is not None else [])
 
 
-def test_an_undo_whose_follow_has_another_name_ends_the_follow(zoe: Someone, alice: Account) -> None:
+def test_an_undo_whose_follow_has_another_name_ends_the_follow(zoe: RemotePerson, alice: Account) -> None:
     """Some servers name the undone Follow anew each time; who does not want to follow must not."""
     deal(zoe, zoe.activity("Follow", alice.uri))
     assert deal(zoe, zoe.activity("Undo", zoe.activity("Follow", alice.uri))) == "done"
@@ -59,11 +59,11 @@ def test_an_undo_whose_follow_has_another_name_ends_the_follow(zoe: Someone, ali
 
 
 @pytest.fixture
-def target(zoe: Someone, alice: Account) -> Account:
+def target(zoe: RemotePerson, alice: Account) -> Account:
     return fetch_actor(zoe.uri)
 
 
-def delivered(elsewhere: Elsewhere) -> list[dict[str, Any]]:
+def delivered(elsewhere: RemoteServer) -> list[dict[str, Any]]:
     """What arrives, when everything that waits is due."""
     while Delivery.objects.exists():
         Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
@@ -73,16 +73,16 @@ def delivered(elsewhere: Elsewhere) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("worked", [True, False])
 def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
-    elsewhere: Elsewhere, alice: Account, target: Account, worked: bool
+    elsewhere: RemoteServer, alice: Account, target: Account, worked: bool
 ) -> None:
     """Other servers work off what arrives in any order: there is time between the two."""
-    follow_account(account=alice, target=target, wish=FollowWish())
+    follow_account(account=alice, target=target, change=FollowChange())
     if worked:
         work()
     unfollow_account(account=alice, target=target)
     if worked:
         work()
-    follow_account(account=alice, target=target, wish=FollowWish())
+    follow_account(account=alice, target=target, change=FollowChange())
     work()
     due = list(Delivery.objects.order_by("id").values_list("due_at", flat=True))
     assert len(due) == 2
@@ -93,14 +93,14 @@ def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
 
 
 def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
-    zoe: Someone, elsewhere: Elsewhere, alice: Account, target: Account
+    zoe: RemotePerson, elsewhere: RemoteServer, alice: Account, target: Account
 ) -> None:
     """Security row 16: the second may still wait for its target."""
-    follow_account(account=alice, target=target, wish=FollowWish())
+    follow_account(account=alice, target=target, change=FollowChange())
     work()
     (first,) = elsewhere.delivered()
     unfollow_account(account=alice, target=target)
-    follow_account(account=alice, target=target, wish=FollowWish())
+    follow_account(account=alice, target=target, change=FollowChange())
     work()
     second = delivered(elsewhere)[-1]
     for kind in ("Accept", "Reject"):
@@ -116,9 +116,9 @@ def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
 
 
 def test_an_answer_that_names_the_follow_its_own_way_is_known_by_the_pair(
-    zoe: Someone, elsewhere: Elsewhere, alice: Account, target: Account
+    zoe: RemotePerson, elsewhere: RemoteServer, alice: Account, target: Account
 ) -> None:
-    follow_account(account=alice, target=target, wish=FollowWish())
+    follow_account(account=alice, target=target, change=FollowChange())
     embedded = {"type": "Follow", "actor": alice.uri, "object": zoe.uri}
     assert deal(zoe, zoe.activity("Accept", embedded)) == "done"
     assert Follow.objects.get().target == target

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import Account
 from accounts.services.blocking import block_account, unblock_account
-from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
 from federation.models import Delivery, Host, OutboundActivity
 from federation.outbound.claims import Result, claim, record
@@ -25,7 +25,7 @@ from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, unfavourite_status, unreblog_status
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import follow, make_reblog, make_remote_status, make_status
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
 @pytest.fixture
-def zoe_here(zoe: Someone, alice: Account) -> Account:
+def zoe_here(zoe: RemotePerson, alice: Account) -> Account:
     """Zoe as she is known here; she follows Alice."""
     account = fetch_actor(zoe.uri)
     follow(account, alice, uri=f"{zoe.uri}#follows/1")
@@ -139,10 +139,10 @@ class TestAudience:
 
 
 class TestActivities:
-    def test_the_life_of_a_follow(self, elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+    def test_the_life_of_a_follow(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
         account = fetch_actor(zoe.uri)
         for _round in range(2):
-            follow_account(account=alice, target=account, wish=FollowWish())
+            follow_account(account=alice, target=account, change=FollowChange())
             work()
             unfollow_account(account=alice, target=account)
             work()
@@ -154,7 +154,7 @@ class TestActivities:
         assert first["id"] != second["id"]
 
     def test_the_life_of_a_favourite_and_a_boost(
-        self, elsewhere: Elsewhere, zoe: Someone, zoe_here: Account, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
     ) -> None:
         status = make_remote_status(zoe_here, uri=f"{zoe.uri}/statuses/1")
         favourite_status(account_id=alice.id, status=status)
@@ -170,7 +170,7 @@ class TestActivities:
         assert by_type["Announce"]["id"] == f"{alice.uri}/statuses/{boost.id}/activity"
         assert sorted(item["object"]["type"] for item in sent if item["type"] == "Undo") == ["Announce", "Like"]
 
-    def test_the_life_of_a_block(self, elsewhere: Elsewhere, zoe_here: Account, alice: Account) -> None:
+    def test_the_life_of_a_block(self, elsewhere: RemoteServer, zoe_here: Account, alice: Account) -> None:
         block_account(account=alice, target=zoe_here)
         work()
         unblock_account(account=alice, target=zoe_here)
@@ -180,7 +180,7 @@ class TestActivities:
         assert sent[2]["object"]["id"] == sent[1]["id"]
 
     def test_a_changed_profile_is_told_to_followers(
-        self, elsewhere: Elsewhere, zoe_here: Account, alice: Account
+        self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
     ) -> None:
         update_profile(user=alice.user, change=ProfileChange(display_name="Al"))
         work()
@@ -188,7 +188,7 @@ class TestActivities:
         assert (sent["type"], sent["object"]["name"], "@context" in sent["object"]) == ("Update", "Al", False)
 
     def test_every_delivery_is_signed_by_its_author(
-        self, elsewhere: Elsewhere, zoe_here: Account, alice: Account
+        self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
     ) -> None:
         make_status(alice, "hello")
         work()
@@ -214,10 +214,10 @@ class TestDelivering:
 
         return put
 
-    def numbers(self, elsewhere: Elsewhere) -> list[int]:
+    def numbers(self, elsewhere: RemoteServer) -> list[int]:
         return [item["number"] for item in elsewhere.delivered()]
 
-    def test_what_is_about_one_thing_arrives_in_order(self, elsewhere: Elsewhere, post_now: Any) -> None:
+    def test_what_is_about_one_thing_arrives_in_order(self, elsewhere: RemoteServer, post_now: Any) -> None:
         for number in range(12):
             post_now(number, key=f"status:{number % 2}")
         deliver_due()
@@ -226,7 +226,7 @@ class TestDelivering:
         assert [number for number in numbers if not number % 2] == [0, 2, 4, 6, 8, 10]
         assert not Delivery.objects.exists()
 
-    def test_a_later_one_waits_for_an_earlier_one_that_failed(self, elsewhere: Elsewhere, post_now: Any) -> None:
+    def test_a_later_one_waits_for_an_earlier_one_that_failed(self, elsewhere: RemoteServer, post_now: Any) -> None:
         elsewhere.inbox_status = 503
         post_now(1)
         post_now(2)
@@ -254,7 +254,7 @@ class TestDelivering:
         ],
     )
     def test_what_an_answer_means(
-        self, elsewhere: Elsewhere, post_now: Any, status: int, given_up: bool, host_blamed: bool
+        self, elsewhere: RemoteServer, post_now: Any, status: int, given_up: bool, host_blamed: bool
     ) -> None:
         elsewhere.inbox_status = status
         post_now(1)
@@ -266,9 +266,9 @@ class TestDelivering:
         assert delivery.claimed_until is None
 
     def test_a_dead_host_holds_up_nobody_and_is_probed_by_one_request(
-        self, elsewhere: Elsewhere, post_now: Any, alice: Account
+        self, elsewhere: RemoteServer, post_now: Any, alice: Account
     ) -> None:
-        with Elsewhere().running() as other:
+        with RemoteServer().running() as other:
             dead = other.url
         for number in range(10):
             post_now(number, key=f"status:{number}", inbox=f"{dead}/inbox")
@@ -282,7 +282,7 @@ class TestDelivering:
         Delivery.objects.update(due_at=clock.now())
         assert [len(rows) for rows in claim(10).by_host.values()] == [1]
 
-    def test_who_dies_leaves_deliveries_that_are_due_again(self, elsewhere: Elsewhere, post_now: Any) -> None:
+    def test_who_dies_leaves_deliveries_that_are_due_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
         post_now(1)
         held = claim(10)
         assert claim(10).by_host == {}
@@ -296,7 +296,7 @@ class TestDelivering:
         record(again.token, [Result(rows[0], Verdict.ARRIVED)])
         assert not Delivery.objects.exists()
 
-    def test_an_operator_can_have_it_tried_again(self, elsewhere: Elsewhere, post_now: Any) -> None:
+    def test_an_operator_can_have_it_tried_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
         elsewhere.inbox_status = 400
         post_now(1)
         deliver_due()
@@ -305,7 +305,7 @@ class TestDelivering:
         work()
         assert (self.numbers(elsewhere), Delivery.objects.count()) == ([1, 1], 0)
 
-    def test_an_answer_in_doubt_is_asked_for_a_few_times(self, elsewhere: Elsewhere, post_now: Any) -> None:
+    def test_an_answer_in_doubt_is_asked_for_a_few_times(self, elsewhere: RemoteServer, post_now: Any) -> None:
         """Mastodon drops one of two first requests of an actor that come at once, with 422, and takes it the second time."""
         elsewhere.inbox_status = 422
         post_now(1)
@@ -324,7 +324,7 @@ class TestDelivering:
         assert given_up == [0, 0, 0, 1]
 
     def test_the_first_deliveries_to_an_unknown_server_go_one_after_the_other(
-        self, elsewhere: Elsewhere, post_now: Any
+        self, elsewhere: RemoteServer, post_now: Any
     ) -> None:
         """Also when several processes deliver; once one has arrived, the server is like any other."""
         for number in range(4):
@@ -339,7 +339,7 @@ class TestDelivering:
         assert [len(rows) for rows in claim(10).by_host.values()] == [2]
 
     def test_an_accept_of_a_follow_that_was_undone_meanwhile_is_not_sent(
-        self, elsewhere: Elsewhere, zoe: Someone, alice: Account
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         elsewhere.inbox_status = 503
         activity = zoe.activity("Follow", alice.uri)
@@ -353,7 +353,7 @@ class TestDelivering:
         assert (Delivery.objects.count(), OutboundActivity.objects.count()) == (0, 0)
         assert len(elsewhere.delivered()) == 1, "the attempt that failed"
 
-    def test_newer_news_replaces_what_waits(self, elsewhere: Elsewhere, post_now: Any) -> None:
+    def test_newer_news_replaces_what_waits(self, elsewhere: RemoteServer, post_now: Any) -> None:
         post_now(1, key="account:1")
         post_now(2, key="account:1", supersedes=True)
         deliver_due()

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
-from accounts.services.following import FollowWish, follow_account
+from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.accounts import make_remote, make_user
@@ -79,7 +79,7 @@ def test_a_profile_says_since_when_and_how_much(alice: Account) -> None:
             {"name": "Age", "value": "x", "html": "old", "verified_at": None},
         ],
     )
-    follow_account(account=make_user("fan").account, target=alice, wish=FollowWish())
+    follow_account(account=make_user("fan").account, target=alice, change=FollowChange())
     make_status(alice, "one")
     text = get("/@alice").content.decode()
     assert re.search(r"<strong>1</strong>\s+post", text)
@@ -143,7 +143,7 @@ def test_the_page_of_a_long_thread_costs_as_much_as_that_of_a_short_one(alice: A
 
 def test_a_reply_to_what_is_not_shown_says_so(alice: Account) -> None:
     hidden = make_status(make_user("bob").account, "psst", visibility="private")
-    follow_account(account=alice, target=hidden.account, wish=FollowWish())
+    follow_account(account=alice, target=hidden.account, change=FollowChange())
     post = make_status(alice, "oh!", reply_to=hidden)
     text = get(f"/@alice/{post.id}").content.decode()
     assert "psst" not in text

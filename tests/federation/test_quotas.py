@@ -13,7 +13,7 @@ from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import fetch_actor
 from statuses.models import Status
 from tests.factories.statuses import follow
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def kept_bytes() -> int:
     return sum(len(body) for body in InboundActivity.objects.values_list("body", flat=True))
 
 
-def test_row_61_activities_of_ignored_kinds_are_not_kept(zoe: Someone, alice: Account) -> None:
+def test_row_61_activities_of_ignored_kinds_are_not_kept(zoe: RemotePerson, alice: Account) -> None:
     fetch_actor(zoe.uri)
     for number in range(150):
         answer = zoe.send(zoe.activity("Listen", f"https://example.org/{number}", summary="x" * 10_000))
@@ -32,7 +32,7 @@ def test_row_61_activities_of_ignored_kinds_are_not_kept(zoe: Someone, alice: Ac
     assert InboundActivity.objects.count() == 0
 
 
-def test_row_61_a_document_is_kept_until_it_was_acted_upon(zoe: Someone, alice: Account) -> None:
+def test_row_61_a_document_is_kept_until_it_was_acted_upon(zoe: RemotePerson, alice: Account) -> None:
     fetch_actor(zoe.uri)
     assert zoe.send(zoe.activity("Create", zoe.note("x" * 100_000))).status_code == 202
     assert kept_bytes() > 100_000
@@ -41,10 +41,10 @@ def test_row_61_a_document_is_kept_until_it_was_acted_upon(zoe: Someone, alice: 
     assert kept_bytes() == 0
 
 
-def test_row_61_deletions_by_unknown_actors_are_dropped_unseen(elsewhere: Elsewhere, alice: Account) -> None:
+def test_row_61_deletions_by_unknown_actors_are_dropped_unseen(elsewhere: RemoteServer, alice: Account) -> None:
     accounts = Account.objects.count()
     for number in range(300):
-        ghost = Someone(elsewhere, f"ghost{number}")
+        ghost = RemotePerson(elsewhere, f"ghost{number}")
         ghost_post = f"{ghost.uri}/statuses/1"
         assert ghost.send(ghost.activity("Delete", {"id": ghost_post, "type": "Tombstone"})).status_code == 202
     assert (elsewhere.asked, Account.objects.count()) == ([], accounts)
@@ -52,7 +52,7 @@ def test_row_61_deletions_by_unknown_actors_are_dropped_unseen(elsewhere: Elsewh
 
 
 def test_row_61_what_waits_of_one_actor_is_bounded_by_number(
-    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+    zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "WAITING_OF_ACTOR", 3)
     yan = zoe.home.person("yan")
@@ -64,7 +64,7 @@ def test_row_61_what_waits_of_one_actor_is_bounded_by_number(
 
 
 def test_row_61_what_waits_of_one_actor_is_bounded_by_bytes(
-    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+    zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "BYTES_OF_ACTOR", 300_000)
     answers = [zoe.send(zoe.activity("Create", zoe.note("x" * 90_000))).status_code for _ in range(5)]
@@ -75,19 +75,19 @@ def test_row_61_what_waits_of_one_actor_is_bounded_by_bytes(
 
 @pytest.mark.parametrize(("bound", "value"), [("WAITING_OF_HOST", 3), ("BYTES_OF_HOST", 300_000)])
 def test_row_61_what_waits_of_one_server_is_bounded_however_many_actors_it_invents(
-    elsewhere: Elsewhere, alice: Account, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
+    elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
 ) -> None:
     monkeypatch.setattr(quotas, bound, value)
     people = [elsewhere.person(f"person{number}") for number in range(5)]
     answers = [one.send(one.activity("Create", one.note("x" * 90_000))).status_code for one in people]
     assert answers == [202, 202, 202, 429, 429]
-    with Elsewhere().running() as other:
+    with RemoteServer().running() as other:
         yan = other.person("yan")
         assert yan.send(yan.activity("Create", yan.note())).status_code == 202
 
 
 def test_row_61_what_one_actor_sends_within_a_day_is_bounded(
-    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+    zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "DAILY_OF_ACTOR", 3)
     for _ in range(3):
@@ -99,7 +99,7 @@ def test_row_61_what_one_actor_sends_within_a_day_is_bounded(
 
 
 def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a_bounded_number(
-    zoe: Someone, alice: Account, monkeypatch: pytest.MonkeyPatch
+    zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "UNKNOWN_OF_ACTOR", 5)
     follow(alice, fetch_actor(zoe.uri))
@@ -112,7 +112,7 @@ def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a
     assert timedelta(days=2) < delete.REMEMBERED_UNKNOWN
 
 
-def test_a_post_that_was_here_stays_deleted_for_ever(zoe: Someone, alice: Account) -> None:
+def test_a_post_that_was_here_stays_deleted_for_ever(zoe: RemotePerson, alice: Account) -> None:
     follow(alice, fetch_actor(zoe.uri))
     zoe.send(zoe.activity("Create", zoe.note()))
     zoe.send(zoe.activity("Delete", zoe.note()["id"]))
@@ -141,7 +141,7 @@ def _nested(depth: int) -> object:
     ],
 )
 def test_row_34_what_is_signed_is_bounded_too(
-    zoe: Someone, alice: Account, more: dict[str, object], status: int
+    zoe: RemotePerson, alice: Account, more: dict[str, object], status: int
 ) -> None:
     """Signed, so that nothing else than its size refuses it."""
     fetch_actor(zoe.uri)

@@ -16,12 +16,12 @@ from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algor
 from accounts.models import Account, KeyPair
 from federation.models import InboundActivity
 from social.kernel import clock, redis
-from tests.federation.elsewhere import ACTIVITY, Elsewhere, Someone, pair, post, signed
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, post, signed
 
 pytestmark = pytest.mark.django_db
 
 
-def follow_of(zoe: Someone, alice: Account) -> dict[str, Any]:
+def follow_of(zoe: RemotePerson, alice: Account) -> dict[str, Any]:
     return zoe.activity("Follow", alice.uri)
 
 
@@ -29,14 +29,14 @@ def stored() -> int:
     return InboundActivity.objects.count()
 
 
-def test_a_signed_activity_is_stored_and_answered_with_202(zoe: Someone, alice: Account) -> None:
+def test_a_signed_activity_is_stored_and_answered_with_202(zoe: RemotePerson, alice: Account) -> None:
     answer = zoe.send(follow_of(zoe, alice))
     assert (answer.status_code, answer.content, stored()) == (202, b"", 1)
     activity = InboundActivity.objects.select_related("actor").get()
     assert (activity.type, activity.actor.uri, activity.recipient) == ("Follow", zoe.uri, None)
 
 
-def test_every_inbox_takes_it_and_remembers_whose_it_was(zoe: Someone, alice: Account) -> None:
+def test_every_inbox_takes_it_and_remembers_whose_it_was(zoe: RemotePerson, alice: Account) -> None:
     for path, name in (("/inbox", None), ("/users/alice/inbox", "alice"), ("/actor/inbox", "social.localhost")):
         assert zoe.send(follow_of(zoe, alice), path).status_code == 202
         recipient = InboundActivity.objects.latest("id").recipient
@@ -63,7 +63,7 @@ def test_every_inbox_takes_it_and_remembers_whose_it_was(zoe: Someone, alice: Ac
     ],
 )
 def test_a_signature_must_cover_what_matters_and_be_in_time(
-    zoe: Someone, alice: Account, options: dict[str, Any], status: int
+    zoe: RemotePerson, alice: Account, options: dict[str, Any], status: int
 ) -> None:
     if "at" in options:
         options = options | {"at": clock.now() + options["at"]}
@@ -84,13 +84,13 @@ def test_a_signature_must_cover_what_matters_and_be_in_time(
         "x" * 10_000,
     ],
 )
-def test_a_header_that_cannot_be_read_is_a_bad_request(zoe: Someone, alice: Account, header: str) -> None:
+def test_a_header_that_cannot_be_read_is_a_bad_request(zoe: RemotePerson, alice: Account, header: str) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     answer = post("/inbox", body, zoe.headers("/inbox", body) | {"signature": header})
     assert (answer.status_code, stored()) == (400, 0)
 
 
-def test_a_time_that_is_not_signed_makes_no_old_signature_good(zoe: Someone, alice: Account) -> None:
+def test_a_time_that_is_not_signed_makes_no_old_signature_good(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body, at=clock.now() - timedelta(hours=3))
     later = int((clock.now() + timedelta(hours=1)).timestamp())
@@ -98,7 +98,7 @@ def test_a_time_that_is_not_signed_makes_no_old_signature_good(zoe: Someone, ali
     assert (post("/inbox", body, headers).status_code, stored()) == (401, 0)
 
 
-def test_a_body_that_was_changed_on_the_way_is_refused(zoe: Someone, alice: Account) -> None:
+def test_a_body_that_was_changed_on_the_way_is_refused(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
     assert post("/inbox", body.replace(b"Follow", b"Block "), headers).status_code == 401
@@ -108,15 +108,15 @@ def test_a_body_that_was_changed_on_the_way_is_refused(zoe: Someone, alice: Acco
     assert stored() == 0
 
 
-def test_another_persons_key_signs_for_nobody_else(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_another_persons_key_signs_for_nobody_else(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     mallory = elsewhere.person("mallory", key=2)
     body = json.dumps(follow_of(zoe, alice)).encode()
     stolen = signed(mallory.private_key, zoe.key_id, "/inbox", body)
     assert (post("/inbox", body, stolen).status_code, stored()) == (401, 0)
 
 
-def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: Elsewhere, alice: Account) -> None:
-    with Elsewhere().running() as other:
+def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: RemoteServer, alice: Account) -> None:
+    with RemoteServer().running() as other:
         victim = other.person("victim")
         # The attacker's server says that its key is the victim's.
         key_id = elsewhere.uri("keys/1")
@@ -132,13 +132,13 @@ def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: Elsewher
     assert stored() == 0
 
 
-def test_keys_of_this_server_sign_nothing_that_comes_in(zoe: Someone, alice: Account) -> None:
+def test_keys_of_this_server_sign_nothing_that_comes_in(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = signed(pair(1)[0], f"{alice.uri}#main-key", "/inbox", body)
     assert (post("/inbox", body, headers).status_code, stored()) == (401, 0)
 
 
-def test_a_replay_is_answered_and_not_stored_again(zoe: Someone, alice: Account) -> None:
+def test_a_replay_is_answered_and_not_stored_again(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
     assert [post("/inbox", body, headers).status_code for _ in range(3)] == [202, 202, 202]
@@ -146,7 +146,7 @@ def test_a_replay_is_answered_and_not_stored_again(zoe: Someone, alice: Account)
 
 
 def test_a_new_key_is_fetched_once_when_the_known_one_does_not_fit(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     assert zoe.send(follow_of(zoe, alice)).status_code == 202
     Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(minutes=10))
@@ -159,23 +159,23 @@ def test_a_new_key_is_fetched_once_when_the_known_one_does_not_fit(
     assert len(elsewhere.gets()) == before, "a key that was just fetched is not fetched again"
 
 
-def test_a_signer_whose_server_does_not_answer_is_told_to_come_again(elsewhere: Elsewhere, alice: Account) -> None:
-    with Elsewhere().running() as other:
+def test_a_signer_whose_server_does_not_answer_is_told_to_come_again(elsewhere: RemoteServer, alice: Account) -> None:
+    with RemoteServer().running() as other:
         gone = other.person("gone")
     answer = gone.send(follow_of(gone, alice))
     assert (answer.status_code, stored()) == (503, 0)
 
 
-def test_a_signer_without_a_document_is_refused(elsewhere: Elsewhere, alice: Account) -> None:
-    ghost = Someone(elsewhere, "ghost")
+def test_a_signer_without_a_document_is_refused(elsewhere: RemoteServer, alice: Account) -> None:
+    ghost = RemotePerson(elsewhere, "ghost")
     assert (ghost.send(follow_of(ghost, alice)).status_code, stored()) == (401, 0)
 
 
 def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
-    elsewhere: Elsewhere, alice: Account
+    elsewhere: RemoteServer, alice: Account
 ) -> None:
-    ghost = Someone(elsewhere, "ghost")
-    with Elsewhere().running() as other:
+    ghost = RemotePerson(elsewhere, "ghost")
+    with RemoteServer().running() as other:
         gone = other.person("gone")
     before = [ghost.send(follow_of(ghost, alice)).status_code, gone.send(follow_of(gone, alice)).status_code]
     asked = len(elsewhere.gets())
@@ -186,11 +186,11 @@ def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
 
 
 def test_an_address_whose_keys_cannot_be_had_makes_no_more_requests_of_ours(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Contract, federation section 10 "Circuit"; others, and keys that are known, are not concerned."""
 
-    def send(someone: Someone, address: str) -> int:
+    def send(someone: RemotePerson, address: str) -> int:
         body = json.dumps(follow_of(someone, alice)).encode()
         headers = someone.headers("/inbox", body)
         client = Client(raise_request_exception=False, REMOTE_ADDR=address)
@@ -198,21 +198,21 @@ def test_an_address_whose_keys_cannot_be_had_makes_no_more_requests_of_ours(
 
     assert send(zoe, "192.0.2.1") == 202
     asked = len(elsewhere.gets())
-    ghosts = [Someone(elsewhere, f"ghost{number}") for number in range(6)]
+    ghosts = [RemotePerson(elsewhere, f"ghost{number}") for number in range(6)]
     assert [send(ghost, "192.0.2.1") for ghost in ghosts] == [401] * 3 + [503] * 3
     assert len(elsewhere.gets()) - asked == 3
     assert send(zoe, "192.0.2.1") == 202
     assert send(elsewhere.person("yan", key=2), "192.0.2.2") == 202
-    with Elsewhere().running() as other:
+    with RemoteServer().running() as other:
         gone = other.person("gone")
     asked = len(elsewhere.gets())
     assert send(gone, "192.0.2.3") == 503
     assert (send(elsewhere.person("xan", key=3), "192.0.2.3"), len(elsewhere.gets())) == (503, asked)
 
 
-def test_a_key_may_be_called_by_its_owners_address(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_a_key_may_be_called_by_its_owners_address(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     zoe.key_id = f"acct:zoe@{elsewhere.domain}"
-    elsewhere.serve(Someone(elsewhere, "zoe").document())
+    elsewhere.serve(RemotePerson(elsewhere, "zoe").document())
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
     assert (post("/inbox", body, headers).status_code, stored()) == (202, 1)
@@ -221,7 +221,7 @@ def test_a_key_may_be_called_by_its_owners_address(elsewhere: Elsewhere, zoe: So
     asked = len(elsewhere.gets())
     assert zoe.send(follow_of(zoe, alice)).status_code == 202
     assert len(elsewhere.gets()) == asked, "who is known is not asked for again"
-    mallory = Someone(elsewhere, "mallory", key=2)
+    mallory = RemotePerson(elsewhere, "mallory", key=2)
     mallory.key_id = zoe.key_id
     assert mallory.send(follow_of(zoe, alice)).status_code == 401
     for key_id, status in (
@@ -245,7 +245,7 @@ class _Request:
         }
 
 
-def rfc9421(zoe: Someone, body: bytes, components: tuple[str, ...], **options: Any) -> Mapping[str, str]:
+def rfc9421(zoe: RemotePerson, body: bytes, components: tuple[str, ...], **options: Any) -> Mapping[str, str]:
     request = _Request(body, options.pop("path", "/inbox"))
     key = options.pop("key", zoe.private_key)
     signer = HTTPMessageSigner(
@@ -274,7 +274,7 @@ FULL = ("@method", "@target-uri", "content-digest")
     ],
 )
 def test_message_signatures_of_rfc_9421_are_judged_alike(
-    zoe: Someone, alice: Account, components: tuple[str, ...], options: dict[str, Any], status: int
+    zoe: RemotePerson, alice: Account, components: tuple[str, ...], options: dict[str, Any], status: int
 ) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     hours = {name: clock.now() + timedelta(hours=options[name]) for name in ("created", "expires") if name in options}
@@ -283,7 +283,7 @@ def test_message_signatures_of_rfc_9421_are_judged_alike(
     assert (answer.status_code, stored()) == (status, int(status == 202)), answer.content
 
 
-def test_a_message_signature_does_not_fit_another_body(zoe: Someone, alice: Account) -> None:
+def test_a_message_signature_does_not_fit_another_body(zoe: RemotePerson, alice: Account) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = rfc9421(zoe, body, FULL)
     assert post("/inbox", body.replace(b"Follow", b"Block "), headers).status_code == 401

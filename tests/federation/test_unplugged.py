@@ -1,4 +1,4 @@
-"""Without the embassy the rest of the house runs."""
+"""Without federation the rest of the server runs."""
 
 from __future__ import annotations
 

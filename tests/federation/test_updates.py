@@ -13,22 +13,22 @@ from federation.remote.actors import fetch_actor
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.statuses import follow
-from tests.federation.elsewhere import Elsewhere, Someone
+from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.federation.test_inbound import deal, remote
 
 pytestmark = pytest.mark.django_db
 
 
-def update(someone: Someone, **changes: Any) -> dict[str, Any]:
+def update(someone: RemotePerson, **changes: Any) -> dict[str, Any]:
     return someone.activity("Update", someone.document() | changes)
 
 
-def looked_at(someone: Someone, ago: timedelta) -> None:
+def looked_at(someone: RemotePerson, ago: timedelta) -> None:
     Account.objects.filter(uri=someone.uri).update(fetched_at=clock.now() - ago)
 
 
 def test_what_an_actor_says_of_itself_is_the_truth_and_nothing_is_fetched(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Its server may answer with the document of three minutes ago."""
     account = fetch_actor(zoe.uri)
@@ -40,13 +40,15 @@ def test_what_an_actor_says_of_itself_is_the_truth_and_nothing_is_fetched(
     assert len(elsewhere.gets()) == asked
 
 
-def test_an_update_that_changes_nothing_leaves_the_version(zoe: Someone, alice: Account) -> None:
+def test_an_update_that_changes_nothing_leaves_the_version(zoe: RemotePerson, alice: Account) -> None:
     before = fetch_actor(zoe.uri).version
     assert deal(zoe, update(zoe)) == "done"
     assert remote(zoe).version == before
 
 
-def test_an_update_that_only_names_the_actor_is_looked_up(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_an_update_that_only_names_the_actor_is_looked_up(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     fetch_actor(zoe.uri)
     elsewhere.serve(zoe.document() | {"name": "Renamed"})
     assert deal(zoe, zoe.activity("Update", zoe.uri)) == "done"
@@ -54,18 +56,20 @@ def test_an_update_that_only_names_the_actor_is_looked_up(elsewhere: Elsewhere, 
 
 
 def test_a_new_key_in_an_update_counts_and_a_missing_one_changes_nothing(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     fetch_actor(zoe.uri)
     without = {name: value for name, value in zoe.document().items() if name != "publicKey"}
     assert deal(zoe, zoe.activity("Update", without)) == "done"
     assert KeyPair.objects.get(account=remote(zoe)).public_key == zoe.public_key
-    rotated = Someone(elsewhere, "zoe", key=2)
+    rotated = RemotePerson(elsewhere, "zoe", key=2)
     assert deal(zoe, update(rotated)) == "done"
     assert deal(rotated, rotated.activity("Follow", alice.uri)) == "done"
 
 
-def test_another_address_must_be_confirmed_by_its_domain(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_another_address_must_be_confirmed_by_its_domain(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     """Security row 14: also the actor's own signature cannot claim an address."""
     fetch_actor(zoe.uri)
     assert deal(zoe, update(zoe, preferredUsername="admin")).startswith("rejected")
@@ -75,7 +79,7 @@ def test_another_address_must_be_confirmed_by_its_domain(elsewhere: Elsewhere, z
     assert remote(zoe).username == "zora"
 
 
-def test_nobody_updates_another(elsewhere: Elsewhere, zoe: Someone, alice: Account) -> None:
+def test_nobody_updates_another(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Security row 8."""
     mallory = elsewhere.person("mallory", key=2)
     fetch_actor(zoe.uri)
@@ -85,7 +89,7 @@ def test_nobody_updates_another(elsewhere: Elsewhere, zoe: Someone, alice: Accou
 
 
 def test_a_forwarded_update_is_a_hint_that_is_looked_up_at_its_origin(
-    elsewhere: Elsewhere, zoe: Someone, alice: Account
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     relay = elsewhere.person("relay", key=2)
     fetch_actor(zoe.uri)
@@ -96,12 +100,12 @@ def test_a_forwarded_update_is_a_hint_that_is_looked_up_at_its_origin(
     assert remote(zoe).display_name == "True name"
     asked = len(elsewhere.gets())
     assert deal(relay, update(zoe, name="A lie")) == "rejected: the account was looked at a moment ago"
-    ghost = Someone(elsewhere, "ghost")
+    ghost = RemotePerson(elsewhere, "ghost")
     assert deal(relay, update(ghost)).startswith("rejected")
     assert len(elsewhere.gets()) == asked, "strangers cannot make this server ask as often as they like"
 
 
-def test_a_suspension_by_the_own_server_arrives_and_ends_the_same_way(zoe: Someone, alice: Account) -> None:
+def test_a_suspension_by_the_own_server_arrives_and_ends_the_same_way(zoe: RemotePerson, alice: Account) -> None:
     account = fetch_actor(zoe.uri)
     follow(alice, account)
     assert deal(zoe, update(zoe, suspended=True, name="zoe", summary="")) == "done"
@@ -113,14 +117,14 @@ def test_a_suspension_by_the_own_server_arrives_and_ends_the_same_way(zoe: Someo
     assert deal(zoe, zoe.activity("Create", zoe.note(number=2))) == "done"
 
 
-def test_a_suspension_by_this_server_is_not_ended_by_theirs(zoe: Someone, alice: Account) -> None:
+def test_a_suspension_by_this_server_is_not_ended_by_theirs(zoe: RemotePerson, alice: Account) -> None:
     account = fetch_actor(zoe.uri)
     Account.objects.filter(id=account.id).update(suspended_at=clock.now(), suspension_origin=SuspensionOrigin.LOCAL)
     assert deal(zoe, update(zoe, suspended=False)) == "done"
     assert (remote(zoe).suspended, remote(zoe).suspension_origin) == (True, SuspensionOrigin.LOCAL)
 
 
-def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: Someone, alice: Account) -> None:
+def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: RemotePerson, alice: Account) -> None:
     """Duplicates are told by the fingerprint of the signature: the id of an Update is its second."""
     fetch_actor(zoe.uri)
     first, second = update(zoe, name="First"), update(zoe, name="Second")
@@ -129,7 +133,7 @@ def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: Some
     assert remote(zoe).display_name == "Second"
 
 
-def test_activities_without_id_or_actor_are_taken(zoe: Someone, alice: Account) -> None:
+def test_activities_without_id_or_actor_are_taken(zoe: RemotePerson, alice: Account) -> None:
     """The signer is meant; what needs no id to be undone by does without."""
     fetch_actor(zoe.uri)
     changed = update(zoe, name="Nameless")

@@ -17,7 +17,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Account, Follow, FollowRequest
-from accounts.services.following import FollowWish, follow_account
+from accounts.services.following import FollowChange, follow_account
 from federation.documents.reading import parse
 from federation.documents.received_actors import read_actor
 from federation.documents.received_notes import is_note, read_note
@@ -26,7 +26,7 @@ from federation.remote.actors import fetch_actor
 from statuses.models import Status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import make_status
-from tests.federation.elsewhere import Elsewhere, Someone, pair
+from tests.federation.remote_server import RemotePerson, RemoteServer, pair
 from tests.support.work import work
 
 FOLDER = Path(os.environ.get("CONFORMANCE") or Path(__file__).resolve().parents[3] / "shared" / "conformance") / "wire"
@@ -45,7 +45,7 @@ POSTS = [name for name in FILES if record(name)["method"] == "POST"]
 class World:
     """The servers of the records, under addresses of this machine."""
 
-    def __init__(self, remote: Elsewhere, third: Elsewhere) -> None:
+    def __init__(self, remote: RemoteServer, third: RemoteServer) -> None:
         self.servers = {"remote.example": remote, "third.example": third}
         self.people = {name: make_account(name) for name in ("bob", "erin", "fay", "dave", "alice")}
         self.posts: dict[str, str] = {}
@@ -85,12 +85,12 @@ class World:
             server.finger(document["preferredUsername"], document["id"])
         server.serve(document)
 
-    def signer(self, key_id: str) -> Someone:
+    def signer(self, key_id: str) -> RemotePerson:
         """Whoever has this key, with a document at the place where it is."""
         uri = self.here(key_id.partition("#")[0])
         server = next(server for server in self.servers.values() if uri.startswith(server.url))
         path = urlsplit(uri).path
-        someone = Someone(server, path.rpartition("/")[2])
+        someone = RemotePerson(server, path.rpartition("/")[2])
         someone.uri, someone.key_id = uri, self.here(key_id)
         if path not in server.pages:
             self.serve(someone.document())
@@ -114,8 +114,8 @@ class World:
 
 
 @pytest.fixture
-def world(elsewhere: Elsewhere) -> Iterator[World]:
-    with Elsewhere().running() as third:
+def world(elsewhere: RemoteServer) -> Iterator[World]:
+    with RemoteServer().running() as third:
         yield World(elsewhere, third)
 
 
@@ -153,7 +153,7 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
     for name in ("accept_follow", "reject_follow"):
         asked = world.here(record(name)["body"]["object"])
         follower, target = Account.objects.get(uri=asked["actor"]), fetch_actor(asked["object"])
-        follow_account(account=follower, target=target, wish=FollowWish())
+        follow_account(account=follower, target=target, change=FollowChange())
         FollowRequest.objects.filter(account=follower).update(uri=asked["id"])
     outcomes = {name: world.send(name) for name in POSTS}
     assert outcomes.pop("delete_actor") == NOT_KEPT, "an actor takes its activities along"

@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from social.runtime.embedded import Embedded
-from tests.federation.elsewhere import ACTIVITY, Elsewhere, Someone
+from tests.federation.remote_server import ACTIVITY, Elsewhere, RemotePerson
 from tests.federation.test_lanes import Dripping
 from tests.flows.test_two_instances import wait
 from tests.support.instance import Instance
@@ -28,13 +28,13 @@ PAUSE = 0.15
 SECONDS = 1.0
 
 
-def send(server: Instance, someone: Someone, activity: dict[str, Any]) -> int:
+def send(server: Instance, someone: RemotePerson, activity: dict[str, Any]) -> int:
     body = json.dumps(activity).encode()
     headers = someone.headers("/inbox", body, host=f"localhost:{server.port}") | {"content-type": ACTIVITY}
     return requests.post(f"{server.base_url}/inbox", body, headers=headers, timeout=20).status_code
 
 
-def attack(server: Instance, someone: Someone, dripping: Dripping, victim: str) -> list[int]:
+def attack(server: Instance, someone: RemotePerson, dripping: Dripping, victim: str) -> list[int]:
     """Mentions in answers to slow posts, and boosts of slow posts: twice as many a second as once stopped everything."""
     answers = []
     for number in range(ACTIVITIES):
@@ -51,7 +51,7 @@ def attack(server: Instance, someone: Someone, dripping: Dripping, victim: str) 
 
 
 @contextmanager
-def attacked(server: Instance, someone: Someone, dripping: Dripping, victim: str) -> Iterator[list[int]]:
+def attacked(server: Instance, someone: RemotePerson, dripping: Dripping, victim: str) -> Iterator[list[int]]:
     answers: list[int] = []
     thread = threading.Thread(target=lambda: answers.extend(attack(server, someone, dripping, victim)))
     thread.start()

@@ -255,7 +255,7 @@ async def test_without_a_database_a_stream_is_refused_in_json(kind: str, monkeyp
     def refuse(token: str) -> None:
         raise OperationalError("not asked")
 
-    monkeypatch.setattr("timelines.consumers.doors._find", refuse)
+    monkeypatch.setattr("timelines.consumers.connection_request._find", refuse)
     scope = {"type": kind, "method": "GET", "path": "/api/v1/streaming/user", "query_string": b"access_token=x"}
     opening = {"type": "http.request"} if kind == "http" else {"type": "websocket.connect"}
     sent: list[dict[str, Any]] = []

@@ -13,13 +13,13 @@ from social.kernel.ports import Port, Unplugged
 
 
 class Greeter(Protocol):
-    """What the lower floor asks for."""
+    """What the lower app asks for."""
 
     def greet(self) -> str: ...
 
 
 class Polite:
-    """What the upper floor plugs in."""
+    """What the upper app plugs in."""
 
     def greet(self) -> str:
         return "Good morning"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from tests.support.battery import Row, Scene, battery
 from tests.support.callers import Callers
 
 
 def rules(callers: Callers, size: int) -> Scene:
     for number in range(size):
-        HouseRule.objects.create(text=f"Rule {number}", position=number)
+        InstanceRule.objects.create(text=f"Rule {number}", position=number)
     return Scene()
 
 

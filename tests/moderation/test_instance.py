@@ -10,7 +10,7 @@ from django.conf import settings as django_settings
 
 from accounts.models import User
 from accounts.services.site_settings import write_setting
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from moderation.queries.instance import count_active
 from social.kernel import clock
 from tests.factories.accounts import make_token, make_user
@@ -74,9 +74,9 @@ def test_registrations_say_what_sign_up_will_do(settings: Any, mode: str, enable
 
 
 def test_rules_keep_their_order_and_withdrawn_ones_are_not_shown() -> None:
-    HouseRule.objects.create(text="Second", position=2)
-    HouseRule.objects.create(text="First", hint="Why", position=1, translations={"de": {"text": "Eins", "hint": ""}})
-    HouseRule.objects.create(text="Gone", position=0, withdrawn_at=HouseRule.objects.first().created_at)  # type: ignore[union-attr]
+    InstanceRule.objects.create(text="Second", position=2)
+    InstanceRule.objects.create(text="First", hint="Why", position=1, translations={"de": {"text": "Eins", "hint": ""}})
+    InstanceRule.objects.create(text="Gone", position=0, withdrawn_at=InstanceRule.objects.first().created_at)  # type: ignore[union-attr]
     rules = Api().get("/api/v1/instance/rules").json()
     assert [rule["text"] for rule in rules] == ["First", "Second"]
     assert all(isinstance(rule["id"], str) for rule in rules)

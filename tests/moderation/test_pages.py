@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.services.site_settings import write_setting
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from social.kernel import clock
 from tests.factories.accounts import make_user
 
@@ -28,8 +28,8 @@ def test_about_says_what_staff_have_written() -> None:
         "site_contact_email": "boss@example.com",
     }.items():
         write_setting(key, value)
-    HouseRule.objects.create(text="Be kind", hint="Always", translations={"de": {"text": "Sei freundlich"}})
-    HouseRule.objects.create(text="No weeds", withdrawn_at=clock.now())
+    InstanceRule.objects.create(text="Be kind", hint="Always", translations={"de": {"text": "Sei freundlich"}})
+    InstanceRule.objects.create(text="No weeds", withdrawn_at=clock.now())
     shown = page("/about")
     for words in ("The Garden", "For people who grow things", "Be kind", "Always", "mailto:boss@example.com"):
         assert words in shown

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from accounts.events import AccountFollowed
 from accounts.models import Follow, FollowRequest, Role, User
 from notifications.models import Notification
-from notifications.services import telling
-from notifications.services.telling import tell_followed
+from notifications.services import event_handlers
+from notifications.services.event_handlers import notify_followed
 from social.kernel import redis
 from statuses.events import StatusPublished
 from tests.factories.accounts import make_token, make_user
@@ -85,7 +85,7 @@ def test_followers_who_asked_for_it_are_notified_of_posts(alice: Person, bob: Pe
 def test_followers_are_notified_in_steps(
     alice: Person, bob: Person, carol: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "STEP", 1)
+    monkeypatch.setattr(event_handlers, "STEP", 1)
     for person in (alice, carol):
         person.do(f"accounts/{bob.id}/follow", {"notify": True, "languages": ["en"]})
     bob.post("hello", language="en")
@@ -135,7 +135,7 @@ def test_a_post_that_mentions_twenty_costs_as_many_queries_as_one_that_mentions_
         post = alice.post(" ".join(f"@{user.account.username}" for user in people))
         event = StatusPublished(status_id=int(post["id"]), account_id=alice.id, local=True, mentions=True)
         with CaptureQueriesContext(connection) as caught:
-            telling.tell_mentioned([event])
+            event_handlers.notify_mentioned([event])
         assert Notification.objects.filter(status_id=event.status_id).count() == count
         return len(caught)
 
@@ -147,7 +147,7 @@ def test_a_reaction_that_runs_twice_tells_once(alice: Person, bob: Person) -> No
     bob.do(f"accounts/{alice.id}/follow")
     assert alice.types() == ["follow"]
     follow = Follow.objects.get()
-    tell_followed([AccountFollowed(account_id=bob.id, target_id=alice.id, follow_id=follow.id)])
+    notify_followed([AccountFollowed(account_id=bob.id, target_id=alice.id, follow_id=follow.id)])
     assert alice.types() == ["follow"]
 
 

@@ -30,7 +30,7 @@ from statuses.models import Status
 from tests.conformance.people import Person
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import follow, make_reblog, make_remote_status, make_status
-from tests.federation.elsewhere import ACTIVITY, Elsewhere, Someone, post, signed
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, post, signed
 from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.work import work
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db
 COVERED = ("(request-target)", "host", "date")
 
 
-def received(zoe: Someone, alice: Person, visibility: str) -> Status:
+def received(zoe: RemotePerson, alice: Person, visibility: str) -> Status:
     """A post of Zoe's that was sent to Alice, who follows her."""
     follow(alice.account, fetch_actor(zoe.uri))
     to, cc = {
@@ -73,7 +73,13 @@ def received(zoe: Someone, alice: Person, visibility: str) -> Status:
     ],
 )
 def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
-    elsewhere: Elsewhere, zoe: Someone, alice: Person, visibility: str, status: int, document: Any, believed: bool
+    elsewhere: RemoteServer,
+    zoe: RemotePerson,
+    alice: Person,
+    visibility: str,
+    status: int,
+    document: Any,
+    believed: bool,
 ) -> None:
     """Rows 8 and 53: an origin answers 404, 401 or 403 to strangers whatever it has."""
     known = received(zoe, alice, visibility)
@@ -96,7 +102,7 @@ class _Get:
         self.method, self.url, self.headers = "GET", url, {"Host": "social.localhost"}
 
 
-def signed_get(zoe: Someone, path: str, *, method: str = "GET", **options: Any) -> Any:
+def signed_get(zoe: RemotePerson, path: str, *, method: str = "GET", **options: Any) -> Any:
     headers = signed(zoe.private_key, zoe.key_id, path, None, method=method, **{"covered": COVERED} | options)
     send = Client(raise_request_exception=False)
     return (send.head if method == "HEAD" else send.get)(path, headers={**headers, "accept": ACTIVITY})
@@ -120,7 +126,7 @@ def signed_get(zoe: Someone, path: str, *, method: str = "GET", **options: Any) 
     ],
 )
 def test_rows_11_and_54_a_signed_get_opens_what_its_signer_asked_this_server_for(
-    zoe: Someone, alice: Person, options: dict[str, Any], status: int
+    zoe: RemotePerson, alice: Person, options: dict[str, Any], status: int
 ) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
     path = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"
@@ -145,7 +151,7 @@ def test_rows_11_and_54_a_signed_get_opens_what_its_signer_asked_this_server_for
 
 @pytest.mark.parametrize(("host", "status"), [("social.localhost", 200), ("x.example", 404)])
 def test_rows_11_and_54_a_message_signature_is_for_one_server(
-    zoe: Someone, alice: Person, host: str, status: int
+    zoe: RemotePerson, alice: Person, host: str, status: int
 ) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
     path = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"
@@ -170,7 +176,7 @@ def _spare_bits_changed(headers: dict[str, str]) -> dict[str, str]:
     return {**headers, "signature": headers["signature"].replace(written, changed)}
 
 
-def test_rows_11_and_59_a_replay_in_other_letters_is_a_replay(zoe: Someone, alice: Person) -> None:
+def test_rows_11_and_59_a_replay_in_other_letters_is_a_replay(zoe: RemotePerson, alice: Person) -> None:
     body = json.dumps(zoe.activity("Follow", alice.account.uri)).encode()
     headers = zoe.headers("/inbox", body)
     assert post("/inbox", body, headers).status_code == 202
@@ -183,7 +189,7 @@ def _statements(queries: CaptureQueriesContext) -> list[str]:
 
 
 def test_row_60_a_private_post_makes_the_same_work_as_one_that_does_not_exist(
-    elsewhere: Elsewhere, zoe: Someone, alice: Person
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     private = f"/users/alice/statuses/{alice.post('secret', visibility='private')['id']}"
     absent = "/users/alice/statuses/1"
@@ -222,7 +228,7 @@ def test_row_60_a_private_post_makes_the_same_work_as_one_that_does_not_exist(
         "-",
     ],
 )
-def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Elsewhere, db: None, name: str) -> None:
+def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: RemoteServer, db: None, name: str) -> None:
     person = elsewhere.person("zoe", preferredUsername=name)
     elsewhere.finger(name, person.uri)
     with pytest.raises(Rejected):
@@ -232,7 +238,7 @@ def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Els
     assert not Account.objects.filter(domain=elsewhere.domain).exists()
 
 
-def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: Elsewhere, db: None) -> None:
+def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: RemoteServer, db: None) -> None:
     """A Kelvin sign is a k in lower case."""
     kate = elsewhere.person("kate")
     elsewhere.finger("kate", kate.uri, subject=f"acct:\u212aate@{elsewhere.domain}")
@@ -242,7 +248,7 @@ def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: Else
 
 
 @pytest.mark.parametrize("name", ["zoe", "Zoe_2", "z.o-e", "mastodon.internal", "_"])
-def test_row_62_usernames_of_this_network_are_kept(elsewhere: Elsewhere, db: None, name: str) -> None:
+def test_row_62_usernames_of_this_network_are_kept(elsewhere: RemoteServer, db: None, name: str) -> None:
     person = elsewhere.person("zoe", preferredUsername=name)
     elsewhere.finger(name, person.uri)
     assert fetch_actor(person.uri).username == name
@@ -258,7 +264,7 @@ class TestNothingFails:
         assert not InboundActivity.objects.filter(outcome__startswith="failed").exists()
         assert not OutboxRow.objects.filter(queue="ingress").exists()
 
-    def test_a_nul_in_any_part_of_an_activity(self, zoe: Someone, alice: Person) -> None:
+    def test_a_nul_in_any_part_of_an_activity(self, zoe: RemotePerson, alice: Person) -> None:
         follow(alice.account, fetch_actor(zoe.uri))
         activity = zoe.activity("Create", zoe.note())
         for name in ("type", "id", "object", "to", "published", "@context"):
@@ -277,8 +283,8 @@ class TestNothingFails:
         self.settled()
         assert Status.objects.filter(uri=note["id"]).exists()
 
-    def test_a_nul_in_any_part_of_an_actor(self, elsewhere: Elsewhere, alice: Person) -> None:
-        for number, name in enumerate(Someone(elsewhere, "x").document()):
+    def test_a_nul_in_any_part_of_an_actor(self, elsewhere: RemoteServer, alice: Person) -> None:
+        for number, name in enumerate(RemotePerson(elsewhere, "x").document()):
             if name == "id":
                 continue
             person = elsewhere.person(f"p{number}")
@@ -290,12 +296,12 @@ class TestNothingFails:
         self.settled()
 
     @pytest.mark.parametrize("key_id", ["http://a\0b.example/k", "http://b.example/\0", "acct:\0@b.example", "\0"])
-    def test_a_nul_in_the_id_of_a_key(self, zoe: Someone, alice: Person, key_id: str) -> None:
+    def test_a_nul_in_the_id_of_a_key(self, zoe: RemotePerson, alice: Person, key_id: str) -> None:
         body = json.dumps(zoe.activity("Follow", alice.account.uri)).encode()
         assert post("/inbox", body, signed(zoe.private_key, key_id, "/inbox", body)).status_code in (400, 401)
 
     @pytest.mark.parametrize("kind", ["Follow", "Block"])
-    def test_an_id_that_is_used_again(self, zoe: Someone, alice: Person, bob: Person, kind: str) -> None:
+    def test_an_id_that_is_used_again(self, zoe: RemotePerson, alice: Person, bob: Person, kind: str) -> None:
         first = zoe.activity(kind, alice.account.uri)
         assert deal(zoe, first) == "done"
         assert deal(zoe, first | {"object": bob.account.uri}).startswith("rejected")
@@ -303,7 +309,7 @@ class TestNothingFails:
         assert Follow.objects.filter(target=bob.account).count() + Block.objects.filter(target=bob.account).count() == 0
 
     def test_a_request_with_the_id_of_a_follow_cannot_break_its_acceptance(
-        self, zoe: Someone, alice: Person, bob: Person
+        self, zoe: RemotePerson, alice: Person, bob: Person
     ) -> None:
         Account.objects.filter(id=bob.id).update(locked=True)
         first = zoe.activity("Follow", alice.account.uri)
@@ -313,7 +319,7 @@ class TestNothingFails:
 
     @pytest.mark.django_db(transaction=True)
     def test_an_actor_deleted_between_signature_and_storing(
-        self, zoe: Someone, alice: Person, monkeypatch: pytest.MonkeyPatch
+        self, zoe: RemotePerson, alice: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         verify = signers.verify
 
@@ -328,7 +334,7 @@ class TestNothingFails:
 
     @pytest.mark.django_db(transaction=True)
     def test_an_actor_deleted_while_its_activity_is_worked_on(
-        self, zoe: Someone, alice: Person, monkeypatch: pytest.MonkeyPatch
+        self, zoe: RemotePerson, alice: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         handler = processing.HANDLERS["Follow"]
 
@@ -342,7 +348,7 @@ class TestNothingFails:
         assert not Follow.objects.exists()
 
 
-def test_row_13_a_suspended_signer_is_a_stranger(zoe: Someone, alice: Person) -> None:
+def test_row_13_a_suspended_signer_is_a_stranger(zoe: RemotePerson, alice: Person) -> None:
     account = fetch_actor(zoe.uri)
     follow(account, alice.account)
     private = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"
@@ -353,7 +359,9 @@ def test_row_13_a_suspended_signer_is_a_stranger(zoe: Someone, alice: Person) ->
     assert zoe.get(private).status_code == 404
 
 
-def test_row_13_a_suspended_authors_post_comes_in_by_nobody(elsewhere: Elsewhere, zoe: Someone, alice: Person) -> None:
+def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
+) -> None:
     """Boosted or forwarded by somebody else, or answered."""
     yan = elsewhere.person("yan", key=2)
     Account.objects.filter(id=fetch_actor(yan.uri).id).update(suspended_at=clock.now())
@@ -366,7 +374,7 @@ def test_row_13_a_suspended_authors_post_comes_in_by_nobody(elsewhere: Elsewhere
     assert not Status.objects.filter(account__uri=yan.uri).exists()
 
 
-def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: Someone, alice: Person) -> None:
+def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: RemotePerson, alice: Person) -> None:
     """Also one that came before."""
     yan = make_remote("yan")
     old = make_remote_status(yan)
@@ -377,7 +385,7 @@ def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: Someone, alic
 
 
 def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cache(
-    elsewhere: Elsewhere, zoe: Someone, alice: Person
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
     follow(fetch_actor(zoe.uri), alice.account)
     own = make_status(alice.account, "for followers", visibility="private")
@@ -401,7 +409,7 @@ def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cac
         assert stranger.get(path).status_code == 404
 
 
-def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: Elsewhere, db: None) -> None:
+def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: RemoteServer, db: None) -> None:
     """Contract, federation section 16."""
     row = {"type": "PropertyValue", "name": "n" * 3000, "value": "v" * 3000}
     person = elsewhere.person(

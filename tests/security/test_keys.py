@@ -10,12 +10,12 @@ from accounts.models import Account, KeyPair
 from federation.documents.received_actors import read_actor, read_key
 from federation.models import InboundActivity
 from tests.conformance.people import Person
-from tests.federation.elsewhere import Elsewhere, Someone, pair, post, signed
+from tests.federation.remote_server import RemotePerson, RemoteServer, pair, post, signed
 
 pytestmark = pytest.mark.django_db
 
 
-def attempt(key_id: str, actor: Someone, alice: Person, key: int = 1) -> int:
+def attempt(key_id: str, actor: RemotePerson, alice: Person, key: int = 1) -> int:
     """The answer to a Follow by this actor, signed under the name of this key."""
     body = json.dumps(actor.activity("Follow", alice.account.uri)).encode()
     return int(post("/inbox", body, signed(pair(key)[0], key_id, "/inbox", body)).status_code)
@@ -38,7 +38,7 @@ def test_row_12_a_key_names_its_actor_and_lives_on_its_server() -> None:
         assert read_key(bad, actor) is None, bad
 
 
-def test_row_12_of_several_keys_only_the_actors_own_count(elsewhere: Elsewhere, zoe: Someone) -> None:
+def test_row_12_of_several_keys_only_the_actors_own_count(elsewhere: RemoteServer, zoe: RemotePerson) -> None:
     document = zoe.document()
     foreign = {"id": "https://b.example/k", "owner": zoe.uri, "publicKeyPem": pair(2)[1]}
     strangers = {"id": elsewhere.uri("k"), "owner": elsewhere.uri("users/yan"), "publicKeyPem": pair(2)[1]}
@@ -49,8 +49,8 @@ def test_row_12_of_several_keys_only_the_actors_own_count(elsewhere: Elsewhere, 
     assert read_actor(document | {"publicKey": elsewhere.uri("k")}).key_reference == elsewhere.uri("k")
 
 
-def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewhere: Elsewhere, alice: Person) -> None:
-    with Elsewhere().running() as other:
+def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewhere: RemoteServer, alice: Person) -> None:
+    with RemoteServer().running() as other:
         victim = other.person("victim")
         key_id = elsewhere.uri("keys/1")
         elsewhere.serve({"id": key_id, "owner": victim.uri, "publicKeyPem": pair(2)[1]})
@@ -59,7 +59,9 @@ def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewher
     assert not Account.objects.filter(uri=victim.uri).exists()
 
 
-def test_row_12_a_key_its_owner_does_not_list_signs_nothing(elsewhere: Elsewhere, zoe: Someone, alice: Person) -> None:
+def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
+) -> None:
     """Neither under a name that the actor does not use, nor in a document beside the actor."""
     assert attempt(f"{zoe.uri}#another-key", zoe, alice) == 401
     beside = elsewhere.uri("keys/2")
@@ -68,7 +70,7 @@ def test_row_12_a_key_its_owner_does_not_list_signs_nothing(elsewhere: Elsewhere
     assert not InboundActivity.objects.exists()
 
 
-def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewhere: Elsewhere, alice: Person) -> None:
+def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewhere: RemoteServer, alice: Person) -> None:
     """The actor names a key document, and that document names somebody else."""
     lister = elsewhere.person("lister")
     key_id = elsewhere.uri("keys/3")
@@ -82,8 +84,8 @@ def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewher
     assert attempt(key_id, lister, alice) == 202
 
 
-def test_row_12_a_key_document_on_another_server_is_not_asked_for(elsewhere: Elsewhere, alice: Person) -> None:
-    with Elsewhere().running() as other:
+def test_row_12_a_key_document_on_another_server_is_not_asked_for(elsewhere: RemoteServer, alice: Person) -> None:
+    with RemoteServer().running() as other:
         lister = elsewhere.person("lister")
         reference = other.uri("keys/4")
         other.serve({"id": reference, "owner": lister.uri, "publicKeyPem": lister.public_key})
@@ -93,7 +95,9 @@ def test_row_12_a_key_document_on_another_server_is_not_asked_for(elsewhere: Els
     assert not InboundActivity.objects.exists()
 
 
-def test_row_12_a_key_that_somebody_has_becomes_nobody_elses(elsewhere: Elsewhere, zoe: Someone, alice: Person) -> None:
+def test_row_12_a_key_that_somebody_has_becomes_nobody_elses(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
+) -> None:
     assert attempt(zoe.key_id, zoe, alice) == 202
     mallory = elsewhere.person("mallory", key=2)
     stolen = {"id": zoe.key_id, "owner": mallory.uri, "publicKeyPem": mallory.public_key}

@@ -24,7 +24,7 @@ from tests.conformance.people import Person
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_media, make_remote_status
 from tests.support.client import Api
-from tests.support.embassy import needs_federation
+from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 UPDATE = "/api/v1/accounts/update_credentials"

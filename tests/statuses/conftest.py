@@ -1,4 +1,4 @@
-"""What the tests of the floor of posts share."""
+"""What the tests of the statuses app share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hear_nothing(events: Sequence[Event]) -> None:
 
 @pytest.fixture
 def announced() -> Iterator[list[Event]]:
-    """Every event of this floor, as it was announced."""
+    """Every event of this app, as it was announced."""
     heard: list[Event] = []
 
     def listen(event: Event) -> bool:

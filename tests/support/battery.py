@@ -1,6 +1,6 @@
 """Knows what every endpoint promises, so that its owner only says how to set its scene.
 
-    def three_bookmarks(door, size):                       # called with 2 and with 20
+    def three_bookmarks(callers, size):                       # called with 2 and with 20
         ...
         return Scene(ids={"id": status.id}, foreign={"id": private_of_another.id})
 
@@ -10,9 +10,9 @@
     ]
     test_promises = battery(ROWS)
 
-`battery` makes one test per row and promise that applies, from what the viewset declares. It wants a fixture `door` (see
-`Door`) where the test stands. In a file `test_battery*.py` it is found by the test that no endpoint is without a row.
-`every_door(urlconf)` makes the promises about callers for all endpoints of a URL configuration, without rows.
+`battery` makes one test per row and promise that applies, from what the viewset declares. It wants a fixture `callers` (see
+`CallerTokens`) where the test stands. In a file `test_battery*.py` it is found by the test that no endpoint is without a row.
+`every_access(urlconf)` makes the promises about callers for all endpoints of a URL configuration, without rows.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
-from social.api.access import Door as Kind
+from social.api.access import AccessKind as Kind
 from social.api.declarations import Endpoint
 from social.api.pagination import ByOffset
 from social.api.routing import endpoints
-from tests.support.answers import check_answer
-from tests.support.doors import (
+from tests.support.access_checks import (
     NOBODYS_ID,
-    Door,
+    CallerTokens,
     Row,
     Scene,
     ask,
-    every_door,
+    every_access,
     fill,
     find_endpoint,
-    keeps_its_door,
+    keeps_its_access,
     seen,
     token_for,
 )
+from tests.support.answers import check_answer
 from tests.support.entities import check
 
-__all__ = ["Door", "Row", "Scene", "ask", "battery", "every_door", "find_endpoint", "promises", "without_row"]
+__all__ = ["CallerTokens", "Row", "Scene", "ask", "battery", "every_access", "find_endpoint", "promises", "without_row"]
 
 _SIZES = (2, 20)
 
@@ -85,11 +85,11 @@ def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., 
 
     @pytest.mark.django_db
     @pytest.mark.parametrize(("row", "promise"), cases)
-    def test_promise(row: Row, promise: Callable[[Row, Any], None], door: Any, settings: Any) -> None:
+    def test_promise(row: Row, promise: Callable[[Row, Any], None], callers: Any, settings: Any) -> None:
         settings.SERIALIZER_QUERIES_FORBIDDEN = True
         for name, value in row.settings.items():
             setattr(settings, name, value)
-        promise(row, door)
+        promise(row, callers)
 
     checked: Callable[..., None] = test_promise
     return checked
@@ -97,7 +97,7 @@ def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., 
 
 def promises(row: Row, declared: Endpoint) -> list[tuple[str, Callable[[Row, Any], None]]]:
     """The promises that apply to a row."""
-    found: list[tuple[str, Callable[[Row, Any], None]]] = [("keeps its door", keeps_its_door)]
+    found: list[tuple[str, Callable[[Row, Any], None]]] = [("keeps its callers", keeps_its_access)]
     if row.parameters():
         found.append(("an unknown id is not found", an_unknown_id_is_not_found))
         found.append(("what is no id is not found", what_is_no_id_is_not_found))
@@ -115,22 +115,22 @@ def promises(row: Row, declared: Endpoint) -> list[tuple[str, Callable[[Row, Any
     return found
 
 
-def an_unknown_id_is_not_found(row: Row, door: Any) -> None:
+def an_unknown_id_is_not_found(row: Row, callers: Any) -> None:
     """404 for an id that nobody has, for each id of the path."""
-    scene = row.scene(door, _SIZES[0])
+    scene = row.scene(callers, _SIZES[0])
     for name in row.parameters():
         ids = {**scene.ids, name: NOBODYS_ID}
-        response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door, scene))
+        response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, callers, scene))
         assert response.status_code == row.missing_is, f"{name}: {seen(row, response)}"
 
 
-def what_is_no_id_is_not_found(row: Row, door: Any) -> None:
+def what_is_no_id_is_not_found(row: Row, callers: Any) -> None:
     """404 for letters, signs, fractions and numbers beyond 64 bits where an id belongs."""
-    scene = row.scene(door, _SIZES[0])
+    scene = row.scene(callers, _SIZES[0])
     for name in row.parameters():
         for wrong in ("abc", "-1", "1.5", "99999999999999999999", "%00"):
             ids = {**scene.ids, name: wrong}
-            response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, door, scene))
+            response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, callers, scene))
             # "1.5" is read as 1, which nobody has.
             expected = row.missing_is if wrong == "1.5" else 404
             assert response.status_code == expected, f"{name}={wrong}: {seen(row, response)}"
@@ -138,24 +138,26 @@ def what_is_no_id_is_not_found(row: Row, door: Any) -> None:
                 check("Error", response.json())
 
 
-def what_is_foreign_is_not_found(row: Row, door: Any) -> None:
+def what_is_foreign_is_not_found(row: Row, callers: Any) -> None:
     """404, and the very answer of an unknown id, for what exists and may not be reached (security rows 19 and 20)."""
-    scene = row.scene(door, _SIZES[0])
+    scene = row.scene(callers, _SIZES[0])
     if scene.foreign is None:
         pytest.skip("the scene has nothing foreign: the endpoint's owner says why")
     foreign = ask(
-        row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, door, scene)
+        row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, callers, scene)
     )
     nobodys = dict.fromkeys(scene.foreign, NOBODYS_ID)
-    unknown = ask(row.method, fill(row.path, {**scene.ids, **nobodys}), scene.params, token=token_for(row, door, scene))
+    unknown = ask(
+        row.method, fill(row.path, {**scene.ids, **nobodys}), scene.params, token=token_for(row, callers, scene)
+    )
     assert foreign.status_code == row.missing_is, seen(row, foreign)
     assert foreign.content == unknown.content
 
 
-def answers_with_its_entity(row: Row, door: Any) -> None:
+def answers_with_its_entity(row: Row, callers: Any) -> None:
     """2xx, JSON in UTF-8, the declared entity, every id a string; a `Link` header only where pages are declared."""
-    scene = row.scene(door, _SIZES[0])
-    response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, door, scene))
+    scene = row.scene(callers, _SIZES[0])
+    response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, callers, scene))
     assert 200 <= response.status_code < 400, seen(row, response)
     declared = row.declared
     assert declared.links or "Link" not in response.headers, response.headers
@@ -164,7 +166,7 @@ def answers_with_its_entity(row: Row, door: Any) -> None:
         return
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"
     body = response.json()
-    check_answer(declared, body, of_user=row.access.door is Kind.USER)
+    check_answer(declared, body, of_user=row.access.kind is Kind.USER)
     assert body or not declared.many, "the scene should leave something to look at"
 
 
@@ -172,20 +174,20 @@ _WRONG: tuple[Any, ...] = ([["x"]], {"a": {"b": 1}}, 10**25, "a\0b\ud800")
 _ODD: tuple[Any, ...] = (-1, True, None, "x", "", [], {})
 
 
-def wrong_types_are_no_error_of_the_server(row: Row, door: Any) -> None:
+def wrong_types_are_no_error_of_the_server(row: Row, callers: Any) -> None:
     """Each parameter as a list, an object, a huge number, a text that cannot be stored: 2xx, or 4xx with an error."""
-    _bear(row, door, _WRONG, _ODD)
+    _bear(row, callers, _WRONG, _ODD)
 
 
-def long_values_are_no_error_of_the_server(row: Row, door: Any) -> None:
+def long_values_are_no_error_of_the_server(row: Row, callers: Any) -> None:
     """Each parameter far longer than anything is meant to be."""
-    _bear(row, door, ("x" * 100_000, ["9" * 30] * 1000))
+    _bear(row, callers, ("x" * 100_000, ["9" * 30] * 1000))
 
 
-def _bear(row: Row, door: Any, each: Sequence[Any], together: Sequence[Any] = ()) -> None:
+def _bear(row: Row, callers: Any, each: Sequence[Any], together: Sequence[Any] = ()) -> None:
     """Ask with every parameter replaced by each of some values, and with all of them replaced at once."""
-    scene = row.scene(door, _SIZES[0])
-    path, token = fill(row.path, scene.ids), token_for(row, door, scene)
+    scene = row.scene(callers, _SIZES[0])
+    path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
     in_query = row.method in ("get", "head", "delete")
     names = sorted(row.declared.parameters)
     cases = [([name], value) for name in names for value in each] + [(names, value) for value in together]
@@ -213,10 +215,10 @@ def _spelled(name: str, value: Any) -> dict[str, Any]:
     return {name: "" if value is None else value}
 
 
-def may_be_repeated(row: Row, door: Any) -> None:
+def may_be_repeated(row: Row, callers: Any) -> None:
     """A second, equal request (a client that got no answer) is 2xx, or refused with 4xx; never an error of the server."""
-    scene = row.scene(door, _SIZES[0])
-    path, token = fill(row.path, scene.ids), token_for(row, door, scene)
+    scene = row.scene(callers, _SIZES[0])
+    path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
     first, second = (ask(row.method, path, scene.params, token=token) for _time in range(2))
     assert 200 <= first.status_code < 300, seen(row, first)
     assert second.status_code < 500, seen(row, second)
@@ -224,12 +226,12 @@ def may_be_repeated(row: Row, door: Any) -> None:
         assert second.status_code == first.status_code, seen(row, second)
 
 
-def is_flat(row: Row, door: Any) -> None:
+def is_flat(row: Row, callers: Any) -> None:
     """The number of queries does not depend on the number of rows."""
     counts = {}
     for size in _SIZES:
-        scene = row.scene(door, size)
-        path, token = fill(row.path, scene.ids), token_for(row, door, scene)
+        scene = row.scene(callers, size)
+        path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
         params = {**scene.params, **({"limit": 40} if row.declared.paging is not None else {})}
         ask(row.method, path, params, token=token)  # what is read once per process is not the endpoint's doing
         with CaptureQueriesContext(
@@ -243,10 +245,10 @@ def is_flat(row: Row, door: Any) -> None:
     assert len(few) == len(many), f"{len(few)} queries for {_SIZES[0]} rows, {len(many)} for {_SIZES[1]}:\n{extra}"
 
 
-def shows_each_item_once(row: Row, door: Any) -> None:
+def shows_each_item_once(row: Row, callers: Any) -> None:
     """Walking `next` meets every item once, newest first; walking `prev` back meets them again."""
-    scene = row.scene(door, _SIZES[1])
-    token, path = token_for(row, door, scene), fill(row.path, scene.ids)
+    scene = row.scene(callers, _SIZES[1])
+    token, path = token_for(row, callers, scene), fill(row.path, scene.ids)
     paging = row.declared.paging
     assert paging is not None
     whole = row.items(ask(row.method, path, {**scene.params, "limit": 40}, token=token).json())

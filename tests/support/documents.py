@@ -27,7 +27,7 @@ def table() -> str:
         answer = f"[{entity}]" if declared.many else entity
         scopes = ", ".join(declared.access.scopes)
         lines.append(
-            f"| {method} `/{path}` | {declared.access.door.value} | {scopes} | {answer} | {_paging(declared.paging)} |"
+            f"| {method} `/{path}` | {declared.access.kind.value} | {scopes} | {answer} | {_paging(declared.paging)} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ from drf_spectacular.validation import validate_schema
 
 from social.api import inputs
 from social.api.access import Access
-from social.api.access import Door as Kind
+from social.api.access import AccessKind as Kind
 from social.api.declarations import Endpoint
 from social.api.inputs import Input
 from social.api.routing import EndpointPattern, endpoints
@@ -204,10 +204,10 @@ _SECURITY_SCHEMES: Final = {
 
 
 def _security(access: Access) -> list[dict[str, list[str]]]:
-    if access.door is Kind.ANYONE:
+    if access.kind is Kind.ANYONE:
         return []
     needed = [{"oauth": [scope]} for scope in access.scopes] or [{"oauth": []}]
-    return [{}, *needed] if access.door is Kind.OPTIONAL_USER else needed
+    return [{}, *needed] if access.kind is Kind.OPTIONAL_USER else needed
 
 
 def _reachable(paths: dict[str, Any]) -> dict[str, Schema]:

@@ -1,4 +1,4 @@
-"""What the tests of the floor of timelines share."""
+"""What the tests of the timelines app share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from accounts.models import Account, User
-from accounts.services.following import FollowWish, follow_account
+from accounts.services.following import FollowChange, follow_account
 from social.kernel import redis
 from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import ALL_SCOPES, make_token, make_user
@@ -26,7 +26,7 @@ def _fresh() -> Iterator[None]:
 
 
 def work() -> None:
-    """Do what waits in the queue of this floor, as a worker would. Fails when a reaction fails."""
+    """Do what waits in the queue of this app, as a worker would. Fails when a reaction fails."""
     while drain("feeds"):
         pass
     failed = OutboxRow.objects.filter(queue="feeds").exclude(last_error="").values_list("subscriber", "last_error")
@@ -68,7 +68,7 @@ def author() -> Person:
 
 def follow(one: Person, other: Person) -> None:
     """`one` follows `other`, and everybody here has heard of it."""
-    follow_account(account=one.account, target=other.account, wish=FollowWish())
+    follow_account(account=one.account, target=other.account, change=FollowChange())
     work()
 
 

@@ -1,4 +1,4 @@
-"""What every endpoint promises, for the endpoints of this floor."""
+"""What every endpoint promises, for the endpoints of this app."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from tests.support.battery import Row, Scene, battery
 from tests.support.callers import Callers
 
 
-def _posts(door: Callers, size: int) -> None:
+def _posts(callers: Callers, size: int) -> None:
     author = make_account()
-    factory.follow(door.account, author)
+    factory.follow(callers.account, author)
     for _ in range(size):
-        make_status(author, f"#here @{door.account.username}", media=[make_media(author)])
+        make_status(author, f"#here @{callers.account.username}", media=[make_media(author)])
 
 
-def home(door: Callers, size: int) -> Scene:
-    _posts(door, size)
+def home(callers: Callers, size: int) -> Scene:
+    _posts(callers, size)
     return Scene()
 
 
-def public(door: Callers, size: int) -> Scene:
-    _posts(door, size)
+def public(callers: Callers, size: int) -> Scene:
+    _posts(callers, size)
     return Scene()
 
 
-def tag(door: Callers, size: int) -> Scene:
-    _posts(door, size)
+def tag(callers: Callers, size: int) -> Scene:
+    _posts(callers, size)
     return Scene(ids={"hashtag": "here"})
 
 
-def nothing(door: Callers, size: int) -> Scene:
+def nothing(callers: Callers, size: int) -> Scene:
     return Scene(ids={"stream": "public", "variant": "local"})
 
 

@@ -16,7 +16,7 @@ from tests.factories.accounts import make_remote
 from tests.timelines.conftest import Person
 from timelines.consumers import connection as connections
 from timelines.consumers.connection import Connection
-from timelines.consumers.switchboard import Switchboard
+from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.threads import in_thread
 from timelines.policies.streams import Stream, StreamError
 from timelines.services.broadcasting import announce_relations, broadcast_to_account
@@ -29,12 +29,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 class Client:
     """The near side of a connection: what was written, and how it was closed."""
 
-    def __init__(self, switchboard: Switchboard, identity: Identity) -> None:
+    def __init__(self, registry: ConnectionRegistry, identity: Identity) -> None:
         self.written: asyncio.Queue[tuple[Stream, Message]] = asyncio.Queue()
         self.closed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self.open_gate = asyncio.Event()
         self.open_gate.set()
-        self.connection = Connection(switchboard, identity, self._send, self._close)
+        self.connection = Connection(registry, identity, self._send, self._close)
         self.task: asyncio.Task[None] | None = None
 
     async def _send(self, stream: Stream, message: Message) -> None:
@@ -55,11 +55,11 @@ class Client:
 
 
 @pytest.fixture
-async def switchboard() -> AsyncIterator[Switchboard]:
-    switchboard = Switchboard()
-    switchboard.start()
-    yield switchboard
-    await switchboard.stop()
+async def registry() -> AsyncIterator[ConnectionRegistry]:
+    registry = ConnectionRegistry()
+    registry.start()
+    yield registry
+    await registry.stop()
 
 
 @pytest.fixture
@@ -70,10 +70,10 @@ def identity(reader: Person) -> Identity:
 
 
 async def test_who_lets_too_much_pile_up_is_disconnected_and_others_are_not(
-    switchboard: Switchboard, identity: Identity, monkeypatch: pytest.MonkeyPatch
+    registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "QUEUE_SIZE", 10)
-    slow, quick = Client(switchboard, identity), Client(switchboard, identity)
+    slow, quick = Client(registry, identity), Client(registry, identity)
     for client in (slow, quick):
         assert await client.open()
         await client.connection.subscribe("user")
@@ -89,28 +89,28 @@ async def test_who_lets_too_much_pile_up_is_disconnected_and_others_are_not(
 
 
 async def test_a_token_that_went_without_a_word_ends_its_streams_at_the_next_sweep(
-    switchboard: Switchboard, identity: Identity
+    registry: ConnectionRegistry, identity: Identity
 ) -> None:
-    client = Client(switchboard, identity)
+    client = Client(registry, identity)
     assert await client.open()
-    await switchboard.sweep()
+    await registry.sweep()
     assert not client.closed.done()
     await in_thread(AccessToken.objects.filter(id=identity.token_id).delete)
-    await switchboard.sweep()
+    await registry.sweep()
     async with asyncio.timeout(2):
         assert await client.closed is False
 
 
 async def test_a_token_revoked_while_the_stream_is_opened_opens_nothing(
-    switchboard: Switchboard, identity: Identity
+    registry: ConnectionRegistry, identity: Identity
 ) -> None:
     await in_thread(AccessToken.objects.filter(id=identity.token_id).delete)
-    assert not await Client(switchboard, identity).open()
+    assert not await Client(registry, identity).open()
 
 
 @pytest.mark.parametrize("state", ["disabled", "unapproved", "suspended", "moved"])
-async def test_the_sweep_looks_at_the_user_too(switchboard: Switchboard, identity: Identity, state: str) -> None:
-    client = Client(switchboard, identity)
+async def test_the_sweep_looks_at_the_user_too(registry: ConnectionRegistry, identity: Identity, state: str) -> None:
+    client = Client(registry, identity)
     assert await client.open()
 
     def change() -> None:
@@ -127,20 +127,20 @@ async def test_the_sweep_looks_at_the_user_too(switchboard: Switchboard, identit
             user.save()
 
     await in_thread(change)
-    await switchboard.sweep()
+    await registry.sweep()
     async with asyncio.timeout(2):
         assert await client.closed is False
 
 
 async def test_blocks_are_heard_by_every_stream_of_the_viewer_and_read_once(
-    switchboard: Switchboard, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
+    registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from timelines.consumers import viewers
 
     reads: list[int] = []
     original = viewers.load_viewer
     monkeypatch.setattr(viewers, "load_viewer", lambda account: reads.append(account) or original(account))
-    clients = [Client(switchboard, identity) for _ in range(3)]
+    clients = [Client(registry, identity) for _ in range(3)]
     for client in clients:
         assert await client.open()
         await client.connection.subscribe("public:local")
@@ -165,12 +165,12 @@ async def test_blocks_are_heard_by_every_stream_of_the_viewer_and_read_once(
 
 
 async def test_a_mute_that_ends_while_a_stream_is_open_hides_nothing_from_then_on(
-    switchboard: Switchboard, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
+    registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account_id = int(identity.account_id or 0)
     end = clock.now() + timedelta(hours=1)
     await in_thread(Mute.objects.create, account_id=account_id, target_id=author.id, expires_at=end)
-    client = Client(switchboard, identity)
+    client = Client(registry, identity)
     assert await client.open()
     await client.connection.subscribe("public:local")
     await _post(1, Facts(author.id))
@@ -181,10 +181,12 @@ async def test_a_mute_that_ends_while_a_stream_is_open_hides_nothing_from_then_o
     assert (await client.next()).payload == b'{"id":"3"}'
 
 
-async def test_posts_of_a_blocked_server_come_on_no_public_stream(switchboard: Switchboard, identity: Identity) -> None:
+async def test_posts_of_a_blocked_server_come_on_no_public_stream(
+    registry: ConnectionRegistry, identity: Identity
+) -> None:
     account_id = int(identity.account_id or 0)
     await in_thread(AccountDomainBlock.objects.create, account_id=account_id, domain="blocked.example")
-    client = Client(switchboard, identity)
+    client = Client(registry, identity)
     assert await client.open()
     await client.connection.subscribe("public:local")
     await _post(1, Facts(1, domain="blocked.example"))
@@ -197,8 +199,8 @@ async def _post(number: int, facts: Facts) -> None:
     await in_thread(streams.publish, channels.PUBLIC_LOCAL, message.encode())
 
 
-async def test_a_connection_that_leaves_leaves_nothing_behind(switchboard: Switchboard, identity: Identity) -> None:
-    client = Client(switchboard, identity)
+async def test_a_connection_that_leaves_leaves_nothing_behind(registry: ConnectionRegistry, identity: Identity) -> None:
+    client = Client(registry, identity)
     assert await client.open()
     for name in ("user", "public", "user:notification"):
         await client.connection.subscribe(name)
@@ -206,15 +208,15 @@ async def test_a_connection_that_leaves_leaves_nothing_behind(switchboard: Switc
     client.connection.unsubscribe("public")
     for _ in range(2):
         client.connection.leave()
-    assert switchboard.connections == 0
-    assert set(switchboard._listeners) == {channels.HOMES}
+    assert registry.connections == 0
+    assert set(registry._listeners) == {channels.HOMES}
 
 
 async def test_a_connection_hears_a_bounded_number_of_streams(
-    switchboard: Switchboard, identity: Identity, monkeypatch: pytest.MonkeyPatch
+    registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAX_STREAMS", 2)
-    client = Client(switchboard, identity)
+    client = Client(registry, identity)
     assert await client.open()
     await client.connection.subscribe("user")
     await client.connection.subscribe("hashtag", "a")
@@ -222,8 +224,8 @@ async def test_a_connection_hears_a_bounded_number_of_streams(
         await client.connection.subscribe("hashtag", "b")
 
 
-async def test_what_is_no_message_harms_nobody(switchboard: Switchboard, identity: Identity) -> None:
-    client = Client(switchboard, identity)
+async def test_what_is_no_message_harms_nobody(registry: ConnectionRegistry, identity: Identity) -> None:
+    client = Client(registry, identity)
     assert await client.open()
     await client.connection.subscribe("user")
     account_id = int(identity.account_id or 0)
@@ -245,12 +247,12 @@ def test_messages_come_back_as_they_went() -> None:
 
 
 async def test_who_opens_a_stream_is_present(identity: Identity) -> None:
-    from timelines.services.presence import note_arrival
+    from timelines.services.presence import record_arrival
 
     account_id = int(identity.account_id or 0)
     await in_thread(User.objects.filter(id=identity.user_id).update, active_at=None)
     redis.client("feeds").flushdb()
-    await in_thread(note_arrival, account_id)
+    await in_thread(record_arrival, account_id)
     user = await in_thread(User.objects.get, id=identity.user_id)
     assert user.active_at is not None
     assert feed.is_present(account_id)

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import Block, Follow, Mute
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
-from accounts.services.following import FollowWish, follow_account, unfollow_account
+from accounts.services.following import FollowChange, follow_account, unfollow_account
 from social.kernel import clock, redis
 from social.kernel.cursors import Cursor
 from social.kernel.errors import KernelError
@@ -62,7 +62,7 @@ class Life:
             author.api.delete(f"/api/v1/statuses/{status.id}")
 
     def follow(self) -> None:
-        follow_account(account=self.reader.account, target=self.someone().account, wish=FollowWish())
+        follow_account(account=self.reader.account, target=self.someone().account, change=FollowChange())
 
     def unfollow(self) -> None:
         unfollow_account(account=self.reader.account, target=self.someone().account)

@@ -10,7 +10,7 @@ from accounts.models import AccountDomainBlock
 from accounts.services.blocking import mute_account
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_user
-from timelines.policies.streams import Stream, is_spared
+from timelines.policies.streams import Stream, is_hidden_from_viewer
 from timelines.queries.streaming import load_viewer
 from timelines.stores.messages import Facts
 
@@ -23,15 +23,15 @@ def test_a_mute_ends_while_the_stream_is_open() -> None:
     mute_account(account=reader, target=author, duration=600)
     viewer, now = load_viewer(reader.id), clock.now()
     for facts in (Facts(author.id), Facts(make_user().account.id, frozenset({author.id}))):
-        assert is_spared(PUBLIC, facts, viewer, now) is True
-        assert is_spared(PUBLIC, facts, viewer, now + timedelta(seconds=599)) is True
-        assert is_spared(PUBLIC, facts, viewer, now + timedelta(seconds=601)) is False
+        assert is_hidden_from_viewer(PUBLIC, facts, viewer, now) is True
+        assert is_hidden_from_viewer(PUBLIC, facts, viewer, now + timedelta(seconds=599)) is True
+        assert is_hidden_from_viewer(PUBLIC, facts, viewer, now + timedelta(seconds=601)) is False
 
 
 def test_posts_of_a_blocked_server_are_spared_and_those_of_others_are_not() -> None:
     reader, eve = make_user("reader").account, make_remote("eve", "loud.example")
     AccountDomainBlock.objects.create(account=reader, domain="loud.example")
     viewer, now = load_viewer(reader.id), clock.now()
-    assert is_spared(PUBLIC, Facts(eve.id, domain="loud.example"), viewer, now) is True
-    assert is_spared(PUBLIC, Facts(eve.id + 1, domain="quiet.example"), viewer, now) is False
-    assert is_spared(PUBLIC, Facts(eve.id + 2), viewer, now) is False
+    assert is_hidden_from_viewer(PUBLIC, Facts(eve.id, domain="loud.example"), viewer, now) is True
+    assert is_hidden_from_viewer(PUBLIC, Facts(eve.id + 1, domain="quiet.example"), viewer, now) is False
+    assert is_hidden_from_viewer(PUBLIC, Facts(eve.id + 2), viewer, now) is False

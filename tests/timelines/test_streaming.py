@@ -25,7 +25,7 @@ from tests.runtime.processes import eventually
 from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.listeners import Socket, open_socket
 from tests.timelines.server import StreamingServer, streaming_server
-from timelines.consumers.switchboard import MAX_CONNECTIONS
+from timelines.consumers.registry import MAX_CONNECTIONS
 from timelines.services.broadcasting import broadcast_notification, broadcast_to_account
 from timelines.stores.messages import Event
 

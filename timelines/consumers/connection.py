@@ -11,11 +11,11 @@ from typing import Final
 from social.api.identities import Identity
 from social.kernel import clock
 from social.kernel.text.scan import normalise_hashtag
-from timelines.consumers.switchboard import Listener, Switchboard
+from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Watched
 from timelines.policies.access import HASHTAG, LIVE
-from timelines.policies.streams import Stream, StreamError, check_name, is_spared, open_stream
+from timelines.policies.streams import Stream, StreamError, check_name, is_hidden_from_viewer, open_stream
 from timelines.queries.access import load_origins
 from timelines.queries.streaming import list_good_tokens
 from timelines.stores import channels
@@ -44,18 +44,18 @@ def _key(name: str, tag: str | None) -> tuple[str, str]:
 class Connection:
     """One client's connection, WebSocket or event stream.
 
-    `send` writes one event, `complain` an error about a wish, `close` ends the transport (True: the client was too
+    `send` writes one event, `report_error` an error about a wish, `close` ends the transport (True: the client was too
     slow, False: its token is good no more). All are called from the connection's own task only, in the order things
     happened.
     """
 
     def __init__(
         self,
-        switchboard: Switchboard,
+        registry: ConnectionRegistry,
         identity: Identity,
         send: Callable[[Stream, Message], Awaitable[None]],
         close: Callable[[bool], Awaitable[None]],
-        complain: Callable[[StreamError], Awaitable[None]] | None = None,
+        report_error: Callable[[StreamError], Awaitable[None]] | None = None,
     ) -> None:
         assert identity.account_id is not None
         assert identity.user_id is not None
@@ -63,8 +63,8 @@ class Connection:
         self.account_id: int = identity.account_id
         self.user_id: int = identity.user_id
         self.token_id: int = identity.token_id
-        self._switchboard = switchboard
-        self._send, self._close, self._complain = send, close, complain
+        self._registry = registry
+        self._send, self._close, self._report_error = send, close, report_error
         # By name and normalised tag: #Cats and #cats are one stream.
         self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
@@ -77,11 +77,11 @@ class Connection:
 
         Raises StreamError (429) when too many connections are open with the token.
         """
-        self._switchboard.start()
-        self._switchboard.enter(self)
-        self._switchboard.listen(channels.token(self.token_id), self._on_token)
-        self._switchboard.listen(channels.user(self.user_id), self._on_user)
-        await self._switchboard.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
+        self._registry.start()
+        self._registry.enter(self)
+        self._registry.listen(channels.token(self.token_id), self._on_token)
+        self._registry.listen(channels.user(self.user_id), self._on_user)
+        await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
         # Only now: a revocation after this question is heard, one before it is seen.
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
 
@@ -109,13 +109,13 @@ class Connection:
         if len(self._streams) >= MAX_STREAMS:
             raise StreamError(400, TOO_MANY)
         if stream.filtered and self._watched is None:
-            self._watched = self._switchboard.viewers.take(self.account_id)
-            self._switchboard.listen(channels.relations(self.account_id), self._watched.forget)
-        listener = partial(self.offer, stream)
+            self._watched = self._registry.viewers.take(self.account_id)
+            self._registry.listen(channels.relations(self.account_id), self._watched.forget)
+        listener = partial(self.enqueue, stream)
         self._streams[key] = (stream, listener)
         for channel in stream.channels:
-            self._switchboard.listen(channel, listener)
-        await self._switchboard.settle(*stream.channels)
+            self._registry.listen(channel, listener)
+        await self._registry.settle(*stream.channels)
 
     def unsubscribe(self, name: str, tag: str | None = None) -> None:
         """Hear a stream no more, in whatever spelling of its hashtag; one that is not heard is no error.
@@ -129,13 +129,13 @@ class Connection:
 
     def _silence(self, stream: Stream, listener: Listener) -> None:
         for channel in stream.channels:
-            self._switchboard.unlisten(channel, listener)
+            self._registry.unlisten(channel, listener)
 
-    def offer(self, stream: Stream, message: Message) -> None:
+    def enqueue(self, stream: Stream, message: Message) -> None:
         """Queue an event for the client. When too many wait the connection ends: never is one left out silently."""
         self._put((stream, message))
 
-    def complain(self, error: StreamError) -> None:
+    def report_error(self, error: StreamError) -> None:
         """Tell the client what was wrong with a wish, behind the events that came before."""
         self._put(error)
 
@@ -194,29 +194,29 @@ class Connection:
                 await self._close(item)
                 return
             if isinstance(item, StreamError):
-                if self._complain is not None:
-                    await self._complain(item)
+                if self._report_error is not None:
+                    await self._report_error(item)
                 continue
             stream, message = item
             if stream.filtered and message.facts is not None and self._watched is not None:
                 viewer = await self._watched.get()
-                if is_spared(stream, message.facts, viewer, clock.now()):
+                if is_hidden_from_viewer(stream, message.facts, viewer, clock.now()):
                     continue
             await self._send(stream, message)
 
     def leave(self) -> None:
         """Give back everything the connection holds; it may be called twice."""
         self._ended = True
-        self._switchboard.leave(self)
+        self._registry.leave(self)
         if self._review is not None:
             self._review.cancel()
         streams, self._streams = self._streams, {}
         for stream, listener in streams.values():
             self._silence(stream, listener)
-        self._switchboard.unlisten(channels.token(self.token_id), self._on_token)
-        self._switchboard.unlisten(channels.user(self.user_id), self._on_user)
+        self._registry.unlisten(channels.token(self.token_id), self._on_token)
+        self._registry.unlisten(channels.user(self.user_id), self._on_user)
         if self._watched is not None:
             watched, self._watched = self._watched, None
             if watched.users <= 1:
-                self._switchboard.unlisten(channels.relations(self.account_id), watched.forget)
-            self._switchboard.viewers.leave(watched)
+                self._registry.unlisten(channels.relations(self.account_id), watched.forget)
+            self._registry.viewers.leave(watched)

@@ -17,7 +17,7 @@ _COMPLAINT: Final = "ASGI callable returned without completing handshake."
 _refused: ContextVar[bool] = ContextVar("refused", default=False)
 
 
-def note_refusal() -> None:
+def record_refusal() -> None:
     """Remember, for the connection of this task, that its upgrade was answered with a refusal."""
     _refused.set(True)
 

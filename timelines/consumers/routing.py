@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from timelines.consumers.doors import PREFIX
+from timelines.consumers.connection_request import PREFIX
 from timelines.consumers.refusals import keep_refusals_quiet
+from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.server_sent import ServerSentConsumer
-from timelines.consumers.switchboard import Switchboard
 from timelines.consumers.websocket import StreamingConsumer
 
 _NOT_FOUND: Final = b'{"error":"Not Found"}'
@@ -17,7 +17,7 @@ class StreamingApplication:
     """The ASGI application of the streaming process. Works with and without the lifespan protocol."""
 
     def __init__(self) -> None:
-        self.switchboard = Switchboard()
+        self.registry = ConnectionRegistry()
         keep_refusals_quiet()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -29,12 +29,12 @@ class StreamingApplication:
         known = path == PREFIX or path.startswith(f"{PREFIX}/")
         if scope["type"] == "websocket":
             if known:
-                await StreamingConsumer(self.switchboard)(scope, receive, send)
+                await StreamingConsumer(self.registry)(scope, receive, send)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1000})
         elif known:
-            await ServerSentConsumer(self.switchboard)(scope, receive, send)
+            await ServerSentConsumer(self.registry)(scope, receive, send)
         else:
             headers = [(b"content-type", b"application/json; charset=utf-8"), (b"access-control-allow-origin", b"*")]
             await send({"type": "http.response.start", "status": 404, "headers": headers})
@@ -44,9 +44,9 @@ class StreamingApplication:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                self.switchboard.start()
+                self.registry.start()
                 await send({"type": "lifespan.startup.complete"})
             else:
-                await self.switchboard.stop()
+                await self.registry.stop()
                 await send({"type": "lifespan.shutdown.complete"})
                 return

@@ -11,9 +11,9 @@ from channels.consumer import AsyncConsumer
 from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
-from timelines.consumers.doors import Knock
+from timelines.consumers.connection_request import ConnectionRequest
 from timelines.consumers.refusals import retry_after
-from timelines.consumers.switchboard import Switchboard
+from timelines.consumers.registry import ConnectionRegistry
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
@@ -32,8 +32,8 @@ _NO_STORE: Final = (b"cache-control", b"private, no-store")
 class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
     """One request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
 
-    def __init__(self, switchboard: Switchboard) -> None:
-        self.switchboard = switchboard
+    def __init__(self, registry: ConnectionRegistry) -> None:
+        self.registry = registry
         self.connection: Connection | None = None
         self.tasks: list[asyncio.Task[None]] = []
         self._writing = asyncio.Lock()
@@ -57,25 +57,25 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def http_request(self) -> None:
         """Answer, or begin the stream and go on listening for the client's end."""
-        knock = Knock.of(self.scope)
+        wanted = ConnectionRequest.of(self.scope)
         if self.scope["method"] == "OPTIONS":
             await self._answer(204, b"", [])
         elif self.scope["method"] not in ("GET", "HEAD"):
             await self._answer(404, orjson.dumps({"error": "Not Found"}), [_JSON])
-        elif knock.path == "health":
-            self.switchboard.start()
+        elif wanted.path == "health":
+            self.registry.start()
             await self._answer(200, b"OK", [(b"content-type", b"text/plain; charset=utf-8"), _NO_STORE])
         else:
-            await self._stream(knock)
+            await self._stream(wanted)
 
-    async def _stream(self, knock: Knock) -> None:
+    async def _stream(self, wanted: ConnectionRequest) -> None:
         try:
-            name = stream_of_path(knock.path, only_media=knock.flag("only_media"))
-            connection = Connection(self.switchboard, await knock.identify(), self._write, self._close)
+            name = stream_of_path(wanted.path, only_media=wanted.flag("only_media"))
+            connection = Connection(self.registry, await wanted.identify(), self._write, self._close)
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
-            await connection.subscribe(name, knock.query.get("tag"))
+            await connection.subscribe(name, wanted.query.get("tag"))
         except StreamError as error:
             headers = [_JSON, _NO_STORE, *retry_after(error)]
             await self._answer(error.status, orjson.dumps({"error": error.text}), headers)
@@ -83,9 +83,9 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
         headers = [(b"content-type", b"text/event-stream"), _NO_STORE, (b"x-accel-buffering", b"no"), *_CORS]
         await self.send({"type": "http.response.start", "status": 200, "headers": headers})
         await self._body(_GREETING)
-        self.tasks = [asyncio.create_task(connection.serve()), asyncio.create_task(self._thump())]
+        self.tasks = [asyncio.create_task(connection.serve()), asyncio.create_task(self._send_heartbeats())]
 
-    async def _thump(self) -> None:
+    async def _send_heartbeats(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             await self._body(_HEARTBEAT)

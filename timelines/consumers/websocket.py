@@ -11,9 +11,9 @@ from channels.consumer import AsyncConsumer
 from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
-from timelines.consumers.doors import Knock
-from timelines.consumers.refusals import note_refusal, retry_after
-from timelines.consumers.switchboard import Switchboard
+from timelines.consumers.connection_request import ConnectionRequest
+from timelines.consumers.refusals import record_refusal, retry_after
+from timelines.consumers.registry import ConnectionRegistry
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
@@ -26,8 +26,8 @@ TRY_AGAIN_LATER: Final = 1013
 class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     """One socket. The server that runs it sends the pings; see `social.asgi`."""
 
-    def __init__(self, switchboard: Switchboard) -> None:
-        self.switchboard = switchboard
+    def __init__(self, registry: ConnectionRegistry) -> None:
+        self.registry = registry
         self.connection: Connection | None = None
         self.writer: asyncio.Task[None] | None = None
 
@@ -49,24 +49,24 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def websocket_connect(self, _message: Mapping[str, Any]) -> None:
         """Check the token, accept (echoing the protocol, in which some clients send it), begin the first stream."""
-        knock = Knock.of(self.scope)
+        wanted = ConnectionRequest.of(self.scope)
         try:
-            identity = await knock.identify()
-            connection = Connection(self.switchboard, identity, self._write, self._close, self._complain)
+            identity = await wanted.identify()
+            connection = Connection(self.registry, identity, self._write, self._close, self._report_error)
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
         except StreamError as error:
             await self._refuse(error)
             raise StopConsumer from None
-        await self.send({"type": "websocket.accept", "subprotocol": knock.protocol})
+        await self.send({"type": "websocket.accept", "subprotocol": wanted.protocol})
         self.writer = asyncio.create_task(connection.serve())
         try:
-            name = knock.query.get("stream") or (stream_of_path(knock.path) if knock.path else None)
+            name = wanted.query.get("stream") or (stream_of_path(wanted.path) if wanted.path else None)
             if name is not None:
-                await connection.subscribe(name, knock.query.get("tag"))
+                await connection.subscribe(name, wanted.query.get("tag"))
         except StreamError as error:
-            connection.complain(error)
+            connection.report_error(error)
 
     async def websocket_receive(self, message: Mapping[str, Any]) -> None:
         """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": ..}`; anything binary ends the socket."""
@@ -91,7 +91,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             elif wish.get("type") == "unsubscribe":
                 connection.unsubscribe(wish["stream"], tag)
         except StreamError as error:
-            connection.complain(error)
+            connection.report_error(error)
 
     async def websocket_disconnect(self, _message: Mapping[str, Any]) -> None:
         """The client has gone."""
@@ -103,7 +103,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     async def _close(self, too_slow: bool) -> None:
         await self.send({"type": "websocket.close", "code": TRY_AGAIN_LATER if too_slow else POLICY_VIOLATION})
 
-    async def _complain(self, error: StreamError) -> None:
+    async def _report_error(self, error: StreamError) -> None:
         text = orjson.dumps({"error": error.text, "status": error.status}).decode()
         await self.send({"type": "websocket.send", "text": text})
 
@@ -119,7 +119,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         ]
         await self.send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
         body = orjson.dumps({"error": error.text})
-        note_refusal()
+        record_refusal()
         await self.send({"type": "websocket.http.response.body", "body": body})
 
     def _leave(self) -> None:

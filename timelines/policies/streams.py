@@ -144,12 +144,12 @@ def open_stream(
     return Stream((name,), tuple(heard), filtered=True, only_media=name != base)
 
 
-def _require(scopes: frozenset[str], openers: frozenset[str]) -> None:
-    if not scopes & openers:
+def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
+    if not scopes & sufficient_scopes:
         raise StreamError(401, MISSING_SCOPES)
 
 
-def is_spared(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
+def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
     """Whether a viewer does not get a public post that others on the stream get.
 
     Its author or somebody it mentions is blocked or muted, its author blocks the viewer or is of a blocked server, it is

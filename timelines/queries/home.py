@@ -82,7 +82,7 @@ def _steps(cursor: Cursor) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HomePage:
     """A page as SQL has it, in the cursor's direction, and for a feed that is to be built all that was read.
 
     `complete`: `read` ends with the oldest post there is.
@@ -93,7 +93,7 @@ class Found:
     complete: bool
 
 
-def find_home_page(viewer_id: int, cursor: Cursor) -> Found:
+def find_home_page(viewer_id: int, cursor: Cursor) -> HomePage:
     """The page with repeated boosts left out, as far as the posts around it tell. One query, two when ascending.
 
     Which boosts are repeats depends on the forty items before; those are read too.
@@ -103,8 +103,8 @@ def find_home_page(viewer_id: int, cursor: Cursor) -> Found:
         found = list_home_items(viewer_id, Cursor(cursor.limit + WINDOW, cursor.before, cursor.after, ascending=True))
         known = set(earlier)
         kept = [item for item in without_repeats([*reversed(earlier), *found]) if item not in known]
-        return Found(kept[: cursor.limit], [], False)
+        return HomePage(kept[: cursor.limit], [], False)
     wanted = cursor.limit + SPARE
     found = list_home_items(viewer_id, Cursor(wanted, cursor.before, cursor.after))
     kept = without_repeats(reversed(found))[::-1]
-    return Found(kept[: cursor.limit], kept, len(found) < wanted and not cursor.after)
+    return HomePage(kept[: cursor.limit], kept, len(found) < wanted and not cursor.after)

@@ -32,7 +32,7 @@ def list_good_tokens(token_ids: Collection[int]) -> set[int]:
     """Those of these tokens that still exist and whose user may use the API: enabled, approved,
     confirmed, neither suspended nor moved.
 
-    One query; the same conditions as at the door (contract, behaviours section 3).
+    One query; the same conditions as for a request (contract, behaviours section 3).
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     found = AccessToken.objects.filter(

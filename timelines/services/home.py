@@ -15,8 +15,8 @@ from social.kernel.cursors import Cursor
 from statuses.queries.page import Page, select
 from statuses.queries.rows import Row
 from timelines.policies.home import home_verdict
-from timelines.queries.home import Found, find_home_page
-from timelines.services.presence import note_presence
+from timelines.queries.home import HomePage, find_home_page
+from timelines.services.presence import record_presence
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem, Slice
 
@@ -31,7 +31,7 @@ def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
     kept = _slice(viewer_id, cursor)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
-        note_presence(viewer_id)
+        record_presence(viewer_id)
     if kept is not None and kept.covered:
         page = _judged(viewer_id, kept.items, cursor)
         shown = set(page.ids)
@@ -53,7 +53,7 @@ def _slice(viewer_id: int, cursor: Cursor) -> Slice | None:
     return found
 
 
-def _from_sql(viewer_id: int, cursor: Cursor, kept: Slice | None) -> Found:
+def _from_sql(viewer_id: int, cursor: Cursor, kept: Slice | None) -> HomePage:
     """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or above the page."""
     if kept is None or not _fits(kept, cursor):
         return find_home_page(viewer_id, cursor)

@@ -7,7 +7,7 @@ from social.kernel import clock, redis
 from timelines.stores import feed
 
 
-def note_presence(*account_ids: int) -> None:
+def record_presence(*account_ids: int) -> None:
     """Mark the users of these accounts as active now.
 
     Called when `timelines.stores.feed` does not remember that it was, so about twice a day for each reader, and when a
@@ -19,9 +19,9 @@ def note_presence(*account_ids: int) -> None:
             feed.mark_present(account_id)
 
 
-def note_arrival(account_id: int) -> None:
+def record_arrival(account_id: int) -> None:
     """Mark the user as active if that has not been done in the last twelve hours."""
     with redis.best_effort("see who is present"):
         if feed.is_present(account_id):
             return
-    note_presence(account_id)
+    record_presence(account_id)

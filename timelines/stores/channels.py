@@ -1,6 +1,6 @@
 """Knows the names of the channels between the processes that announce and those that stream.
 
-Floors above publish on these too: notifications on `notifications(account_id)`, announcements and changed filters on
+Apps above publish on these too: notifications on `notifications(account_id)`, announcements and changed filters on
 `home(account_id)`. What a message looks like is known by `timelines.stores.messages`.
 """
 

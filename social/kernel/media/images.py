@@ -139,7 +139,7 @@ def draw(data: bytes, shape: Shape) -> Drawing:
     SIDE_LIMIT, checked on the header before any pixel is decoded, or beyond ANIMATION_PIXELS. Waits for its turn as
     `process` does.
     """
-    return _painters().submit(_or_refused, partial(_drawing, data, shape), get_language()).result()
+    return _image_workers().submit(_or_refused, partial(_drawing, data, shape), get_language()).result()
 
 
 def process(data: bytes) -> Picture:
@@ -147,16 +147,16 @@ def process(data: bytes) -> Picture:
 
     Upright, in sRGB, without metadata; of several frames only the first, except that a moving GIF is refused. Raises
     Unidentified for what cannot be decoded, Unsupported beyond PIXEL_LIMIT (GIF_PIXEL_LIMIT) or SIDE_LIMIT, checked on
-    the header before any pixel is decoded. At most settings.PAINTERS pictures at a time in a process; others wait.
+    the header before any pixel is decoded. At most settings.IMAGE_WORKERS pictures at a time in a process; others wait.
     """
-    return _painters().submit(_or_refused, partial(_drawn, data), get_language()).result()
+    return _image_workers().submit(_or_refused, partial(_drawn, data), get_language()).result()
 
 
 @cache
-def _painters() -> ThreadPoolExecutor:
+def _image_workers() -> ThreadPoolExecutor:
     # A decoded picture takes up to 130 MB: not every thread of the server may have one at the same time. And always the
     # same threads, because a thread's share of the heap stays as large as the largest picture it ever had.
-    return ThreadPoolExecutor(settings.PAINTERS, thread_name_prefix="painter")
+    return ThreadPoolExecutor(settings.IMAGE_WORKERS, thread_name_prefix="painter")
 
 
 def _or_refused(work: Callable[[], T], language: str | None) -> T:

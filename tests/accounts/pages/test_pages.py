@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AccessToken, Grant, User
-from accounts.pages.scope_words import permissions
+from accounts.pages.scope_descriptions import permissions
 from accounts.services.applications import register_application
 from accounts.services.tokens import issue_code, issue_token
 from social.api import scopes as tree

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from accounts.models import AccountStat, Follow, FollowRequest, User
 from accounts.policies.following import FOLLOW_LIMIT
 from accounts.services import follow_requests, profiles
-from accounts.services.following import FollowWish, follow_account, pair_name, unfollow_account
+from accounts.services.following import FollowChange, follow_account, pair_name, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
 from social.kernel import clock
 from social.kernel.errors import Invalid
@@ -31,7 +31,7 @@ def _unlock(user: User) -> None:
 
 def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytest.MonkeyPatch) -> None:
     target, early, late = make_user(locked=True), make_account(), make_account()
-    follow_account(account=early, target=target.account, wish=FollowWish())
+    follow_account(account=early, target=target.account, change=FollowChange())
     accepted, asked = Event(), Event()
     original = profiles.accept_waiting
 
@@ -45,7 +45,7 @@ def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytes
     with ThreadPoolExecutor(1) as pool:
         unlocking = pool.submit(_unlock, target)
         assert accepted.wait(10)
-        follow_account(account=late, target=target.account, wish=FollowWish())
+        follow_account(account=late, target=target.account, change=FollowChange())
         asked.set()
         unlocking.result(10)
     assert set(Follow.objects.values_list("account_id", flat=True)) == {early.id, late.id}
@@ -55,7 +55,7 @@ def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytes
 def test_a_request_that_is_withdrawn_while_the_account_unlocks_makes_no_follow() -> None:
     target, asking, other = make_user(locked=True), make_account(), make_account()
     for account in (other, asking):
-        follow_account(account=account, target=target.account, wish=FollowWish())
+        follow_account(account=account, target=target.account, change=FollowChange())
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
@@ -70,7 +70,7 @@ def test_a_request_that_is_withdrawn_while_the_account_unlocks_makes_no_follow()
 def test_unlocking_leaves_the_requests_of_limited_people_waiting() -> None:
     target, asking, limited = make_user(locked=True), make_account(), make_account(limited_at=clock.now())
     for account in (asking, limited):
-        follow_account(account=account, target=target.account, wish=FollowWish())
+        follow_account(account=account, target=target.account, change=FollowChange())
     update_profile(user=target, change=ProfileChange(locked=False))
     work()
     assert set(Follow.objects.values_list("account_id", flat=True)) == {asking.id}
@@ -82,7 +82,7 @@ def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
 
     def follow() -> None:
         try:
-            follow_account(account=account, target=target, wish=FollowWish())
+            follow_account(account=account, target=target, change=FollowChange())
         finally:
             connection.close()
 
@@ -106,10 +106,10 @@ def test_one_follows_at_most_7500_people_or_a_tenth_more_than_one_has_followers(
     for following, followers in ((FOLLOW_LIMIT, 0), (11_000, 10_000)):
         stat.update(following_count=following, followers_count=followers)
         with pytest.raises(Invalid, match="more than"):
-            follow_account(account=account, target=target, wish=FollowWish())
+            follow_account(account=account, target=target, change=FollowChange())
     assert not Follow.objects.exists()
     stat.update(following_count=10_999)
-    follow_account(account=account, target=target, wish=FollowWish())
+    follow_account(account=account, target=target, change=FollowChange())
     assert Follow.objects.count() == 1
 
 
@@ -118,7 +118,7 @@ def test_many_requests_are_accepted_in_steps_and_all_of_them(monkeypatch: pytest
     target = make_user(locked=True)
     asking = [make_account() for _number in range(8)]
     for account in asking:
-        follow_account(account=account, target=target.account, wish=FollowWish())
+        follow_account(account=account, target=target.account, change=FollowChange())
     update_profile(user=target, change=ProfileChange(locked=False))
     assert Follow.objects.count() == 3
     work()
@@ -130,7 +130,7 @@ def test_an_account_that_is_locked_again_meanwhile_keeps_its_requests(monkeypatc
     monkeypatch.setattr(follow_requests, "STEP", 2)
     target = make_user(locked=True)
     for _number in range(3):
-        follow_account(account=make_account(), target=target.account, wish=FollowWish())
+        follow_account(account=make_account(), target=target.account, change=FollowChange())
     update_profile(user=target, change=ProfileChange(locked=False))
     update_profile(user=target, change=ProfileChange(locked=True))
     work()

@@ -206,9 +206,9 @@ def test_so_many_pictures_at_most_as_the_settings_say_are_decoded_at_a_time(
         with guard:
             running -= 1
 
-    settings.PAINTERS = 2
-    painters = functools.cache(images._painters.__wrapped__)
-    monkeypatch.setattr(images, "_painters", painters)
+    settings.IMAGE_WORKERS = 2
+    painters = functools.cache(images._image_workers.__wrapped__)
+    monkeypatch.setattr(images, "_image_workers", painters)
     monkeypatch.setattr(images, "_or_refused", slow)
     threads = [threading.Thread(target=process, args=(b"",)) for _number in range(6)]
     for thread in threads:

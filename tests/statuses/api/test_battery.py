@@ -1,4 +1,4 @@
-"""What every endpoint promises, for the endpoints of this floor."""
+"""What every endpoint promises, for the endpoints of this app."""
 
 from __future__ import annotations
 
@@ -9,85 +9,85 @@ import pytest
 from accounts.models import Account
 from tests.factories.accounts import make_account
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_status
+from tests.support.access_checks import NOBODYS_ID
 from tests.support.battery import Row, Scene, battery
 from tests.support.callers import Callers
-from tests.support.doors import NOBODYS_ID
 
 pytestmark = pytest.mark.usefixtures("media_root")
 
 
-def _foreign(door: Callers) -> dict[str, Any]:
-    return {"id": make_status(door.stranger, "secret", visibility="private").id}
+def _foreign(callers: Callers) -> dict[str, Any]:
+    return {"id": make_status(callers.stranger, "secret", visibility="private").id}
 
 
-def nothing(door: Callers, size: int) -> Scene:
+def nothing(callers: Callers, size: int) -> Scene:
     return Scene(params={"status": "hello"})
 
 
-def many_by_id(door: Callers, size: int) -> Scene:
+def many_by_id(callers: Callers, size: int) -> Scene:
     ids = [make_status(make_account(), f"#tag{number}").id for number in range(size)]
     return Scene(params={"id[]": [str(number) for number in ids]})
 
 
-def one_post(door: Callers, size: int) -> Scene:
-    return Scene(ids={"id": make_status(door.stranger).id}, foreign=_foreign(door))
+def one_post(callers: Callers, size: int) -> Scene:
+    return Scene(ids={"id": make_status(callers.stranger).id}, foreign=_foreign(callers))
 
 
-def own_post(door: Callers, size: int) -> Scene:
-    return Scene(ids={"id": make_status(door.account).id}, foreign={"id": make_status(door.stranger).id})
+def own_post(callers: Callers, size: int) -> Scene:
+    return Scene(ids={"id": make_status(callers.account).id}, foreign={"id": make_status(callers.stranger).id})
 
 
-def favourited_post(door: Callers, size: int) -> Scene:
-    status = make_status(door.stranger)
-    make_favourite(door.account, status)
-    return Scene(ids={"id": status.id}, foreign=_foreign(door))
+def favourited_post(callers: Callers, size: int) -> Scene:
+    status = make_status(callers.stranger)
+    make_favourite(callers.account, status)
+    return Scene(ids={"id": status.id}, foreign=_foreign(callers))
 
 
-def reblogged_post(door: Callers, size: int) -> Scene:
-    status = make_status(door.stranger)
-    make_reblog(door.account, status)
-    return Scene(ids={"id": status.id}, foreign=_foreign(door))
+def reblogged_post(callers: Callers, size: int) -> Scene:
+    status = make_status(callers.stranger)
+    make_reblog(callers.account, status)
+    return Scene(ids={"id": status.id}, foreign=_foreign(callers))
 
 
-def thread(door: Callers, size: int) -> Scene:
-    root = make_status(door.stranger)
+def thread(callers: Callers, size: int) -> Scene:
+    root = make_status(callers.stranger)
     for _number in range(size):
         make_status(make_account(), reply_to=root)
-    return Scene(ids={"id": root.id}, foreign=_foreign(door))
+    return Scene(ids={"id": root.id}, foreign=_foreign(callers))
 
 
-def liked_by_many(door: Callers, size: int) -> Scene:
-    status = make_status(door.account)
+def liked_by_many(callers: Callers, size: int) -> Scene:
+    status = make_status(callers.account)
     for _number in range(size):
         make_favourite(make_account(), status)
-    return Scene(ids={"id": status.id}, foreign=_foreign(door))
+    return Scene(ids={"id": status.id}, foreign=_foreign(callers))
 
 
-def boosted_by_many(door: Callers, size: int) -> Scene:
-    status = make_status(door.account)
+def boosted_by_many(callers: Callers, size: int) -> Scene:
+    status = make_status(callers.account)
     for _number in range(size):
         make_reblog(make_account(), status)
-    return Scene(ids={"id": status.id}, foreign=_foreign(door))
+    return Scene(ids={"id": status.id}, foreign=_foreign(callers))
 
 
-def posts_of_one(door: Callers, size: int) -> Scene:
+def posts_of_one(callers: Callers, size: int) -> Scene:
     author = make_account()
     for number in range(size):
-        make_status(author, f"@{door.account.username} #tag{number}")
+        make_status(author, f"@{callers.account.username} #tag{number}")
         if number % 5 == 0:
             make_reblog(author, make_status(make_account()))
     return Scene(ids={"id": author.id})
 
 
-def own_file(door: Callers, size: int) -> Scene:
+def own_file(callers: Callers, size: int) -> Scene:
     return Scene(
-        ids={"id": make_media(door.account).id},
+        ids={"id": make_media(callers.account).id},
         params={"description": "a cat"},
-        foreign={"id": make_media(door.stranger).id},
+        foreign={"id": make_media(callers.stranger).id},
     )
 
 
-def new_file(door: Callers, size: int) -> Scene:
+def new_file(callers: Callers, size: int) -> Scene:
     import base64
 
     from tests.factories.statuses import picture

@@ -1,4 +1,4 @@
-"""Promises about readers: every door of a post tells the same people the same (security row 19).
+"""Promises about readers: every callers of a post tells the same people the same (security row 19).
 
 Six readers, every visibility, every route: who may not read a post gets, byte for byte, the answer for one that does
 not exist; and in random worlds every endpoint that carries posts agrees with the one rule.

@@ -18,7 +18,7 @@ from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Viewers
 from timelines.policies.streams import TOO_MANY_SOCKETS, StreamError
 from timelines.queries.streaming import list_good_tokens
-from timelines.services.presence import note_presence
+from timelines.services.presence import record_presence
 from timelines.stores import channels
 from timelines.stores.messages import Message
 
@@ -39,7 +39,7 @@ PRESENCE_SECONDS: Final = 6 * 3600.0
 
 
 class Listening(Protocol):
-    """A connection, as the switchboard sees it."""
+    """A connection, as the registry sees it."""
 
     @property
     def token_id(self) -> int:
@@ -56,7 +56,7 @@ class Listening(Protocol):
         ...
 
 
-class Switchboard:
+class ConnectionRegistry:
     """One per event loop; `start` it once, inside the loop."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class Switchboard:
         now = time.monotonic()
         present = {c.account_id: c for c in connections if now - self._connections.get(c, now) > PRESENCE_SECONDS}
         if present:
-            await in_thread(note_presence, *present)
+            await in_thread(record_presence, *present)
             for connection in connections:
                 if connection.account_id in present and connection in self._connections:
                     self._connections[connection] = now

@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from social.api.access import Access
-from social.api.access import Door as Kind
+from social.api.access import AccessKind as Kind
 from social.api.declarations import Endpoint
 from social.api.routing import EndpointPattern, endpoints
 from social.api.scopes import SCOPES
@@ -27,7 +27,7 @@ _PARAMETER = re.compile(r"<([a-z_]+)>")
 _NOT_A_USER = (Kind.ANYONE, Kind.OPTIONAL_USER, Kind.ANY_TOKEN, Kind.APP_TOKEN)
 
 
-class Door(Protocol):
+class CallerTokens(Protocol):
     """Where tokens come from: a fixture of the tests that use the battery. The users stay the same through a test."""
 
     def user_token(self, *scopes: str) -> str:
@@ -122,7 +122,7 @@ def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, toke
     return send(path, dict(params or {}), content_type="application/json", headers=headers)
 
 
-def every_door(urlconf: str) -> Callable[..., None]:
+def every_access(urlconf: str) -> Callable[..., None]:
     """A test function: one case per endpoint and promise about callers; ids in paths are nobody's."""
     found = endpoints(import_module(urlconf).urlpatterns)
     cases = [
@@ -134,24 +134,24 @@ def every_door(urlconf: str) -> Callable[..., None]:
 
     @pytest.mark.django_db
     @pytest.mark.parametrize(("row", "promise"), cases)
-    def test_door(row: Row, promise: Callable[[Row, Any], None], door: Any) -> None:
-        promise(row, door)
+    def test_door(row: Row, promise: Callable[[Row, Any], None], callers: Any) -> None:
+        promise(row, callers)
 
     checked: Callable[..., None] = test_door
     return checked
 
 
-def keeps_its_door(row: Row, door: Any) -> None:
+def keeps_its_access(row: Row, callers: Any) -> None:
     """All promises about callers, on a scene that exists."""
-    scene = row.scene(door, 2)
+    scene = row.scene(callers, 2)
     for _name, promise in of_callers(row.access, row.path):
-        promise(row, door, scene)
+        promise(row, callers, scene)
 
 
-def a_stranger_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+def a_stranger_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Without a token: 401 with a challenge (403 on moderators' endpoints), and nothing is said of the object."""
     response = send(row, scene, token=None)
-    if row.access.door is Kind.STAFF:
+    if row.access.kind is Kind.STAFF:
         assert response.status_code == 403, seen(row, response)
     else:
         assert response.status_code == 401, seen(row, response)
@@ -159,55 +159,55 @@ def a_stranger_is_refused(row: Row, door: Any, scene: Scene | None = None) -> No
     check("Error", response.json())
 
 
-def a_stranger_is_welcome(row: Row, door: Any, scene: Scene | None = None) -> None:
+def a_stranger_is_welcome(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Without a token: neither 401 nor 403, unless OAuth wants an application's own credentials."""
     response = send(row, scene, token=None)
     if response.status_code in (401, 403):
         assert response.json()["error"] == "invalid_client", seen(row, response)
 
 
-def a_wrong_token_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+def a_wrong_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """A token nobody gave out: 401; on moderators' endpoints 403."""
     response = send(row, scene, token="nobody-gave-this-out")
-    assert response.status_code == (403 if row.access.door is Kind.STAFF else 401), seen(row, response)
+    assert response.status_code == (403 if row.access.kind is Kind.STAFF else 401), seen(row, response)
     check("Error", response.json())
 
 
-def a_wrong_token_counts_as_none(row: Row, door: Any, scene: Scene | None = None) -> None:
+def a_wrong_token_counts_as_none(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """A token nobody gave out, where none is needed: the answer is the one without."""
     response, without = send(row, scene, token="nobody-gave-this-out"), send(row, scene, token=None)
     assert response.status_code == without.status_code, seen(row, response)
 
 
-def a_narrow_token_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
-    """A token with every scope but those that open this door: 403."""
-    others = [scope for scope in SCOPES if scope not in row.access.openers]
-    mint = door.app_token if row.access.door is Kind.APP_TOKEN else door.user_token
+def a_narrow_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
+    """A token with every scope but those that open this callers: 403."""
+    others = [scope for scope in SCOPES if scope not in row.access.sufficient_scopes]
+    mint = callers.app_token if row.access.kind is Kind.APP_TOKEN else callers.user_token
     response = send(row, scene, token=mint(*others))
     assert response.status_code == 403, seen(row, response)
     assert "scope" in response.json()["error"], response.json()
 
 
-def an_application_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+def an_application_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """An application's own token where a user is needed: 422; on moderators' endpoints 403."""
-    response = send(row, scene, token=door.app_token(*row.access.openers))
-    assert response.status_code == (403 if row.access.door is Kind.STAFF else 422), seen(row, response)
+    response = send(row, scene, token=callers.app_token(*row.access.sufficient_scopes))
+    assert response.status_code == (403 if row.access.kind is Kind.STAFF else 422), seen(row, response)
 
 
-def a_user_is_refused(row: Row, door: Any, scene: Scene | None = None) -> None:
+def a_user_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """A user's token where only an application may call: 403."""
-    response = send(row, scene, token=door.user_token(*row.access.openers))
+    response = send(row, scene, token=callers.user_token(*row.access.sufficient_scopes))
     assert response.status_code == 403, seen(row, response)
 
 
-def each_scope_opens(row: Row, door: Any, scene: Scene | None = None) -> None:
+def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Any one of the declared scopes, or a parent of one, is enough."""
-    by_application = row.access.door is Kind.APP_TOKEN or (
+    by_application = row.access.kind is Kind.APP_TOKEN or (
         # A scene that hangs on a token of somebody's is about people.
-        row.access.door is Kind.ANY_TOKEN and (scene is None or scene.token is None)
+        row.access.kind is Kind.ANY_TOKEN and (scene is None or scene.token is None)
     )
-    mint = door.app_token if by_application else door.user_token
-    for scope in sorted(row.access.openers):
+    mint = callers.app_token if by_application else callers.user_token
+    for scope in sorted(row.access.sufficient_scopes):
         response = send(row, scene, token=mint(scope))
         refused = response.status_code == 403 and "scope" in str(response.json().get("error"))
         assert not refused, f"{scope}: {seen(row, response)}"
@@ -216,33 +216,33 @@ def each_scope_opens(row: Row, door: Any, scene: Scene | None = None) -> None:
 
 def of_callers(access: Access, path: str) -> list[tuple[str, Callable[..., None]]]:
     found: list[tuple[str, Callable[..., None]]] = []
-    if access.door in (Kind.ANYONE, Kind.OPTIONAL_USER):
+    if access.kind in (Kind.ANYONE, Kind.OPTIONAL_USER):
         found.append(("a stranger is welcome", a_stranger_is_welcome))
     else:
         found.append(("a stranger is refused", a_stranger_is_refused))
-    if access.door is Kind.OPTIONAL_USER:
+    if access.kind is Kind.OPTIONAL_USER:
         found.append(("a wrong token counts as none", a_wrong_token_counts_as_none))
-    elif access.door is not Kind.ANYONE:
+    elif access.kind is not Kind.ANYONE:
         found.append(("a wrong token is refused", a_wrong_token_is_refused))
-    if access.openers:
+    if access.sufficient_scopes:
         found.append(("a token without the scope is refused", a_narrow_token_is_refused))
         found.append(("each scope and its parents open", each_scope_opens))
-    if access.door not in _NOT_A_USER:
+    if access.kind not in _NOT_A_USER:
         found.append(("an application is refused", an_application_is_refused))
-    if access.door is Kind.APP_TOKEN:
+    if access.kind is Kind.APP_TOKEN:
         found.append(("a user is refused", a_user_is_refused))
     return found
 
 
-def token_for(row: Row, door: Any, scene: Scene | None = None) -> str | None:
-    """A token that opens the row's door with the first scope declared."""
+def token_for(row: Row, callers: Any, scene: Scene | None = None) -> str | None:
+    """A token that opens the row's callers with the first scope declared."""
     if scene is not None and scene.token is not None:
         return scene.token
     access = row.access
     scopes = access.scopes[:1]
-    if access.door is Kind.ANYONE:
+    if access.kind is Kind.ANYONE:
         return None
-    return str(door.app_token(*scopes) if access.door is Kind.APP_TOKEN else door.user_token(*scopes))
+    return str(callers.app_token(*scopes) if access.kind is Kind.APP_TOKEN else callers.user_token(*scopes))
 
 
 def send(row: Row, scene: Scene | None, *, token: str | None) -> Any:
@@ -254,7 +254,7 @@ def fill(path: str, ids: Mapping[str, Any]) -> str:
     return "/" + _PARAMETER.sub(lambda match: str(ids.get(match[1], NOBODYS_ID)), path)
 
 
-def nothing(door: Any, size: int) -> Scene:
+def nothing(callers: Any, size: int) -> Scene:
     return Scene()
 
 

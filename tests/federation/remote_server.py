@@ -50,7 +50,7 @@ class Asked:
     body: bytes
 
 
-class Elsewhere:
+class RemoteServer:
     """Serves `pages` by path and remembers what it was `asked`. What it does not have is a 404."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class Elsewhere:
         self.url = f"http://{self.domain}"
 
     @contextmanager
-    def running(self) -> Iterator[Elsewhere]:
+    def running(self) -> Iterator[RemoteServer]:
         """While it listens."""
         thread = threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True)
         thread.start()
@@ -132,9 +132,9 @@ class Elsewhere:
     def uri(self, path: str) -> str:
         return f"{self.url}/{path}"
 
-    def person(self, name: str, /, *, key: int = 1, **changes: Any) -> Someone:
+    def person(self, name: str, /, *, key: int = 1, **changes: Any) -> RemotePerson:
         """Somebody with an actor document and an address."""
-        someone = Someone(self, name, key)
+        someone = RemotePerson(self, name, key)
         self.serve(someone.document() | changes)
         self.finger(name, someone.uri)
         return someone
@@ -146,10 +146,10 @@ class Elsewhere:
         self.fingers[acct] = {"subject": subject or acct, "links": [link]}
 
 
-class Someone:
+class RemotePerson:
     """A person elsewhere, who can sign."""
 
-    def __init__(self, home: Elsewhere, name: str, key: int = 1) -> None:
+    def __init__(self, home: RemoteServer, name: str, key: int = 1) -> None:
         self.home, self.name = home, name
         self.uri = home.uri(f"users/{name}")
         self.key_id = f"{self.uri}#main-key"

@@ -1,4 +1,4 @@
-"""Turns what happened on the floors below into notifications; every function is the reaction to one kind of event."""
+"""Turns what happened in the apps below into notifications; every function is the reaction to one kind of event."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FAVOURITES = Plan(
 )
 
 
-def tell_followed(events: Sequence[AccountFollowed]) -> None:
+def notify_followed(events: Sequence[AccountFollowed]) -> None:
     """A new follower; an accepted request ends what was told of the request (contract, behaviours section 13)."""
     # A pair that is not among the events matches too if its request is gone; it would be news no more either.
     waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
@@ -59,7 +59,7 @@ def tell_followed(events: Sequence[AccountFollowed]) -> None:
     )
 
 
-def tell_follow_requested(events: Sequence[FollowRequested]) -> None:
+def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
     """Somebody asks to follow a locked account."""
     requests = FollowRequest.objects.filter(id__one_of=[event.request_id for event in events])
     notify(
@@ -81,7 +81,7 @@ def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
         )
 
 
-def tell_mentioned(events: Sequence[StatusPublished]) -> None:
+def notify_mentioned(events: Sequence[StatusPublished]) -> None:
     """Everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently are not told."""
     mentions = (
         Mention.objects.select_related("status")
@@ -159,7 +159,7 @@ def _notify_followers(status: Status, *, after_id: int) -> None:
         publish(FollowersWaiting(status_id=status.id, after_id=follows[-1].id))
 
 
-def tell_reblogged(events: Sequence[StatusReblogged]) -> None:
+def notify_reblogged(events: Sequence[StatusReblogged]) -> None:
     """The author of a boosted post."""
     boosts = Status.objects.select_related("reblog_of").filter(
         id__one_of=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
@@ -179,7 +179,7 @@ def tell_reblogged(events: Sequence[StatusReblogged]) -> None:
     )
 
 
-def tell_favourited(events: Sequence[StatusFavourited]) -> None:
+def notify_favourited(events: Sequence[StatusFavourited]) -> None:
     """The author of a favourited post."""
     notify(
         [

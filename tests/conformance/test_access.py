@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.battery import every_door
+from tests.support.battery import every_access
 
 pytestmark = pytest.mark.django_db
 
-test_doors = every_door("social.urls")
+test_doors = every_access("social.urls")

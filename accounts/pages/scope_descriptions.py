@@ -87,5 +87,5 @@ def permissions(scopes: Sequence[str]) -> list[Permission]:
     return [
         Permission(_WORDS[scope], scope, _kind(scope))
         for scope in tree.SCOPES
-        if scope in asked and not (tree.openers(scope) - {scope}) & asked
+        if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked
     ]

@@ -1,4 +1,4 @@
-"""Knows which tests need federation: those left out when the house is tried without it (`tests.federation.test_unplugged`)."""
+"""Knows which tests need federation: left out when the server runs without it (`tests.federation.test_unplugged`)."""
 
 from __future__ import annotations
 

@@ -12,48 +12,48 @@ from django.views.decorators.http import require_POST
 from accounts.models import User
 from accounts.pages.person import person
 from accounts.pages.steps import sign_in_url, to_sign_in
-from accounts.queries.identities import Standing, find_standing
+from accounts.queries.identities import SignInState, find_sign_in_state
 from accounts.services.confirmations import request_confirmation
 from social.api.addresses import client_ip, rate_key
 from social.pages.frame import show
 
-_TEXTS: dict[Standing, tuple[str | Promise, str | Promise]] = {
-    Standing.DISABLED: (
+_TEXTS: dict[SignInState, tuple[str | Promise, str | Promise]] = {
+    SignInState.DISABLED: (
         _("Sign-in disabled"),
         _("The people who run this server have disabled sign-in for this account."),
     ),
-    Standing.SUSPENDED: (
+    SignInState.SUSPENDED: (
         _("Account suspended"),
         _("The people who run this server have suspended this account. No application can use it."),
     ),
-    Standing.UNCONFIRMED: (
+    SignInState.UNCONFIRMED: (
         _("Confirm your address first"),
         _("We have sent you a mail with a link. Open the link, then come back to the application and try again."),
     ),
-    Standing.UNAPPROVED: (
+    SignInState.UNAPPROVED: (
         _("Your account is waiting"),
         _("A person looks at every request to join. You will get a mail when yours is accepted; then try again."),
     ),
-    Standing.MOVED: (
+    SignInState.MOVED: (
         _("This account has moved"),
         _("You have moved to another account. Sign in with that one."),
     ),
 }
 
 
-def text_of(standing: Standing) -> str | Promise:
+def text_of(standing: SignInState) -> str | Promise:
     """The sentence for somebody who may not use their account; empty for everybody else."""
     return _TEXTS[standing][1] if standing in _TEXTS else ""
 
 
-def show_standing(request: HttpRequest, user: User, standing: Standing, *, back: str) -> HttpResponse:
+def show_account_state(request: HttpRequest, user: User, standing: SignInState, *, back: str) -> HttpResponse:
     """The page (403) for somebody who may not use their account; `back` is where another account would be used."""
     title, text = _TEXTS[standing]
     context = {
         **person(user.account),
         "title": title,
         "text": text,
-        "can_resend": standing is Standing.UNCONFIRMED,
+        "can_resend": standing is SignInState.UNCONFIRMED,
         "other_account_url": sign_in_url(request, back),
     }
     return show(request, "oauth/blocked.html", context, status=403)
@@ -64,6 +64,6 @@ def resend_confirmation(request: HttpRequest) -> HttpResponse:
     """Send the confirmation mail once more, to somebody who is signed in and has not confirmed yet."""
     if not isinstance(request.user, User):
         return to_sign_in(request, "/")
-    if find_standing(request.user) is Standing.UNCONFIRMED:
+    if find_sign_in_state(request.user) is SignInState.UNCONFIRMED:
         request_confirmation(user=request.user, address=rate_key(client_ip(request)))
     return redirect(reverse("account_email_verification_sent"))

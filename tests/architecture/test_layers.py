@@ -1,4 +1,4 @@
-"""The house stands as docs/architecture.md says: a broken rule fails here, and the rules themselves can be broken."""
+"""The structure is as docs/architecture.md says: a broken rule fails here, and the rules themselves can be broken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from django.apps import apps
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FLOORS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 PLANTED = [
     ("accounts/services/planted.py", "from statuses.models import Status\n"),
     ("statuses/queries/planted.py", "def f():\n    from timelines.queries import home\n    return home\n"),
@@ -34,20 +34,20 @@ def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Path:
+def project(tmp_path: Path) -> Path:
     """A copy of the sources that may be damaged."""
-    for floor in FLOORS:
-        shutil.copytree(ROOT / floor, tmp_path / floor, ignore=shutil.ignore_patterns("*.po", "*.mo", "__pycache__"))
+    for app in APPS:
+        shutil.copytree(ROOT / app, tmp_path / app, ignore=shutil.ignore_patterns("*.po", "*.mo", "__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path / "pyproject.toml")
     return tmp_path
 
 
-def test_import_contracts_hold_and_every_planted_violation_is_caught(house: Path) -> None:
-    clean = _lint(house)
+def test_import_contracts_hold_and_every_planted_violation_is_caught(project: Path) -> None:
+    clean = _lint(project)
     assert clean.returncode == 0, clean.stdout + clean.stderr
     for path, source in PLANTED:
-        (house / path).write_text(f'"""Planted."""\n\n{source}')
-    broken = _lint(house)
+        (project / path).write_text(f'"""Planted."""\n\n{source}')
+    broken = _lint(project)
     assert broken.returncode != 0
     for path, _source in PLANTED:
         module = path.removesuffix(".py").replace("/", ".")
@@ -55,23 +55,23 @@ def test_import_contracts_hold_and_every_planted_violation_is_caught(house: Path
 
 
 def test_relations_of_models_point_only_down() -> None:
-    order = {name: number for number, name in enumerate(FLOORS)}
+    order = {name: number for number, name in enumerate(APPS)}
     wrong = []
     for model in apps.get_models():
-        floor = order.get(model._meta.app_label)
+        app = order.get(model._meta.app_label)
         for field in model._meta.get_fields():
             target = getattr(field, "remote_field", None) and field.related_model
-            if floor is None or not target or field.auto_created or isinstance(target, str):
+            if app is None or not target or field.auto_created or isinstance(target, str):
                 continue
-            if order.get(target._meta.app_label, -1) > floor:
+            if order.get(target._meta.app_label, -1) > app:
                 wrong.append(f"{model._meta.label}.{field.name} -> {target._meta.label}")
     assert wrong == []
 
 
 def test_nobody_overrides_save_or_listens_to_model_signals() -> None:
     wrong = []
-    for floor in FLOORS:
-        for path in (ROOT / floor).rglob("*.py"):
+    for app in APPS:
+        for path in (ROOT / app).rglob("*.py"):
             text = path.read_text()
             if "def save(self" in text or "post_save" in text or "pre_save.connect" in text:
                 wrong.append(str(path.relative_to(ROOT)))
@@ -80,7 +80,7 @@ def test_nobody_overrides_save_or_listens_to_model_signals() -> None:
 
 def test_no_room_is_a_drawer() -> None:
     names = {"utils", "helpers", "common", "managers", "signals", "misc"}
-    found = [p for floor in FLOORS for p in (ROOT / floor).rglob("*") if p.stem in names and "templates" not in p.parts]
+    found = [p for app in APPS for p in (ROOT / app).rglob("*") if p.stem in names and "templates" not in p.parts]
     assert found == []
 
 
@@ -88,8 +88,8 @@ def test_no_floor_opens_sockets_by_the_standard_library_either() -> None:
     """import-linter takes only whole external packages: `urllib.request` and `http.client` are looked for here."""
     forbidden = ("urllib.request", "http.client")
     wrong = []
-    for floor in ("social/api", *FLOORS[1:]):
-        for path in (ROOT / floor).rglob("*.py"):
+    for app in ("social/api", *APPS[1:]):
+        for path in (ROOT / app).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text())):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
                 if isinstance(node, ast.ImportFrom):

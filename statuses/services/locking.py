@@ -9,7 +9,7 @@ from django.db import connection
 _HOLD: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_at IS NULL FOR KEY SHARE"
 
 
-def hold_status(status_id: int) -> bool:
+def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; False when it is gone.
 
     Whatever points at a post takes this **before** it changes anything: a deletion that has begun is waited for with empty

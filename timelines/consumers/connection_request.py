@@ -11,14 +11,14 @@ from social.api.identities import Identity, find_in_database
 from social.kernel.errors import KernelError
 from timelines.consumers.threads import in_thread
 from timelines.policies.streams import INVALID_TOKEN, MISSING_TOKEN, StreamError
-from timelines.services.presence import note_arrival
+from timelines.services.presence import record_arrival
 
 PREFIX: Final = "/api/v1/streaming"
 _FALSE: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "OFF"})
 
 
 @dataclass(frozen=True, slots=True)
-class Knock:
+class ConnectionRequest:
     """What an ASGI scope says about a client that wants to listen. `path` is what follows `/api/v1/streaming`."""
 
     path: str
@@ -27,7 +27,7 @@ class Knock:
     protocol: str | None
 
     @classmethod
-    def of(cls, scope: Mapping[str, Any]) -> Knock:
+    def of(cls, scope: Mapping[str, Any]) -> ConnectionRequest:
         """The token is taken from the header Authorization, else the query, else the header Sec-WebSocket-Protocol."""
         raw = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True, errors="replace")
         query = {name: values[-1] for name, values in raw.items()}
@@ -51,7 +51,7 @@ class Knock:
         identity = await in_thread(_find, self.token)
         if identity is None or identity.account_id is None:
             raise StreamError(401, INVALID_TOKEN)
-        await in_thread(note_arrival, identity.account_id)
+        await in_thread(record_arrival, identity.account_id)
         return identity
 
 
