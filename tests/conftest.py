@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
+import hypothesis
 import pytest
 from django.apps import apps
 from django.db import connection
@@ -13,6 +14,10 @@ from social.api import refused_networks
 from social.kernel import redis
 from tests.support import answers
 from tests.support.callers import Callers
+
+# The same examples in every run: a promise is broken by a change, never by chance.
+hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("social")
 
 
 @pytest.fixture

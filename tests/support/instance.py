@@ -52,6 +52,8 @@ class Instance:
         self.port, self.streaming_port = free_port(), free_port()
         self.base_url = f"http://localhost:{self.port}"
         self.data_dir = Path(tempfile.mkdtemp(prefix="social-run-"))
+        # Run by root, PostgreSQL is `nobody`: where that one cannot enter, its files would stay in /var/lib/social.
+        self.data_dir.chmod(0o755)
         self.environment = {name: value for name, value in os.environ.items() if name not in _OWN}
         self.environment |= {
             "DATA_DIR": str(self.data_dir),

@@ -12,6 +12,7 @@ import pytest
 from accounts.models import AccessToken
 from accounts.services.tokens import revoke_tokens
 from tests.factories.statuses import make_media, make_status
+from tests.support.patience import SOON
 from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.listeners import EventStream
 from tests.timelines.server import StreamingServer
@@ -75,13 +76,13 @@ def test_refused_event_streams_say_why(server: StreamingServer, reader: Person) 
     assert (elsewhere.value.code, json.loads(elsewhere.value.read())) == (404, {"error": "Not Found"})
 
 
-def test_a_revoked_token_ends_its_event_streams_within_a_second(server: StreamingServer, reader: Person) -> None:
+def test_a_revoked_token_ends_its_event_streams_at_once(server: StreamingServer, reader: Person) -> None:
     with EventStream(server, "user", reader.api.token) as stream:
         assert stream.line() == ":)\n"
         started = time.monotonic()
         revoke_tokens(AccessToken.objects.filter(token=reader.api.token))
         assert stream.line() == ""
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < SOON
 
 
 def test_health_answers_ok_to_anybody(server: StreamingServer) -> None:

@@ -22,6 +22,7 @@ from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
 from tests.runtime.processes import eventually
+from tests.support.patience import SOON
 from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.listeners import Socket, open_socket
 from tests.timelines.server import StreamingServer, streaming_server
@@ -39,7 +40,7 @@ def refusal(url: str, **options: Any) -> tuple[int, str | None, dict[str, Any]]:
     return response.status_code, response.headers.get("X-Error-Message"), json.loads(response.body or b"{}")
 
 
-def test_a_post_reaches_followers_within_a_second_as_they_would_read_it(
+def test_a_post_reaches_followers_at_once_as_they_would_read_it(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:  # SEED-139, SEED-141, trap 46
     follow(reader, author)
@@ -48,7 +49,7 @@ def test_a_post_reaches_followers_within_a_second_as_they_would_read_it(
         started = time.monotonic()
         work()
         message = socket.next()
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < SOON
         assert list(message) == ["stream", "event", "payload"]
         assert (message["stream"], message["event"]) == (["user"], "update")
         shown = json.loads(message["payload"])
@@ -319,19 +320,19 @@ def test_a_boost_of_what_stands_in_the_timeline_already_is_not_streamed(
     assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(original.id)]
 
 
-def test_a_revoked_token_ends_its_sockets_and_no_others_within_a_second(
+def test_a_revoked_token_ends_its_sockets_and_no_others_at_once(
     server: StreamingServer, reader: Person
 ) -> None:  # security row 23
     second = make_token(reader.user)
     with open_socket(server, reader, "user") as socket, Socket(server, second, stream="user") as other:
         started = time.monotonic()
         revoke_tokens(AccessToken.objects.filter(token=reader.api.token))
-        assert socket.is_closed(1) == 1008
-        assert time.monotonic() - started < 1
+        assert socket.is_closed(SOON) == 1008
+        assert time.monotonic() - started < SOON
         assert other.is_silent()
 
 
-def test_a_disabled_user_loses_every_stream_within_a_second(server: StreamingServer, reader: Person) -> None:
+def test_a_disabled_user_loses_every_stream_at_once(server: StreamingServer, reader: Person) -> None:
     with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as other:
         announce_state(user=reader.user)
         work()
@@ -340,8 +341,8 @@ def test_a_disabled_user_loses_every_stream_within_a_second(server: StreamingSer
         started = time.monotonic()
         announce_state(user=reader.user)
         work()
-        assert socket.is_closed(1) == other.is_closed(1) == 1008
-        assert time.monotonic() - started < 1
+        assert socket.is_closed(SOON) == other.is_closed(SOON) == 1008
+        assert time.monotonic() - started < SOON
 
 
 def test_nothing_is_encoded_for_people_who_are_not_listening(

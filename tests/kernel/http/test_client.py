@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 import tracemalloc
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ from social.kernel.http.client import (
 from social.kernel.http.content import is_acceptable, media_type
 from social.kernel.http.resolver import system_lookup
 from tests.kernel.http.attacker import DOCUMENT, Attacker, bomb
+from tests.support.patience import SOON
 
 PROFILE = 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
 
@@ -111,25 +113,31 @@ def test_a_slow_server_is_left_at_the_deadline(client: GuardedClient, attacker: 
     started = time.monotonic()
     with pytest.raises(TimedOut):
         client.send(Request(url, deadline=0.3, max_bytes=1 << 40))
-    assert 0.25 < time.monotonic() - started < 1.5
+    assert 0.25 < time.monotonic() - started < SOON
 
 
 def test_a_slow_name_server_is_left_at_the_deadline(attacker: Attacker) -> None:
+    answers = threading.Event()
+
     def slow(host: str, port: int) -> list[str]:
-        time.sleep(1)
+        answers.wait(60)
         return ["127.0.0.1"]
 
-    started = time.monotonic()
-    with pytest.raises(TimedOut):
-        GuardedClient(Policy(loopback=True), lookup=slow).send(Request(attacker.url(host="a.example"), deadline=0.3))
-    assert time.monotonic() - started < 0.9
+    try:
+        with pytest.raises(TimedOut):
+            GuardedClient(Policy(loopback=True), lookup=slow).send(
+                Request(attacker.url(host="a.example"), deadline=0.3)
+            )
+        assert not attacker.requests
+    finally:
+        answers.set()
 
 
 def test_redirects_do_not_begin_the_deadline_anew(client: GuardedClient, attacker: Attacker, other: Attacker) -> None:
     started = time.monotonic()
     with pytest.raises(TimedOut):
         client.send(Request(attacker.redirecting(other.redirecting(attacker.url("/slow/3"))), deadline=0.2))
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < SOON
 
 
 # --- size ---------------------------------------------------------------------------------------------------------
@@ -140,7 +148,7 @@ def test_an_oversized_answer_is_cut_off_early(client: GuardedClient, attacker: A
     started = time.monotonic()
     with pytest.raises(TooLarge if path != "/many_headers" else FetchError):
         client.send(Request(attacker.url(path)))
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < SOON
 
 
 def test_a_bomb_is_not_unpacked_further_than_the_limit(client: GuardedClient, attacker: Attacker) -> None:

@@ -13,6 +13,7 @@ from pytest_django import Settings
 from social.kernel.http.client import Exhausted, FetchError, GuardedClient, Request, TimedOut, Unreachable
 from social.kernel.http.limits import HostPauses, web_request_budget
 from tests.kernel.http.attacker import Attacker
+from tests.support.patience import SOON
 
 
 def seconds_of(work: Callable[[], object], error: type[FetchError]) -> float:
@@ -27,12 +28,13 @@ def test_a_web_request_waits_for_the_network_no_longer_than_its_budget(
     client: GuardedClient, attacker: Attacker
 ) -> None:
     def silent() -> object:
-        return client.send(Request(attacker.url("/silent"), deadline=10))
+        return client.send(Request(attacker.url("/silent"), deadline=100))
 
     with web_request_budget(0.3):
-        assert 0.25 < seconds_of(silent, TimedOut) < 1.5
-        assert seconds_of(silent, Exhausted) < 0.2
-        assert seconds_of(lambda: client.send(Request(attacker.url())), Exhausted) < 0.2
+        assert 0.25 < seconds_of(silent, TimedOut) < SOON
+        for path in ("/silent", "/"):
+            with pytest.raises(Exhausted):
+                client.send(Request(attacker.url(path), deadline=100))
     assert client.send(Request(attacker.url())).status == 200
 
 
@@ -41,7 +43,7 @@ def test_the_budget_is_spent_by_waiting_alone(client: GuardedClient, attacker: A
         time.sleep(0.6)
         for _ in range(3):
             client.send(Request(attacker.url("/slow/0.1")))
-        assert seconds_of(lambda: client.send(Request(attacker.url("/silent"))), TimedOut) < 0.5
+        assert seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=100)), TimedOut) < SOON
 
 
 def test_fetches_under_way_together_spend_the_time_once(client: GuardedClient, attacker: Attacker) -> None:
@@ -57,7 +59,8 @@ def test_a_budget_inside_a_budget_adds_nothing(client: GuardedClient, attacker: 
     with web_request_budget(0.2):
         with web_request_budget(10):
             seconds_of(lambda: client.send(Request(attacker.url("/silent"))), TimedOut)
-        assert seconds_of(lambda: client.send(Request(attacker.url())), Exhausted) < 0.2
+        with pytest.raises(Exhausted):
+            client.send(Request(attacker.url()))
 
 
 def test_at_most_half_of_the_web_threads_wait_for_the_network(
@@ -65,24 +68,22 @@ def test_at_most_half_of_the_web_threads_wait_for_the_network(
 ) -> None:
     settings.WEB_THREADS = 4
     barrier = threading.Barrier(5)
-    outcomes: list[tuple[str, float]] = []
+    outcomes: list[str] = []
 
     def web_request() -> None:
         with web_request_budget(1.0):
             barrier.wait()
-            started = time.monotonic()
             try:
-                client.send(Request(attacker.url("/silent"), deadline=0.4))
+                client.send(Request(attacker.url("/silent"), deadline=0.8))
             except FetchError as error:
-                outcomes.append((type(error).__name__, time.monotonic() - started))
+                outcomes.append(type(error).__name__)
 
     threads = [threading.Thread(target=web_request) for _ in range(5)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(name for name, _ in outcomes) == ["Exhausted"] * 3 + ["TimedOut"] * 2
-    assert all(seconds < 0.35 for name, seconds in outcomes if name == "Exhausted")
+    assert sorted(outcomes) == ["Exhausted"] * 3 + ["TimedOut"] * 2
     with web_request_budget():
         assert client.send(Request(attacker.url())).status == 200
 
