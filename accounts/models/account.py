@@ -159,7 +159,7 @@ def unicode_domain(domain: str) -> str:
 
 
 class AccountStat(models.Model):
-    """An account's counters, apart so that counting never rewrites the account's row. Healed by `manage.py recount`."""
+    """An account's counters, apart so that counting never rewrites the account's row."""
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
     statuses_count = models.BigIntegerField(default=0)

@@ -11,7 +11,7 @@ from accounts.models import Account, Application, Visibility
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 
-# Remote posts are clamped to this; local ones are limited by `statuses.policies.limits`.
+# Remote posts are clamped to this; local ones are limited by `statuses.policies.publishing`.
 CONTENT_LIMIT = 200_000
 
 
@@ -22,7 +22,7 @@ class Status(models.Model):
     ids from the thread's first known post down to this one, so that a whole context is read with one condition:
     ancestors are named in the path, descendants begin with it (docs/adr/0005). `version` is raised by every change
     that shows in the entity. `uri` is NULL for local posts: theirs follows from the username and the id. A deleted
-    post keeps its row, invisible, until the clean-up.
+    post keeps its row, invisible.
     """
 
     id = SnowflakeField(primary_key=True)

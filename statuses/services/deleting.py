@@ -30,7 +30,7 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     post, but its row and its author's count go in steps. Its answers leave the thread the same way: they name no post
     any more, only whom they answer.
 
-    The rows stay, invisible, until the clean-up. Files are unattached and wait a day to be posted again; with
+    The row stays, invisible. Files are unattached and wait a day to be posted again; with
     `delete_media` they are removed at once. Announces StatusDeleted (contract, behaviours section 7 "Deleting").
     """
     now = clock.now()
