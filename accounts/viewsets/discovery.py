@@ -78,7 +78,9 @@ class DiscoveryViewSet(ApiViewSet):
     def suggested_accounts(self, request: Request) -> HttpResponse:
         """Whom one may like to follow."""
         page = self.paginate(load_suggestions(self.account_id))
-        return page.respond(list(_entities([found.account_id for found in page.items]).values()))
+        response = page.respond(list(_entities([found.account_id for found in page.items]).values()))
+        response.headers["Deprecation"] = "@1621123200"
+        return response
 
     def dismiss(self, request: Request, account_id: int) -> Any:
         """Suggest somebody no more."""

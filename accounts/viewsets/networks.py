@@ -57,6 +57,8 @@ class NetworksViewSet(ApiViewSet):
         "remove_from_followers": Endpoint(user("write:follows", "follow"), "Relationship"),
         "endorse": Endpoint(user("write:accounts"), "Relationship"),
         "unendorse": Endpoint(user("write:accounts"), "Relationship"),
+        "pin": Endpoint(user("write:accounts"), "Relationship"),
+        "unpin": Endpoint(user("write:accounts"), "Relationship"),
         "note": Endpoint(user("write:accounts"), "Relationship", also=("comment",)),
     }
 
@@ -133,6 +135,14 @@ class NetworksViewSet(ApiViewSet):
         unendorse_account(account=self._me(), target=target)
         return self._relationship(target)
 
+    def pin(self, request: Request, id: int) -> HttpResponse:
+        """The older name of `endorse`."""
+        return _deprecated(self.endorse(request, id))
+
+    def unpin(self, request: Request, id: int) -> HttpResponse:
+        """The older name of `unendorse`."""
+        return _deprecated(self.unendorse(request, id))
+
     def note(self, request: Request, id: int) -> HttpResponse:
         """Keep a private note about somebody; a blank one removes it."""
         target = find_account(id)
@@ -171,3 +181,9 @@ def _respond(page: Page[Any]) -> HttpResponse:
     ids = [row.person_id for row in page.items]
     entities = _entities(ids)
     return page.respond([entities[number] for number in ids if number in entities])
+
+
+def _deprecated(response: HttpResponse) -> HttpResponse:
+    """With the day from which the older name is deprecated (contract, behaviours section 1)."""
+    response.headers["Deprecation"] = "@1751932800"
+    return response

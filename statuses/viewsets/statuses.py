@@ -67,7 +67,7 @@ class StatusInput(Input[StatusDraft]):
 
 
 # What cannot be done yet is refused: a post without its poll, or at once instead of tomorrow, would be the wrong post.
-_NOT_YET = ("poll", "scheduled_at", "quoted_status_id")
+_NOT_YET = ("poll", "scheduled_at", "quoted_status_id", "quote_approval_policy")
 
 
 def _read_draft(request: Request) -> StatusDraft:

@@ -87,6 +87,7 @@ def test_seed_036_suggestions_are_friends_of_friends_then_the_most_followed(ann:
         ("popular", "global", ["most_followed"]),
     ]
     assert names(api.get("/api/v1/suggestions")) == ["both", "one", "popular"]
+    assert api.get("/api/v1/suggestions")["Deprecation"] == "@1621123200"
     assert names(api.get("/api/v1/suggestions", {"limit": 1, "offset": 1})) == ["one"]
     for _time in range(2):
         answer = api.delete(f"/api/v1/suggestions/{both.id}")

@@ -177,6 +177,8 @@ def test_seed_013_whom_one_follows_is_endorsed_under_both_names(ann: User, api: 
     assert f'{path}?limit=1&max_id={cat.id}>; rel="next"' in first["Link"]
     assert names(Api().get(next_page(first) or "")) == ["bea"]
     assert names(api.get("/api/v1/endorsements", {"limit": 0})) == ["bea", "cat"]
+    answer = api.post(f"/api/v1/accounts/{bea.id}/{add}")
+    assert answer.headers.get("Deprecation") == ("@1751932800" if add == "pin" else None)
     assert not act(api, cat, remove)["endorsed"]
     assert not act(api, cat, remove)["endorsed"]
     act(api, bea, "unfollow")

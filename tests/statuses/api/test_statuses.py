@@ -218,6 +218,11 @@ def test_files_can_be_named_in_every_spelling(alice: Account) -> None:
             422,
             "Validation failed: scheduled_at is not supported by this server",
         ),
+        (
+            {"status": "x", "quote_approval_policy": "nobody"},
+            422,
+            "Validation failed: quote_approval_policy is not supported by this server",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(
