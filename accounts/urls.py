@@ -39,6 +39,7 @@ urlpatterns = [
     endpoint("api/v1/follow_requests", NetworksViewSet, {"get": "follow_requests"}),
     endpoint("api/v1/follow_requests/<account_id>/authorize", NetworksViewSet, {"post": "authorize"}),
     endpoint("api/v1/follow_requests/<account_id>/reject", NetworksViewSet, {"post": "reject"}),
+    endpoint("api/v1/follows", AccountsViewSet, {"post": "follow_by_address"}),
     endpoint(f"{ACCOUNT}/followers", NetworksViewSet, {"get": "followers"}),
     endpoint(f"{ACCOUNT}/following", NetworksViewSet, {"get": "following"}),
     endpoint(f"{ACCOUNT}/endorsements", NetworksViewSet, {"get": "endorsements_of"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -62,16 +63,36 @@ def too_many_items() -> FieldError:
     return FieldError("base", "ERR_TOO_MANY", _("This collection is full"), "")
 
 
+class Audience(StrEnum):
+    """Who may put an account into collections; the values are those of the entity "FeatureApproval"."""
+
+    NOBODY = ""
+    PUBLIC = "public"
+    FOLLOWERS = "followers"
+
+
+def featuring_audience(account: Account) -> Audience:
+    """Whom the account allows to feature it: who wants to be found by everybody, and if locked by followers only."""
+    if not account.discoverable:
+        return Audience.NOBODY
+    return Audience.FOLLOWERS if account.locked else Audience.PUBLIC
+
+
+def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
+    """Whether the viewer of `relations`, which know the account, is of its audience; people are of their own."""
+    if relations.viewer_id is None or audience is Audience.NOBODY:
+        return False
+    return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following
+
+
 def may_be_featured(account: Account, relations: Relations) -> bool:
     """Whether the viewer may put the account into a collection: somebody else, who may be found, and no block between.
 
     `relations` are the viewer's. Locked accounts are featured by their followers only (`feature_approval`).
     """
-    if account.id == relations.viewer_id or account.suspended or not account.discoverable:
+    if account.id == relations.viewer_id or account.suspended or relations.blocked_either_way(account.id):
         return False
-    if relations.blocked_either_way(account.id):
-        return False
-    return not account.locked or account.id in relations.following
+    return is_approved(featuring_audience(account), account.id, relations)
 
 
 def _too_long(field: str, value: str | None, limit: int) -> list[FieldError]:

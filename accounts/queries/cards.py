@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -10,8 +10,11 @@ from typing import Final
 from django.db import connection
 
 from accounts.models import Account
+from accounts.policies.collections import Audience
+from accounts.policies.relations import NOBODY, Relations
 from accounts.queries.accounts import load_accounts
 from accounts.queries.emojis import EmojiLookup
+from accounts.queries.relations import load_featuring
 from social.kernel import fragments
 
 _CARDS: Final = """
@@ -19,6 +22,10 @@ SELECT a.id, a.version, s.followers_count, s.following_count, s.statuses_count, 
 FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
 WHERE a.id = ANY(%s)
 """
+
+
+# The first letter of a body in the cache: see `accounts.serializers.account.Piece`.
+_FOLLOWERS: Final = Audience.FOLLOWERS[:1].encode()
 
 
 def account_piece(account_id: int, version: int) -> str:
@@ -52,10 +59,19 @@ class Cards:
     found: dict[str, bytes] = field(default_factory=dict)
     missing: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
+    relations: Relations = NOBODY
 
 
-def load_cards(account_ids: Iterable[int]) -> Cards:
-    """What the entities of these accounts take: one query when every body is in the cache, else two or three more."""
+def approving(pieces: Mapping[int, bytes | None]) -> list[int]:
+    """The ids of those accounts whose encoded bodies say that followers may feature them."""
+    return [number for number, piece in pieces.items() if piece is not None and piece.startswith(_FOLLOWERS)]
+
+
+def load_cards(account_ids: Iterable[int], viewer_id: int | None) -> Cards:
+    """What the entities of these accounts take: one query when every body is in the cache, else two or three more.
+
+    One more for a viewer when a locked account is among them that may be featured by its followers.
+    """
     wanted = list(set(account_ids))
     if not wanted:
         return Cards()
@@ -68,4 +84,6 @@ def load_cards(account_ids: Iterable[int]) -> Cards:
     }
     found = fragments.load(card.piece for card in cards.values())
     missing = load_accounts(number for number, card in cards.items() if card.piece not in found)
-    return Cards(cards, found, missing, EmojiLookup.for_accounts(missing.values()))
+    by_account = {number: found.get(card.piece) for number, card in cards.items()}
+    relations = load_featuring(viewer_id, missing.values(), approving(by_account))
+    return Cards(cards, found, missing, EmojiLookup.for_accounts(missing.values()), relations)

@@ -11,7 +11,8 @@ from django.db import connection
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from accounts.models import AccountDomainBlock, Block, Mute
+from accounts.models import Account, AccountDomainBlock, Block, Mute
+from accounts.policies.collections import Audience, featuring_audience
 from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptions, Relations
 
 # The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
@@ -114,6 +115,18 @@ def load_hiding(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
     For pages of posts, which ask it every time.
     """
     return _load(_HIDING, viewer_id, account_ids)
+
+
+def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
+    """What it takes to say whether the viewer may feature these accounts, and those they moved to: a query only if one of
+    them is locked and wants to be found. `approving` are ids of further such accounts.
+    """
+    ids = set(approving)
+    for account in accounts:
+        for person in (account, account.moved_to if account.moved_to_id is not None else None):
+            if person is not None and featuring_audience(person) is Audience.FOLLOWERS:
+                ids.add(person.id)
+    return load_hiding(viewer_id, ids)
 
 
 def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relations:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, time
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+import orjson
 from django.utils.functional import cached_property
 
 from accounts.models import Account, ActorType, Role, User
+from accounts.policies.collections import Audience, featuring_audience, is_approved
+from accounts.policies.relations import Relations
 from accounts.policies.visibility import default_visibility
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.serializers.emoji import emoji_entities, file_url
@@ -78,13 +81,59 @@ def _picture_urls(account: Account, name: str) -> tuple[str, str]:
     return shown, file_url(still, remote_url, default) if still else shown
 
 
-def body(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
-    """The entity without its counters; needs `user__role` and `moved_to` loaded. A suspended account is blank."""
+def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
+    """The member of that name, as the viewer of `relations` sees it: never cached."""
+    approved = is_approved(audience, account_id, relations)
+    return {
+        "feature_approval": {
+            "automatic": [audience] if audience else [],
+            "manual": [],
+            "current_user": "automatic" if approved else "denied",
+        }
+    }
+
+
+def entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
+    """The whole entity for the viewer of `relations` (`accounts.queries.relations.load_featuring`)."""
+    approval = feature_approval(featuring_audience(account), account.id, relations)
+    return body(account, emojis, relations) | approval | counters(account)
+
+
+class Piece(NamedTuple):
+    """The encoded body of an account, which is the same for every viewer, and what of it decides on the rest."""
+
+    audience: Audience
+    body: bytes
+
+    @classmethod
+    def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> Piece:
+        """Encode an account; `relations` are for the account it moved to, and with one it may not be kept."""
+        return cls(featuring_audience(account), orjson.dumps(body(account, emojis, relations)))
+
+    def packed(self) -> bytes:
+        """As it is kept: a letter for the audience, then the body."""
+        return (self.audience[:1] or "-").encode() + self.body
+
+    @classmethod
+    def unpacked(cls, piece: bytes) -> Piece:
+        """The reverse of `packed`."""
+        return cls(_AUDIENCES[piece[:1]], piece[1:])
+
+    def completed(self, account_id: int, counted: Account, relations: Relations) -> bytes:
+        """The whole entity: with the counters of `counted` and as the viewer of `relations` sees it."""
+        rest = _APPROVALS[self.audience, is_approved(self.audience, account_id, relations)]
+        return b"%b,%b,%b" % (self.body[:-1], rest, orjson.dumps(counters(counted))[1:])
+
+
+def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
+    """The entity without its counters and approval; needs `user__role` and `moved_to` loaded. A suspended account is blank.
+
+    The same for every viewer, except that an account that moved shows another as the viewer of `relations` sees it.
+    """
     shown = not account.suspended
     avatar, avatar_static = _picture_urls(account, "avatar")
     header, header_static = _picture_urls(account, "header")
-    featurable = bool(account.discoverable) and shown
-    entity: dict[str, Any] = {
+    found: dict[str, Any] = {
         "id": str(account.id),
         "username": account.username,
         "acct": account.acct,
@@ -108,29 +157,24 @@ def body(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
         "show_media": account.show_media,
         "show_media_replies": account.show_media_replies,
         "show_featured": account.show_featured,
-        "feature_approval": {
-            "automatic": ([] if not featurable else ["followers"] if account.locked else ["public"]),
-            "manual": [],
-            "current_user": "denied",
-        },
         "emojis": emoji_entities(emojis.find(account.domain, *account_texts(account))) if shown else [],
         "fields": shown_fields(account) if shown else [],
     }
     if account.local:
-        entity["roles"] = _role_badges(account)
-        entity["noindex"] = _prefers_noindex(account)
+        found["roles"] = _role_badges(account)
+        found["noindex"] = _prefers_noindex(account)
     if account.moved_to is not None:
-        entity["moved"] = None if not shown else nested(account.moved_to, emojis)
+        found["moved"] = None if not shown else nested(account.moved_to, emojis, relations)
     if account.suspended:
-        entity["suspended"] = True
+        found["suspended"] = True
     if account.limited:
-        entity["limited"] = True
+        found["limited"] = True
     if account.memorial:
-        entity["memorial"] = True
-    return entity
+        found["memorial"] = True
+    return found
 
 
-def nested(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
+def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
     """The account somebody moved to: as the entity, and never with a `moved` of its own."""
     bare = Account(**{field.attname: getattr(account, field.attname) for field in Account._meta.concrete_fields})
     bare.moved_to_id = None
@@ -138,11 +182,21 @@ def nested(account: Account, emojis: EmojiLookup) -> dict[str, Any]:
     bare._state.fields_cache = {
         name: found for name, found in account._state.fields_cache.items() if name in ("stat", "user")
     }
-    return body(bare, emojis) | counters(bare)
+    return entity(bare, emojis, relations)
+
+
+_AUDIENCES: Final = {Piece(audience, b"").packed(): audience for audience in Audience}
+_APPROVALS: Final = {
+    (audience, approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
+        1:-1
+    ]
+    for audience in Audience
+    for approved in (False, True)
+}
 
 
 class AccountSerializer(EntitySerializer):
-    """Account. Context: `emojis`, an EmojiLookup over the accounts of the page."""
+    """Account. Context: `emojis`, an EmojiLookup over the accounts of the page; `relations`, see `entity`."""
 
     @cached_property
     def emojis(self) -> EmojiLookup:
@@ -152,7 +206,7 @@ class AccountSerializer(EntitySerializer):
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
         """The whole entity."""
-        return body(instance, self.emojis) | counters(instance)
+        return entity(instance, self.emojis, self.context["relations"])
 
 
 class CredentialAccountSerializer(AccountSerializer):
@@ -161,8 +215,8 @@ class CredentialAccountSerializer(AccountSerializer):
     def to_representation(self, instance: Account) -> dict[str, Any]:
         """The account, its `source` and its role."""
         user: User = self.context["user"]
-        entity = super().to_representation(instance)
-        entity["source"] = {
+        found = super().to_representation(instance)
+        found["source"] = {
             "privacy": default_visibility(user.default_privacy, locked=instance.locked),
             "sensitive": user.default_sensitive,
             "language": user.default_language,
@@ -175,5 +229,5 @@ class CredentialAccountSerializer(AccountSerializer):
             "attribution_domains": instance.attribution_domains,
             "quote_policy": user.default_quote_policy,
         }
-        entity["role"] = role_entity(user.role)
-        return entity
+        found["role"] = role_entity(user.role)
+        return found

@@ -7,8 +7,8 @@ from typing import cast
 import orjson
 
 from accounts.models import Account
-from accounts.queries.cards import Card, Cards
-from accounts.serializers.account import body, counters
+from accounts.queries.cards import Cards
+from accounts.serializers.account import Piece
 from social.api.serializers import EntitySerializer
 from social.kernel import fragments
 
@@ -19,22 +19,18 @@ class CardsSerializer(EntitySerializer):
     def to_representation(self, instance: Cards) -> dict[int, orjson.Fragment]:
         """All of them; an account that vanished while it was read is left out."""
         self.fresh: dict[str, bytes] = {}
-        pieces = dict(instance.found)
+        pieces = {key: Piece.unpacked(piece) for key, piece in instance.found.items()}
         for number, account in instance.missing.items():
             key = instance.cards[number].piece
-            pieces[key] = orjson.dumps(body(account, instance.emojis))
+            pieces[key] = Piece.of(account, instance.emojis, instance.relations)
             if account.moved_to_id is None:
                 # One that moved shows another account, its counters included: that is not kept.
-                self.fresh[key] = pieces[key]
+                self.fresh[key] = pieces[key].packed()
         return {
-            number: orjson.Fragment(_with_counters(pieces[card.piece], card))
+            number: orjson.Fragment(pieces[card.piece].completed(number, cast(Account, card), instance.relations))
             for number, card in instance.cards.items()
             if card.piece in pieces
         }
-
-
-def _with_counters(piece: bytes, card: Card) -> bytes:
-    return piece[:-1] + b"," + orjson.dumps(counters(cast(Account, card)))[1:]
 
 
 def present_cards(cards: Cards) -> dict[int, orjson.Fragment]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from accounts.models import Account
 from accounts.ports import remote_accounts
-from accounts.queries.accounts import by_address, split_address
+from accounts.queries.accounts import by_address, find_by_address, split_address
+from social.kernel.errors import NotFound
 
 
 def resolve_address(address: str) -> Account | None:
@@ -21,3 +22,14 @@ def resolve_address(address: str) -> Account | None:
     if known is not None or finder is None:
         return known
     return finder.find_by_address([wanted]).get(wanted)
+
+
+def find_or_resolve(address: str) -> Account:
+    """The account with an address, its server asked as by `resolve_address`. Raises NotFound."""
+    try:
+        return find_by_address(address)
+    except NotFound:
+        account = resolve_address(address)
+        if account is None:
+            raise
+        return account

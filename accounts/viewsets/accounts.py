@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -12,14 +13,14 @@ from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.emojis import EmojiLookup
-from accounts.queries.relations import load_known_relations, load_relations
+from accounts.queries.relations import load_featuring, load_known_relations, load_relations
 from accounts.queries.users import find_own_account, search_accounts
 from accounts.serializers.account import AccountSerializer
 from accounts.serializers.relationship import relationship_entity
 from accounts.serializers.token import TokenSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
-from accounts.services.resolving import resolve_address
+from accounts.services.resolving import find_or_resolve, resolve_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
@@ -40,6 +41,18 @@ from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 
 ACCOUNTS_LIMIT = 40
+# Those that no member of Account has the name of.
+_SHOWN_OF_RELATIONSHIP: Final = (
+    "following",
+    "requested",
+    "showing_reblogs",
+    "notifying",
+    "followed_by",
+    "blocking",
+    "muting",
+    "muting_notifications",
+    "domain_blocking",
+)
 _SEARCH = ByOffset(Limit(40, 80))
 
 
@@ -96,6 +109,20 @@ class FollowInput(Input[FollowChange]):
     reblogs = ClientBoolean()
     notify = ClientBoolean()
     languages = StringListField()
+
+
+@dataclass(frozen=True)
+class LegacyFollowForm:
+    """The parameters of `POST /api/v1/follows`."""
+
+    address: str = ""
+
+
+class LegacyFollowInput(Input[LegacyFollowForm]):
+    """Whom to follow: `user` or `user@domain`, however blank."""
+
+    draft = LegacyFollowForm
+    uri = ClientString(source="address", strip=True)
 
 
 @dataclass(frozen=True)
@@ -166,6 +193,9 @@ class AccountsViewSet(ApiViewSet):
         "follow": Endpoint(
             user("write:follows", "follow"), "Relationship", input=FollowInput, throttles=family("follows")
         ),
+        "follow_by_address": Endpoint(
+            user("write:follows", "follow"), "FollowedAccount", input=LegacyFollowInput, throttles=family("follows")
+        ),
         "unfollow": Endpoint(user("write:follows", "follow"), "Relationship"),
         "block": Endpoint(user("write:blocks", "follow"), "Relationship"),
         "unblock": Endpoint(user("write:blocks", "follow"), "Relationship"),
@@ -189,15 +219,15 @@ class AccountsViewSet(ApiViewSet):
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
         found = list_accounts().filter(id__one_of=ids).order_by("id")
-        return self._accounts(list(found))
+        return reply(self._entities(list(found)))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """One account; a suspended one is blank."""
-        return self._accounts([find_account(id)], single=True)
+        return reply(self._entities([find_account(id)])[0])
 
     def lookup(self, request: Request) -> HttpResponse:
         """The account with an address; no other server is asked."""
-        return self._accounts([find_by_address(LookupInput.read(request).acct)], single=True)
+        return reply(self._entities([find_by_address(LookupInput.read(request).acct)])[0])
 
     def search(self, request: Request) -> HttpResponse:
         """Accounts by the beginning of their name."""
@@ -207,7 +237,7 @@ class AccountsViewSet(ApiViewSet):
         if form.resolve:
             resolve_address(form.query)
         found = search_accounts(form.query, viewer_id=self.account_id, following=form.following)
-        return self._accounts(self.paginate(found).items)
+        return reply(self._entities(self.paginate(found).items))
 
     def relationships(self, request: Request) -> HttpResponse:
         """How one stands to accounts, in the order they were asked for; unknown and suspended ones are left out."""
@@ -223,6 +253,14 @@ class AccountsViewSet(ApiViewSet):
         change = FollowInput.read(request)
         follow_account(account=self._me(), target=target, change=change)
         return self._relationship(target, instant=True)
+
+    def follow_by_address(self, request: Request) -> HttpResponse:
+        """`POST /api/v1/follows`, of older clients: the account, with how one stands to it (SEED-103, decision D-01)."""
+        target = find_or_resolve(LegacyFollowInput.read(request).address)
+        follow_account(account=self._me(), target=target, change=FollowChange())
+        entity = self._entities([find_account(target.id)])[0]
+        relationship = self._relationship_entity(target, instant=True)
+        return reply(entity | {name: relationship[name] for name in _SHOWN_OF_RELATIONSHIP})
 
     def unfollow(self, request: Request, id: int) -> HttpResponse:
         """End a follow, or withdraw the request."""
@@ -263,17 +301,21 @@ class AccountsViewSet(ApiViewSet):
     def _me(self) -> Account:
         return find_own_account(self.identity.account_id)
 
-    @staticmethod
-    def _accounts(accounts: Sequence[Account], *, single: bool = False) -> HttpResponse:
-        context = {"emojis": EmojiLookup.for_accounts(accounts)}
-        if single:
-            return reply(AccountSerializer(accounts[0], context=context).data)
-        return reply(AccountSerializer(accounts, many=True, context=context).data)
+    def _entities(self, accounts: Sequence[Account]) -> Sequence[dict[str, Any]]:
+        context = {
+            "emojis": EmojiLookup.for_accounts(accounts),
+            "relations": load_featuring(self.viewer_id, accounts),
+        }
+        found: Sequence[dict[str, Any]] = AccountSerializer(accounts, many=True, context=context).data
+        return found
 
     def _relationship(self, target: Account, *, instant: bool = False) -> HttpResponse:
+        return reply(self._relationship_entity(target, instant=instant))
+
+    def _relationship_entity(self, target: Account, *, instant: bool = False) -> dict[str, Any]:
         """The relationship after the act; a follow of an account believed unlocked shows at once (SEED-105)."""
         relations = load_relations(self.account_id, [target.id])
         entity = relationship_entity(target.id, relations)
         if instant and entity["requested"] and not target.locked and not target.local:
             entity |= {"following": True, "requested": False}
-        return reply(entity)
+        return entity

@@ -22,6 +22,7 @@ from accounts.queries.collections import (
     show,
 )
 from accounts.queries.emojis import EmojiLookup
+from accounts.queries.relations import load_featuring
 from accounts.queries.users import find_own_account, find_user
 from accounts.serializers.account import AccountSerializer
 from accounts.serializers.collection import collection_entity, item_entity
@@ -93,7 +94,10 @@ class CollectionsViewSet(ApiViewSet):
         """A collection with its accounts, the owner first."""
         shown = find_shown(id, self.viewer_id)
         accounts = load_members(shown)
-        context = {"emojis": EmojiLookup.for_accounts(accounts)}
+        context = {
+            "emojis": EmojiLookup.for_accounts(accounts),
+            "relations": load_featuring(self.viewer_id, accounts),
+        }
         entities = AccountSerializer(accounts, many=True, context=context).data
         return reply({"collection": collection_entity(shown), "accounts": entities})
 

@@ -57,12 +57,12 @@ class DiscoveryViewSet(ApiViewSet):
             "id", flat=True
         )
         page = self.paginate(ids)
-        return page.respond(list(_entities(page.items).values()))
+        return page.respond(list(_entities(page.items, self.viewer_id).values()))
 
     def suggestions(self, request: Request) -> HttpResponse:
         """Whom one may like to follow, and why."""
         page = self.paginate(load_suggestions(self.account_id))
-        entities = _entities([found.account_id for found in page.items])
+        entities = _entities([found.account_id for found in page.items], self.viewer_id)
         return page.respond(
             [
                 {
@@ -78,7 +78,7 @@ class DiscoveryViewSet(ApiViewSet):
     def suggested_accounts(self, request: Request) -> HttpResponse:
         """Whom one may like to follow."""
         page = self.paginate(load_suggestions(self.account_id))
-        response = page.respond(list(_entities([found.account_id for found in page.items]).values()))
+        response = page.respond(list(_entities([found.account_id for found in page.items], self.viewer_id).values()))
         response.headers["Deprecation"] = "@1621123200"
         return response
 
@@ -88,7 +88,7 @@ class DiscoveryViewSet(ApiViewSet):
         return {}
 
 
-def _entities(account_ids: Sequence[int]) -> dict[int, Any]:
+def _entities(account_ids: Sequence[int], viewer_id: int | None) -> dict[int, Any]:
     """The entities by id, in the order of the ids."""
-    found = present_cards(load_cards(account_ids))
+    found = present_cards(load_cards(account_ids, viewer_id))
     return {number: found[number] for number in account_ids if number in found}

@@ -65,35 +65,35 @@ class NetworksViewSet(ApiViewSet):
     def followers(self, request: Request, id: int) -> HttpResponse:
         """Who follows an account."""
         rows = list_followers(find_account(id), self.viewer_id)
-        return _respond(self.paginate(rows))
+        return _respond(self.paginate(rows), self.viewer_id)
 
     def following(self, request: Request, id: int) -> HttpResponse:
         """Whom an account follows."""
         rows = list_following(find_account(id), self.viewer_id)
-        return _respond(self.paginate(rows))
+        return _respond(self.paginate(rows), self.viewer_id)
 
     def endorsements_of(self, request: Request, id: int) -> HttpResponse:
         """Whom an account recommends."""
         account = find_account(id)
         rows = list_endorsed(account.id)
         page = self.paginate(rows.none() if account.suspended else rows, cursor="target_id")
-        return _respond(page)
+        return _respond(page, self.viewer_id)
 
     def endorsements(self, request: Request) -> HttpResponse:
         """Whom one recommends oneself; with `limit=0` all of them, oldest account first."""
         page = self.paginate(list_endorsed(self.account_id), cursor="target_id")
         if page.limit == 0:
             page.items.reverse()
-        return _respond(page)
+        return _respond(page, self.viewer_id)
 
     def blocks(self, request: Request) -> HttpResponse:
         """Whom one blocks."""
-        return _respond(self.paginate(list_blocked(self.account_id)))
+        return _respond(self.paginate(list_blocked(self.account_id)), self.viewer_id)
 
     def mutes(self, request: Request) -> HttpResponse:
         """Whom one mutes, and until when."""
         page = self.paginate(list_muted(self.account_id))
-        entities = _entities([row.target_id for row in page.items])
+        entities = _entities([row.target_id for row in page.items], self.viewer_id)
         shown = []
         for row in page.items:
             if row.target_id in entities:
@@ -103,7 +103,7 @@ class NetworksViewSet(ApiViewSet):
 
     def follow_requests(self, request: Request) -> HttpResponse:
         """Who asks to follow."""
-        return _respond(self.paginate(list_follow_requests(self.account_id)))
+        return _respond(self.paginate(list_follow_requests(self.account_id)), self.viewer_id)
 
     def authorize(self, request: Request, account_id: int) -> HttpResponse:
         """Let somebody follow who has asked to."""
@@ -155,7 +155,7 @@ class NetworksViewSet(ApiViewSet):
         asked = [parse_id(item) for item in as_list(parameters(request).get("id"), scalar=True)]
         ids = list(dict.fromkeys(number for number in asked if number is not None))[:FAMILIAR_IDS_LIMIT]
         found = load_familiar_followers(self.account_id, ids)
-        entities = _entities([number for people in found.values() for number in people])
+        entities = _entities([number for people in found.values() for number in people], self.viewer_id)
         return reply(
             [
                 {"id": str(number), "accounts": [entities[person] for person in found[number] if person in entities]}
@@ -173,13 +173,13 @@ class NetworksViewSet(ApiViewSet):
         return reply(relationship_entity(target.id, relations))
 
 
-def _entities(account_ids: Sequence[int]) -> dict[int, orjson.Fragment]:
-    return present_cards(load_cards(account_ids))
+def _entities(account_ids: Sequence[int], viewer_id: int | None) -> dict[int, orjson.Fragment]:
+    return present_cards(load_cards(account_ids, viewer_id))
 
 
-def _respond(page: Page[Any]) -> HttpResponse:
+def _respond(page: Page[Any], viewer_id: int | None) -> HttpResponse:
     ids = [row.person_id for row in page.items]
-    entities = _entities(ids)
+    entities = _entities(ids, viewer_id)
     return page.respond([entities[number] for number in ids if number in entities])
 
 

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.policies.relations import Relations
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.featured_tags import list_featured_tags
 from accounts.queries.users import find_user, find_user_with_requests
@@ -163,6 +164,7 @@ class ProfileViewSet(ApiViewSet):
         me, waiting = find_user_with_requests(self.identity.user_id)
         context = {
             "emojis": EmojiLookup.for_accounts([me.account]),
+            "relations": Relations(viewer_id=me.account_id),
             "user": me,
             "follow_requests_count": waiting,
         }

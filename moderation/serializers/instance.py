@@ -8,7 +8,8 @@ from django.conf import settings
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 
-from accounts.serializers.account import body, counters
+from accounts.policies.relations import NOBODY
+from accounts.serializers.account import entity
 from accounts.services import profiles
 from moderation.models import InstanceRule
 from moderation.queries.instance import InstanceDocument
@@ -65,7 +66,7 @@ def _polls() -> dict[str, int]:
 def _contact(document: InstanceDocument) -> dict[str, Any] | None:
     if document.contact is None:
         return None
-    return body(document.contact, document.emojis) | counters(document.contact)
+    return entity(document.contact, document.emojis, NOBODY)
 
 
 class InstanceSerializer(EntitySerializer):

@@ -21,6 +21,6 @@ class NotificationPage:
 
 def load_page(rows: Sequence[Notification], viewer_id: int) -> NotificationPage:
     """Everything the entities of these rows need: at most eight queries, whatever their number."""
-    accounts = load_cards(row.from_account_id for row in rows)
+    accounts = load_cards((row.from_account_id for row in rows), viewer_id)
     statuses = hydrate(dict.fromkeys(row.status_id for row in rows if row.status_id is not None), viewer_id)
     return NotificationPage(rows, accounts, statuses)

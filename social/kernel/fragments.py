@@ -14,7 +14,7 @@ from social.kernel import redis
 
 SECONDS: Final = 600
 # Raised when the shape of what is stored changes: pieces of an older release are then never read.
-FORMAT: Final = "2"
+FORMAT: Final = "3"
 
 
 def _name(key: str) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from accounts.models import Account
 from accounts.policies.relations import NOBODY, Relations
 from accounts.queries.accounts import load_accounts
-from accounts.queries.cards import account_piece
+from accounts.queries.cards import account_piece, approving
 from accounts.queries.emojis import EmojiLookup, account_texts
-from accounts.queries.relations import load_hiding
+from accounts.queries.relations import load_featuring, load_hiding
 from social.kernel import fragments
 from statuses.models import Status
 from statuses.policies.visibility import can_see
@@ -74,7 +74,7 @@ class Page:
 
     def seen_by(self, viewer_id: int, row: Row, marks: Marks) -> Page:
         """One post of a filled page as another viewer sees it."""
-        return replace(self, viewer_id=viewer_id, rows=[row], marks=marks)
+        return replace(self, viewer_id=viewer_id, rows=[row], marks=marks, relations=Relations(viewer_id=viewer_id))
 
 
 def select(status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
@@ -120,6 +120,10 @@ def fill(page: Page) -> Page:
     page.pieces = fragments.load([*map(status_key, posts.values()), *map(author_key, authors.values())])
     page.sources = load_sources(number for number, row in posts.items() if status_key(row) not in page.pieces)
     page.accounts = load_accounts(number for number, row in authors.items() if author_key(row) not in page.pieces)
+    if page.relations.viewer_id != page.viewer_id:
+        # Of posts in hand nothing is known about their authors yet.
+        cached = {number: page.pieces.get(author_key(row)) for number, row in authors.items()}
+        page.relations = load_featuring(page.viewer_id, page.accounts.values(), approving(cached))
     if page.sources or page.accounts:
         page.emojis = EmojiLookup(
             [

@@ -71,15 +71,17 @@ class PageSerializer(EntitySerializer):
         page, authors = self.page, {}
         for number, row in page.authors.items():
             key = author_key(row)
-            piece = page.pieces.get(key)
-            if piece is None and (account := page.accounts.get(number)) is not None:
-                piece = orjson.dumps(accounts.body(account, page.emojis))
+            cached = page.pieces.get(key)
+            if cached is not None:
+                piece = accounts.Piece.unpacked(cached)
+            elif (account := page.accounts.get(number)) is not None:
+                piece = accounts.Piece.of(account, page.emojis, page.relations)
                 if account.moved_to_id is None:
                     # One that moved shows another account, its counters included: that is not kept.
-                    self.fresh[key] = piece
-            if piece is not None:
-                counters = accounts.counters(cast(Account, row))
-                authors[number] = b"%b,%b" % (piece[:-1], orjson.dumps(counters)[1:])
+                    self.fresh[key] = piece.packed()
+            else:
+                continue
+            authors[number] = piece.completed(number, cast(Account, row), page.relations)
         return authors
 
     def _is_complete(self, row: Row) -> bool:

@@ -10,10 +10,9 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from accounts.models import Account
-from accounts.queries.accounts import find_account, load_accounts
-from accounts.queries.emojis import EmojiLookup
-from accounts.serializers.account import AccountSerializer
+from accounts.queries.accounts import find_account
+from accounts.queries.cards import load_cards
+from accounts.serializers.presenting import present_cards
 from social.api.access import optional_user, user
 from social.api.declarations import Endpoint
 from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField
@@ -153,7 +152,8 @@ class StatusesViewSet(ApiViewSet):
                 application_id=self.identity.application_id,
             )
         except UnexpectedMentions as error:
-            raise Invalid(error.message, unexpected_accounts=_account_entities(error.accounts)) from None
+            cards = load_cards([account.id for account in error.accounts], self.viewer_id)
+            raise Invalid(error.message, unexpected_accounts=list(present_cards(cards).values())) from None
         return present_status(status, self.account_id)
 
     def list(self, request: Request) -> Any:
@@ -189,14 +189,14 @@ class StatusesViewSet(ApiViewSet):
         target = find_post(id, self.viewer_id).row.proper
         favourites = list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
         page = self.paginate(favourites)
-        return _respond_with_accounts(page, [favourite.account_id for favourite in page.items])
+        return _respond_with_accounts(page, [favourite.account_id for favourite in page.items], self.viewer_id)
 
     def reblogged_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/reblogged_by`."""
         target = find_post(id, self.viewer_id).row.proper
         reblogs = list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
         page = self.paginate(reblogs)
-        return _respond_with_accounts(page, [reblog.account_id for reblog in page.items])
+        return _respond_with_accounts(page, [reblog.account_id for reblog in page.items], self.viewer_id)
 
     def favourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/favourite`."""
@@ -260,13 +260,6 @@ class AccountStatusesViewSet(ApiViewSet):
         return page.respond(present(fill(loaded[0])))
 
 
-def _account_entities(accounts: Sequence[Account]) -> list[dict[str, Any]]:
-    entities: list[dict[str, Any]] = AccountSerializer(
-        accounts, many=True, context={"emojis": EmojiLookup.for_accounts(accounts)}
-    ).data
-    return entities
-
-
-def _respond_with_accounts(page: Page[Any], account_ids: Sequence[int]) -> HttpResponse:
-    loaded = load_accounts(account_ids)
-    return page.respond(_account_entities([loaded[number] for number in account_ids if number in loaded]))
+def _respond_with_accounts(page: Page[Any], account_ids: Sequence[int], viewer_id: int | None) -> HttpResponse:
+    entities = present_cards(load_cards(account_ids, viewer_id))
+    return page.respond([entities[number] for number in account_ids if number in entities])

@@ -232,6 +232,21 @@ def test_seed_104_149_and_150_following_again_succeeds_also_a_locked_account(ali
         assert (answer["requested"], answer["following"]) == (True, False)
 
 
+def test_seed_103_and_105_an_address_is_followed_and_shows_at_once(alice: Person, bob: Person) -> None:
+    zoe = make_remote("zoe")
+    for address, number in (("bob", bob.id), ("@bob@social.localhost", bob.id), (f" {zoe.acct} ", str(zoe.id))):
+        answer = alice.api.post("/api/v1/follows", {"uri": address})
+        assert answer.status_code == 200, answer.content
+        check("FollowedAccount", answer.json())
+        shown = answer.json()
+        assert (shown["id"], shown["following"], shown["requested"]) == (number, True, False)
+        assert shown["followers_count"] == (0 if number == str(zoe.id) else 1)
+    for address in ("", "nobody", "nobody@unknown.example", "@", "a@b@c"):
+        assert alice.api.post("/api/v1/follows", {"uri": address}).status_code == 404
+    assert alice.api.post("/api/v1/follows").status_code == 404
+    assert alice.api.post("/api/v1/follows", {"uri": "alice"}).status_code == 403
+
+
 def test_seed_110_both_addresses_of_ones_own_account_need_a_token(alice: Person) -> None:
     for path in ("/api/v1/verify_credentials", "/api/v1/accounts/verify_credentials"):
         assert Api().get(path).status_code == 401

@@ -218,6 +218,24 @@ ENTITIES: dict[str, Schema] = {
         _ACCOUNT | {"source": _SOURCE, "role": entity("Role")},
         _ACCOUNT_OPTIONAL | _MOVED,
     ),
+    "FollowedAccount": exactly(
+        _ACCOUNT
+        | dict.fromkeys(
+            (
+                "following",
+                "requested",
+                "showing_reblogs",
+                "notifying",
+                "followed_by",
+                "blocking",
+                "muting",
+                "muting_notifications",
+                "domain_blocking",
+            ),
+            B,
+        ),
+        _ACCOUNT_OPTIONAL | _MOVED,
+    ),
     "MutedAccount": exactly(_ACCOUNT | {"mute_expires_at": nullable(D)}, _ACCOUNT_OPTIONAL | _MOVED),
     "FeatureApproval": exactly(
         {

@@ -73,6 +73,10 @@ def by_name(callers: Callers, size: int) -> Scene:
     return Scene(params={"acct": callers.stranger.username})
 
 
+def by_address(callers: Callers, size: int) -> Scene:
+    return Scene(params={"uri": callers.stranger.username})
+
+
 def searched(callers: Callers, size: int) -> Scene:
     for number in range(size):
         make_account(f"gardener{size}_{number}")
@@ -235,6 +239,7 @@ ROWS = [
     Row("GET api/v1/verify_credentials", nothing),
     Row("PATCH api/v1/accounts/update_credentials", profile),
     Row("PUT api/v1/accounts/update_credentials", profile),
+    Row("POST api/v1/follows", by_address),
     Row("GET api/v1/profile", nothing),
     Row("PATCH api/v1/profile", profile),
     Row("PUT api/v1/profile", profile),
