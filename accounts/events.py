@@ -76,6 +76,14 @@ class ProfileUpdated(Event):
 
 
 @dataclass(frozen=True)
+class ProfileLinksChanged(Event):
+    """A local account shows links now that are not verified."""
+
+    key: ClassVar[str] = "account:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
 class AccountRenamed(Event):
     """An account's name or address has changed, which posts that mention it show."""
 

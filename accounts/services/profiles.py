@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import ProfileUpdated
+from accounts.events import ProfileLinksChanged, ProfileUpdated
 from accounts.models import Account, ActorType, User
 from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.policies.domains import public_domain
@@ -19,6 +19,7 @@ from accounts.queries.accounts import by_address, split_address
 from accounts.services.changing import change_account
 from accounts.services.follow_requests import accept_waiting
 from accounts.services.following import lock_name
+from accounts.services.profile_links import links_to_verify
 from accounts.services.profile_pictures import (
     PictureUpload,
     draw_pictures,
@@ -223,6 +224,8 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
             remove_replaced(account, pictures)
             change_account(account.id, **changed)
             publish(ProfileUpdated(account_id=account.id))
+        if links_to_verify(changed.get("fields", ())):
+            publish(ProfileLinksChanged(account_id=account.id))
         if account.locked and changed.get("locked") is False:
             accept_waiting(account.id)
     return User.objects.select_related("account__stat", "role").get(id=user.id)

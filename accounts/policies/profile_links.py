@@ -1,0 +1,50 @@
+"""Knows when a link in the table of a profile belongs to the person: its page links back (contract, entities "Field";
+security row 3)."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Collection
+from typing import Final
+
+from social.kernel.errors import Unavailable
+from social.kernel.http.addresses import parse_url
+from social.kernel.text.markup import tokenise
+
+# Their content is text, whatever it looks like (HTML Standard, section 13.2.5).
+_TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
+
+
+def link_to_verify(value: str) -> str | None:
+    """The address that the value of a field is, nothing before or after it; None for what can never be verified.
+
+    Only an address in its canonical spelling: without user name, characters nobody sees, letters of other scripts in the
+    host, or a fragment, so that what is shown is what is asked.
+    """
+    try:
+        canonical = parse_url(value).url
+    except Unavailable:
+        return None
+    return canonical if canonical in (value, f"{value}/") else None
+
+
+def links_back(page: str, addresses: Collection[str]) -> bool:
+    """Whether an HTML page has a link or anchor with `rel="me"` to exactly one of the addresses, in any case.
+
+    Links in comments, scripts, templates and text fields, which others may have written, do not count.
+    """
+    wanted = {address.lower() for address in addresses}
+    inside = ""
+    for token in tokenise(page):
+        if isinstance(token, str):
+            continue
+        if inside:
+            inside = "" if token.closing and token.name == inside else inside
+        elif token.name in _TEXTS and not token.closing:
+            inside = token.name
+        elif token.name in ("a", "link") and not token.closing:
+            attributes = token.read_attributes()
+            relations = html.unescape(attributes.get("rel", "")).lower().split()
+            if "me" in relations and html.unescape(attributes.get("href", "")).strip().lower() in wanted:
+                return True
+    return False

@@ -1,0 +1,198 @@
+"""Links of profiles are verified when their page links back, and in no other case (security row 3)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, User
+from accounts.policies.profile_links import link_to_verify, links_back
+from social.kernel.outbox import OutboxRow
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+from tests.support.work import work
+
+ME = "http://social.localhost/@ann"
+
+
+class Site:
+    """A web server on a loopback address: pages by path, and the paths it was asked for."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, tuple[int, dict[str, str], str]] = {}
+        self.asked: list[str] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                status, headers, body = site.pages.get(self.path, (404, {}, "nothing"))
+                data = body.encode()
+                self.send_response(status)
+                for name, value in ({"Content-Type": "text/html", "Content-Length": str(len(data))} | headers).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+
+    def show(self, path: str, body: str, status: int = 200, **headers: str) -> str:
+        self.pages[path] = (status, headers, body)
+        return self.address + path
+
+
+@pytest.fixture
+def site(settings: Any) -> Iterator[Site]:
+    settings.FEDERATION_LOOPBACK = True
+    site = Site()
+    thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield site
+    site.server.shutdown()
+    thread.join()
+    site.server.server_close()
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def api(ann: User) -> Api:
+    return Api(make_token(ann))
+
+
+def set_fields(api: Api, *values: str) -> None:
+    fields = [{"name": f"Field {number}", "value": value} for number, value in enumerate(values)]
+    assert api.patch("/api/v1/profile", {"fields_attributes": fields}).status_code == 200
+
+
+def verified(api: Api) -> list[bool]:
+    shown = api.get("/api/v1/profile").json()
+    assert [field["verified_at"] for field in shown["fields"]] == [
+        field["verified_at"] for field in Api().get(f"/api/v1/accounts/{shown['id']}").json()["fields"]
+    ]
+    return [field["verified_at"] is not None for field in shown["fields"]]
+
+
+def test_a_page_that_links_back_is_verified_and_stays_so(ann: User, api: Api, site: Site) -> None:
+    good = site.show("/me", f'<p>I am <a href="{ME}" rel="nofollow ME">here</a></p>')
+    head = site.show("/head", f"<link href={ME.upper()} rel=me>")
+    other = site.show("/other", '<a rel="me" href="http://social.localhost/@bob">Bob</a>')
+    set_fields(api, good, head, other, "words")
+    assert verified(api) == [False] * 4
+    version = Account.objects.get(id=ann.account_id).version
+    work()
+    assert verified(api) == [True, True, False, False]
+    assert Account.objects.get(id=ann.account_id).version == version + 1
+    site.pages.clear()
+    site.asked.clear()
+    set_fields(api, good, "words")
+    work()
+    assert (verified(api), site.asked) == ([True, False], [])
+
+
+def test_links_are_asked_again_when_the_fields_change(api: Api, site: Site) -> None:
+    link = site.show("/me", "nothing yet")
+    set_fields(api, link)
+    work()
+    assert verified(api) == [False]
+    site.show("/me", f'<a rel="me" href="{ME}">me</a>')
+    set_fields(api, link)
+    work()
+    assert verified(api) == [False]
+    set_fields(api, link, "more")
+    work()
+    assert verified(api) == [True, False]
+
+
+def test_row_03_a_redirect_or_an_error_is_no_answer(api: Api, site: Site) -> None:
+    mine = f'<a rel="me" href="{ME}">me</a>'
+    good = site.show("/mine", mine)
+    moved = site.show("/redirect?to=/mine", mine, 302, Location=good)
+    missing = site.show("/missing", mine, 404)
+    text = site.show("/text", mine, **{"Content-Type": "text/plain"})
+    large = site.show("/large", "x" * 2**20 + mine)
+    for link in (moved, missing, text, large, "http://127.0.0.1:1/"):
+        set_fields(api, link)
+        work()
+        assert verified(api) == [False], link
+    assert "/mine" not in site.asked
+
+
+def test_row_03_nothing_but_https_is_asked(api: Api, site: Site, settings: Any) -> None:
+    link = site.show("/me", f'<a rel="me" href="{ME}">me</a>')
+    settings.FEDERATION_LOOPBACK = False
+    set_fields(api, link)
+    work()
+    assert (verified(api), site.asked) == ([False], [])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "see https://example.org/",
+        "https://example.org/ ",
+        "https://example.org@evil.example/",
+        "https://example.org:443@evil.example/",
+        "https://example.org\u200b/",
+        "https://example.org/\u2060page",
+        "https://ex\u0430mple.org/",
+        "https://example.org/#fragment",
+        "https://example.org\\@evil.example/",
+        "HTTPS://EXAMPLE.org/",
+        "javascript:alert(1)",
+        "ftp://example.org/",
+        "",
+    ],
+)
+def test_row_03_what_is_not_exactly_an_address_is_never_asked(value: str) -> None:
+    assert link_to_verify(value) is None
+
+
+def test_row_03_a_whole_address_is_asked_as_it_is_shown() -> None:
+    long = "https://example.org/" + "a" * 200
+    assert [link_to_verify(value) for value in ("https://example.org", "https://example.org/a?b=c", long)] == [
+        "https://example.org/",
+        "https://example.org/a?b=c",
+        long,
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f'<!-- <a rel="me" href="{ME}">me</a> -->',
+        f'<script>"<a rel=me href={ME}>"</script>',
+        f"<textarea><a rel=me href={ME}></textarea>",
+        f"<title><link rel=me href={ME}></title>",
+        f'<template><a rel="me" href="{ME}"></a></template>',
+        f'<a href="{ME}">without rel</a>',
+        f'<a rel="menu" href="{ME}">another rel</a>',
+        f'<a rel="me" href="{ME}/1">longer</a>',
+        f'<a rel="me" href="{ME}nie">longer</a>',
+        '<a rel="me" href="http://social.localhost.evil.example/@ann">another host</a>',
+        '<a rel="me" href="/@ann">relative</a>',
+        f'<p title="<a rel=me href={ME}>">',
+        f'<div rel="me" href="{ME}">',
+        f"{ME}",
+        "",
+    ],
+)
+def test_row_03_only_a_link_of_the_page_itself_to_exactly_this_profile_counts(page: str) -> None:
+    assert not links_back(page, [ME])
+    assert links_back(f'{page}<p><a class="x" rel="me" href="{ME}">me</a>', [ME])
+
+
+def test_nothing_is_asked_for_fields_without_links(api: Api, db: None) -> None:
+    set_fields(api, "words", "see https://example.org/")
+    assert not OutboxRow.objects.filter(event="ProfileLinksChanged").exists()
