@@ -1303,7 +1303,7 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(APPEND_ONLY, migrations.RunSQL.noop),
+        migrations.RunSQL(APPEND_ONLY, "DROP FUNCTION accounts_audit_is_kept CASCADE"),
         migrations.CreateModel(
             name="Severance",
             fields=[
@@ -1542,6 +1542,6 @@ class Migration(migrations.Migration):
                 name="accounts_invite_uses",
             ),
         ),
-        migrations.RunSQL(RETIRE_USERNAMES, migrations.RunSQL.noop),
+        migrations.RunSQL(RETIRE_USERNAMES, "DROP FUNCTION accounts_retire_username CASCADE"),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
     ]

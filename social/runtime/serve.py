@@ -14,10 +14,17 @@ import sys
 import warnings
 from collections.abc import Callable
 
+from django.core.exceptions import ImproperlyConfigured
+
 from social.kernel import descriptors, liveness
 from social.queues import queues_of
-from social.runtime.parent import follow_parent
-from social.settings import env
+from social.runtime.failures import OperatorError
+from social.runtime.parent import SUPERVISED, follow_parent
+
+try:
+    from social.settings import env
+except ImproperlyConfigured as error:
+    sys.exit(f"social.runtime.serve: The settings are wrong: {error}")
 
 #: Database connections of a worker beyond one for each thread: for the main loop, and for the renewal of leases.
 SPARE_CONNECTIONS = 2
@@ -121,6 +128,20 @@ def scheduler() -> None:
     _celery("beat", f"--loglevel={env.LOG_LEVEL}", "--pidfile=")
 
 
+def _check_installation() -> None:
+    """Raises OperatorError on a machine whose domain or secrets are not those of the database, or that cannot reach it."""
+    from social.runtime import database, domain
+    from social.runtime.fingerprints import check_secrets
+
+    secrets = env.secrets(env.DATA_DIR)
+    url = os.environ.get("DATABASE_URL")
+    if not url:
+        raise OperatorError(f"DATABASE_URL is not set. Set it, or start everything with {env.manage_command('run')}")
+    with database.connect(url) as connection, connection.cursor() as cursor:
+        domain.check_domain(cursor, env.LOCAL_DOMAIN)
+        check_secrets(cursor, secrets, env.DATA_DIR)
+
+
 PROCESSES: dict[str, Callable[[], None]] = {
     "web": web,
     "streaming": streaming,
@@ -130,12 +151,19 @@ PROCESSES: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run one kind of process until it is told to stop. 2 when the name is unknown."""
+    """Run one kind of process until it is told to stop. 2 when the name is unknown, 1 when it does not belong here."""
     if len(arguments) != 1 or arguments[0] not in PROCESSES:
         print(f"usage: python -m social.runtime.serve {'|'.join(PROCESSES)}", file=sys.stderr)
         return 2
     follow_parent()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
+    if SUPERVISED not in os.environ:
+        # The supervisor has looked already.
+        try:
+            _check_installation()
+        except (OperatorError, ImproperlyConfigured) as error:
+            print(f"social.runtime.serve {arguments[0]}: {error}", file=sys.stderr)
+            return 1
     PROCESSES[arguments[0]]()
     return 0
 

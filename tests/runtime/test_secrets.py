@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +22,7 @@ from social.runtime.embedded import Embedded, mint_secrets
 from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_secrets, keep_fingerprints
 from social.settings import env
-from tests.runtime.processes import clean_environment, manage
+from tests.runtime.processes import ROOT, clean_environment, manage
 
 FOLDER = Path("/srv/social")
 
@@ -130,3 +131,24 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.S
     mint_secrets(data_dir)
     for command in ("setup", "show_outbox"):
         assert "are not what this installation began with" in line(manage(command, environment=environment))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: env.Secrets) -> None:
+    """On a machine of a cluster systemd may start each process without the supervisor."""
+    with connection.cursor() as cursor:
+        domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+        keep_fingerprints(cursor, secrets)
+    mint_secrets(data_dir)
+    url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
+    elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}
+
+    def serve(**more: str) -> str:
+        environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere | more)
+        command = [sys.executable, "-m", "social.runtime.serve", "web"]
+        return line(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60))
+
+    assert "are not what this installation began with" in serve()
+    assert "This installation is" in serve(LOCAL_DOMAIN="other.example")
+    assert "FIELD_ENCRYPTION_KEYS: key 1 of 1" in serve(FIELD_ENCRYPTION_KEYS="short")
+    assert "PORT=many" in serve(PORT="many")
