@@ -122,7 +122,7 @@ def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(caller
     [
         ("follows", ("write:follows",), True),
         ("follows", ("write",), True),
-        ("follows", ("follow",), True),
+        ("follows", ("follow",), False),
         ("follows", ("read",), False),
         ("follows", ("write:statuses",), False),
         ("person", ("profile",), True),

@@ -16,7 +16,7 @@ from social.api.inputs import parameters
 from social.api.serializers import QueriesForbidden
 from tests.api.conftest import Tokens
 from tests.api.sample import TagSerializer, TagsViewSet
-from tests.support import answers, doors, entities
+from tests.support import access_checks, answers, entities
 from tests.support import battery as promises
 from tests.support.battery import Row, Scene, battery, every_access, find_endpoint, without_row
 from tests.support.schema import ID, S, exactly
@@ -147,10 +147,10 @@ def test_a_door_that_stands_open_is_caught(callers: Tokens, monkeypatch: pytest.
     monkeypatch.setattr(Access, "check", lambda self, identity, refusal=None: None)
     row = Row("GET api/v1/tags/<id>", some_tags)
     for promise in (
-        doors.a_stranger_is_refused,
-        doors.a_wrong_token_is_refused,
-        doors.a_narrow_token_is_refused,
-        doors.an_application_is_refused,
+        access_checks.a_stranger_is_refused,
+        access_checks.a_wrong_token_is_refused,
+        access_checks.a_narrow_token_is_refused,
+        access_checks.an_application_is_refused,
     ):
         broken(promise, row, callers)
 

@@ -15,7 +15,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.services.site_settings import write_setting
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
 from tests.support.client import Api
@@ -46,7 +46,7 @@ def world(settings: Any, tmp_path: Path) -> User:
     boss = make_user("boss", role="Owner", note_html='<p>I run <a href="https://elsewhere.example/">this</a></p>')
     write_setting("site_contact_username", "boss")
     write_setting("site_contact_email", "boss@example.com")
-    HouseRule.objects.create(text="Be kind")
+    InstanceRule.objects.create(text="Be kind")
     make_status(boss.account, "Hello #world and @boss", media=[make_media(boss.account, description="A picture")])
     make_remote_status(make_remote("zoe"), "<p>hello</p>", url="https://remote.example/@zoe/1")
     return boss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import CustomEmoji
-from moderation.models import HouseRule
+from moderation.models import InstanceRule
 from tests.conformance.people import Person
 from tests.factories.statuses import make_media
 from tests.support.client import Api
@@ -14,7 +14,7 @@ from tests.support.work import work
 
 def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
     """One answer of every endpoint that answers with a body, of a world where each list has something in it."""
-    HouseRule.objects.create(text="Be kind", position=1)
+    InstanceRule.objects.create(text="Be kind", position=1)
     CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
     bob.do(f"accounts/{alice.id}/follow")
     alice.do(f"accounts/{bob.id}/follow")

@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from social.runtime.embedded import Embedded
-from tests.federation.remote_server import ACTIVITY, Elsewhere, RemotePerson
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.federation.test_lanes import Dripping
 from tests.flows.test_two_instances import wait
 from tests.support.instance import Instance
@@ -89,7 +89,7 @@ def mention(writer: mastodon.Mastodon, server: Instance, text: str) -> None:
 def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_servers() -> None:
     with (
         Instance(FEDERATION_LOOPBACK="yes") as server,
-        Elsewhere().running() as elsewhere,
+        RemoteServer().running() as elsewhere,
         Dripping().running() as slow,
     ):
         anna, bob = server.sign_up("anna"), server.sign_up("bob")

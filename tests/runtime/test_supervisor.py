@@ -28,12 +28,12 @@ LEAVES_ONE = (
     "print('left', p.pid); time.sleep(1); os._exit(3)"
 )
 BEATS = (
-    "import os, time; from social.kernel.liveness import send_supervisor; print('pid', os.getpid())\n"
-    "while True:\n send_supervisor(); time.sleep(0.2)"
+    "import os, time; from social.kernel.liveness import tell_supervisor; print('pid', os.getpid())\n"
+    "while True:\n tell_supervisor(); time.sleep(0.2)"
 )
 # Its main loop waits for something that never comes; other threads of it live on.
 DEADLOCKS = (
-    "import os, threading; from social.kernel.liveness import send_supervisor; send_supervisor()\n"
+    "import os, threading; from social.kernel.liveness import tell_supervisor; tell_supervisor()\n"
     "print('pid', os.getpid()); lock = threading.Lock(); lock.acquire(); lock.acquire()"
 )
 Start = Callable[..., AbstractContextManager[Running]]

@@ -166,7 +166,6 @@ def _html_of(body: dict[str, Any]) -> list[tuple[str, str]]:
         "x" * 3000 + ".example",
         "a b.example",
         "localhost",
-        "https://a.example",
         "a.example/x",
         "a.example:80",
         "1.2.3.4",
@@ -177,7 +176,7 @@ def _html_of(body: dict[str, Any]) -> list[tuple[str, str]]:
 def test_row_37_what_may_name_its_author_is_a_domain(alice: Person, domain: str) -> None:
     answer = alice.api.patch(UPDATE, {"attribution_domains": ["good.example", domain]})
     assert answer.status_code == 422
-    assert answer.json()["details"]["attribution_domains"][0]["error"] == "ERR_INVALID"
+    assert answer.json()["details"]["attribution_domains"][0]["error"] == "ERR_INVALID_DOMAIN_ON_LINE"
 
 
 @pytest.mark.parametrize(
