@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Invite, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.sign_up import usable_invites
+from accounts.queries.sign_up import is_usable
 from accounts.services.audit import record
 from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid
@@ -66,5 +66,8 @@ def create_invite(
 
 def use_invite(*, invite: Invite) -> None:
     """Count one use, in the transaction of the sign-up. Raises Forbidden if somebody else had the last one."""
-    if not usable_invites().filter(pk=invite.pk).update(uses=F("uses") + 1):
+    # Locked first: the condition joins other tables, and an UPDATE that waited would not ask it again.
+    Invite.objects.select_for_update().filter(pk=invite.pk).first()
+    if not is_usable(invite):
         raise Forbidden
+    Invite.objects.filter(pk=invite.pk).update(uses=F("uses") + 1)
