@@ -9,8 +9,8 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
 django.setup(set_prefix=False)
 
-from social.kernel import descriptors  # noqa: E402
-from social.settings import env  # noqa: E402
+from social.kernel import descriptors  # noqa: E402  (the apps first)
+from social.settings import env  # noqa: E402  (the apps first)
 from timelines.consumers.routing import StreamingApplication  # noqa: E402  (models need the apps to be ready)
 
 #: Seconds between the pings of a WebSocket, and until an unanswered one ends it (contract, behaviours section 16).

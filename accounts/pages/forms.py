@@ -144,7 +144,7 @@ class _ReportsLock:
     def clean_code(self) -> str:
         """The code, if it is right."""
         try:
-            return super().clean_code()  # type: ignore[misc, no-any-return]
+            return super().clean_code()  # type: ignore[misc, no-any-return]  # allauth has no types
         except forms.ValidationError as error:
             if error.code == "too_many_login_attempts":
                 report_second_factor_lock(user=self.user, address=client_ip(context.request))

@@ -47,7 +47,7 @@ class TokenAuthentication(BaseAuthentication):
         rules = limits.ALWAYS
         if _PAGING.search(request.META.get("QUERY_STRING", "")):
             rules += limits.PAGING
-        declared = view.endpoints.get(view.action)  # type: ignore[union-attr]
+        declared = view.endpoints.get(view.action)  # type: ignore[union-attr]  # only viewsets ask
         if declared is not None:
             rules += declared.throttles
         acts = request.method not in ("GET", "HEAD")

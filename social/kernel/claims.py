@@ -166,7 +166,7 @@ class Claims:
     def renew(self, token: int, ids: Sequence[int], lease: float) -> int:
         """Have a lease that has not run out last `lease` seconds from now."""
         return self._execute(
-            f"WITH {_QUICK} UPDATE {self._table} SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick"  # noqa: S608
+            f"WITH {_QUICK} UPDATE {self._table} SET claimed_until = now() + make_interval(secs => %(lease)s) FROM quick"
             " WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
             ids=ids,
             token=token,
@@ -176,7 +176,7 @@ class Claims:
     def release(self, token: int, ids: Sequence[int]) -> int:
         """Give rows back as they are."""
         return self._execute(
-            f"WITH {_QUICK} UPDATE {self._table} SET claim = NULL, claimed_until = NULL FROM quick"  # noqa: S608
+            f"WITH {_QUICK} UPDATE {self._table} SET claim = NULL, claimed_until = NULL FROM quick"
             " WHERE id = ANY(%(ids)s) AND claim = %(token)s",
             ids=ids,
             token=token,
@@ -185,7 +185,7 @@ class Claims:
     def finish(self, token: int, ids: Sequence[int]) -> int:
         """Remove rows whose lease has not run out: in a transaction, nobody else can have them until it ends."""
         return self._execute(
-            f"DELETE FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",  # noqa: S608
+            f"DELETE FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s AND claimed_until > now()",
             ids=ids,
             token=token,
         )
@@ -193,7 +193,7 @@ class Claims:
     def finish_quickly(self, token: int, ids: Sequence[int]) -> int:
         """Remove rows that are done, also when their lease ran out meanwhile but nobody took them; a crash may forget it."""
         return self._execute(
-            f"WITH {_QUICK} DELETE FROM {self._table} USING quick WHERE id = ANY(%(ids)s) AND claim = %(token)s",  # noqa: S608
+            f"WITH {_QUICK} DELETE FROM {self._table} USING quick WHERE id = ANY(%(ids)s) AND claim = %(token)s",
             ids=ids,
             token=token,
         )
@@ -202,7 +202,7 @@ class Claims:
         """Lock rows until the transaction ends; the ids of those that are still held."""
         with transaction.get_connection().cursor() as cursor:
             cursor.execute(
-                f"SELECT id FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s ORDER BY id FOR UPDATE",  # noqa: S608
+                f"SELECT id FROM {self._table} WHERE id = ANY(%(ids)s) AND claim = %(token)s ORDER BY id FOR UPDATE",
                 {"ids": list(ids), "token": token},
             )
             return {number for (number,) in cursor.fetchall()}
@@ -217,7 +217,7 @@ class Claims:
             FROM unnest(%(ids)s::bigint[], %(attempts)s::smallint[], %(delays)s::float8[], %(errors)s::text[],
                         %(dead)s::boolean[], %(held)s::boolean[]) AS f (id, attempts, delay, error, dead, held)
             WHERE r.id = f.id AND r.claim = %(token)s AND (NOT f.held OR r.claimed_until > now())
-            """,  # noqa: S608
+            """,
             ids=[failure.id for failure in failures],
             attempts=[failure.attempts for failure in failures],
             delays=[failure.delay for failure in failures],

@@ -45,7 +45,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 def keep_domain(cursor: Cursor, domain: str) -> None:
     """Store `domain` at the first start. Raises OperatorError when another one is stored."""
     cursor.execute(
-        f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608
+        f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608 (constants)
         "VALUES (1, %s, '{}', now()) ON CONFLICT (id) DO NOTHING",
         [domain],
     )

@@ -15,7 +15,7 @@ _USER: Final = ("id", "account_id", "locale", "default_privacy", "default_sensit
 _SQL: Final = f"""
 SELECT {", ".join(f"a.{name}" for name in _ACCOUNT)}, {", ".join(f"u.{name}" for name in _USER)}
   FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id WHERE a.id = %s
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 
 
 def find_author(account_id: int) -> Account:

@@ -37,7 +37,7 @@ SELECT id, in_reply_to_id FROM below
 """  # noqa: S608 (constants)
 _GAPS_ABOVE: Final = f"""
 SELECT id, deleted_at IS NOT NULL FROM statuses_status WHERE id = ANY(%(path)s::bigint[]) AND {_GAP}
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 
 
 @dataclass(frozen=True)

@@ -83,11 +83,11 @@ WITH orphan AS (
 UPDATE statuses_status s
 SET thread_id = %(root)s, thread_path = %(path)s::bigint[] || answers.path[answers.depth:]
 FROM answers WHERE s.id = answers.id
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 _JOIN = f"""
 UPDATE statuses_status SET in_reply_to_id = %(parent)s, in_reply_to_account_id = %(author)s, version = version + 1
 WHERE {_ORPHANS} RETURNING id, account_id, visibility = ANY(%(counted)s) AND deleted_at IS NULL
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 
 
 def _adopt_orphans(status: Status) -> None:

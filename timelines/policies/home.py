@@ -184,6 +184,6 @@ HOME_CONDITION: Final = f"""
              THEN source.show_reblogs AND (boosted.domain IS NULL OR boosted.domain NOT IN (SELECT domain FROM blocked_domains))
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
                   OR s.in_reply_to_account_id IN (SELECT id FROM followed) END))
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 """`home_verdict` in SQL: `s` is the post, `source` its author's row of `sources`; `o` is the boosted post and `boosted`
 that one's author (left joins)."""

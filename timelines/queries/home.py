@@ -27,7 +27,7 @@ SELECT post.id, post.reblog_of_id
     WHERE s.account_id = source.id AND s.id >= %(from_<n>)s AND s.id < %(to_<n>)s AND {HOME_CONDITION}
     ORDER BY s.id <direction> LIMIT %(limit)s) post
  ORDER BY post.id <direction> LIMIT %(limit)s
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 
 # In three steps away from where the page begins: who follows a thousand people finds a page among the posts of two
 # days, and a step that is not needed costs nothing (a one-time filter).
@@ -44,7 +44,7 @@ UNION ALL
 SELECT id, reblog_of_id FROM ({_STAGE.replace("<n>", "2")}) found
  WHERE (SELECT count(*) FROM near) + (SELECT count(*) FROM middle) < %(limit)s
  ORDER BY id <direction> LIMIT %(limit)s
-"""  # noqa: S608
+"""  # noqa: S608 (constants)
 _DOWN: Final = _PAGE.replace("<direction>", "DESC")
 _UP: Final = _PAGE.replace("<direction>", "ASC")
 _NEWEST: Final = 2**63 - 1
