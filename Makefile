@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# One stamp per lock: a second call finds it and is instant; another lock, or another Python, makes it absent.
+# One marker file per lock: a second call finds it and does nothing; another lock, or another Python, has another name.
 MARK := $(shell { cat requirements/runtime.txt requirements/dev.txt; $(PYTHON) -V; } 2>&1 | cksum | cut -d' ' -f1)
 RUNTIME := $(VENV)/.runtime-$(MARK)
 DEV := $(VENV)/.dev-$(MARK)
@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
 
-.PHONY: run test verify lint bench conformance lock messages documents
+.PHONY: run test verify lint bench bench-media conformance lock messages documents
 
 run: $(RUNTIME)
 	@exec $(BIN)/python manage.py run $(ARGS)
@@ -22,7 +22,7 @@ test: $(DEV)
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 verify: $(DEV)
-	@$(BIN)/python -m pytest -m verify --timeout 900 $(ARGS)
+	@$(BIN)/python -m pytest -m verify -n 2 --dist loadfile --timeout 900 $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -33,6 +33,10 @@ lint: $(DEV)
 
 bench: $(DEV)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# What uploaded files are, and what becomes of them; more files: make bench-media ARGS="photo.heic film.mov"
+bench-media: $(DEV)
+	@$(BIN)/python -m benchmarks.media $(ARGS)
 
 # Compares with recorded answers of Mastodon, where the folder is at hand: make conformance ARGS="accounts_* --quiet"
 conformance: $(DEV)

@@ -1,4 +1,4 @@
-"""Knows how allauth's flows are tied to this app: who may sign up, where its mails lead, what a new password ends."""
+"""How allauth's flows are tied to this app: who may sign up, where its mails lead, what a new password ends."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
+from allauth.account.utils import get_next_redirect_url, user_pk_to_url_str
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django import forms
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.text import capfirst
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext, gettext_lazy
 
 from accounts.models import User
+from accounts.pages.visits import note
+from accounts.policies.passkeys import relying_party
 from accounts.policies.sign_up import SignUpDraft, password_errors
+from accounts.queries.second_factors import load_second_factors
 from accounts.queries.sign_up import find_usable_invite
 from accounts.services.activation import activate_if_ready
-from accounts.services.confirmations import confirmation_url, request_confirmation
+from accounts.services.confirmations import bounded, confirmation_url, request_confirmation
 from accounts.services.mails import report_security_change
-from accounts.services.sessions import announce_state, change_password
+from accounts.services.sessions import change_password, publish_user_state
 from accounts.services.signing_up import sign_up
-from social.api import gate, limits
+from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
 from social.kernel import crypto
 from social.pages.frame import is_local_path
@@ -30,6 +35,13 @@ from social.pages.frame import is_local_path
 def invite_code(request: HttpRequest) -> str:
     """The code of the invitation that somebody signs up with, or nothing."""
     return request.GET.get("invite_code", "")
+
+
+_WAYS = {
+    "reauthenticate": gettext_lazy("Use your password"),
+    "mfa_reauthenticate": gettext_lazy("Use a code of your authenticator app"),
+    "mfa_reauthenticate:webauthn": gettext_lazy("Use a passkey"),
+}
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -62,6 +74,7 @@ class AccountAdapter(DefaultAccountAdapter):
             date_of_birth=filled_in.get("date_of_birth", ""),
             invite_code=invite_code(request),
             ip=client_ip(request),
+            return_to=bounded(get_next_redirect_url(request) or ""),
         )
         return sign_up(draft=draft)
 
@@ -74,21 +87,26 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def set_password(self, user: User, password: str) -> None:
         """Change or reset a password: what was opened with the old one ends (security row 24)."""
-        change_password(user=user, password=password)
+        change_password(user=user, password=password, asking_key=self.request.session.session_key)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Where a new password is needed first: everybody has been signed out."""
+        return reverse("account_login")
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
         """Mark an address as confirmed; the tokens of its owner work from the next request on."""
         confirmed: bool = super().confirm_email(request, email_address)
         if confirmed:
             activate_if_ready(user_id=email_address.user_id)
-            announce_state(user=email_address.user)
+            publish_user_state(user=email_address.user)
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """Have the mail sent by the worker; signing up has asked for it already."""
         if not signup:
             user = emailconfirmation.email_address.user
-            request_confirmation(user=user, address=rate_key(client_ip(request)))
+            return_to = get_next_redirect_url(request) or ""
+            request_confirmation(user=user, address=rate_key(client_ip(request)), return_to=return_to)
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         """The link in the confirmation mail."""
@@ -99,14 +117,28 @@ class AccountAdapter(DefaultAccountAdapter):
         email = str(credentials.get("email") or "").lower()
         address = rate_key(client_ip(request))
         counts = [
-            gate.count(limits.SIGN_IN_ADDRESS, address=address),
-            gate.count(limits.SIGN_IN_EMAIL, subject=email) if email else None,
+            admission.count(limits.SIGN_IN_ADDRESS, address=address),
+            admission.count(limits.SIGN_IN_EMAIL, subject=email) if email else None,
         ]
         limits.refuse_exceeded([count for count in counts if count is not None])
 
     def _rollback_login_failed_rl_usage(self) -> None:
         # allauth gives a successful attempt back to its own counters, which pre_authenticate does not use.
         return
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Open the session, under a new key, and keep which browser it belongs to."""
+        super().login(request, user)
+        note(request, user)
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """What concerns the safety of an account always asks once more who it is."""
+        return True
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """How somebody can show once more that it is them; the first is the one that is asked for."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [{**method, "description": _WAYS[method["id"]]} for method in methods]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The client's address; only our proxies are believed."""
@@ -121,7 +153,7 @@ class AccountAdapter(DefaultAccountAdapter):
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
-        """Have somebody told that the safety of their account has changed."""
+        """Have a mail sent that reports a change of the account's security."""
         kind = template_prefix.rpartition("/")[2]
         report_security_change(user=user, kind=kind, address=client_ip(self.request))
 
@@ -146,3 +178,17 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     def get_totp_label(self, user: User) -> str:
         """How the authenticator app names the account."""
         return f"{user.account.username}@{settings.LOCAL_DOMAIN}"
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Whom a passkey is for; never what the Host header says."""
+        return relying_party()
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        """How the passkey is named where it is kept. Its id leads back to the user and to nothing else."""
+        name = self.get_totp_label(user)
+        return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        """The name of a passkey that was given none."""
+        number = len(load_second_factors(user).passkeys) + 1
+        return gettext("Passkey %(number)d") % {"number": number}

@@ -1,4 +1,4 @@
-"""Wires the accounts app."""
+"""The Django configuration of the app `accounts`."""
 
 from importlib import import_module
 
@@ -14,11 +14,20 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug the token source into the API layer and subscribe to the app's own events."""
+        """Plug the token source and the audit log into the layers below; subscribe to the app's own events; add the
+        lists people take along.
+        """
         import_module("accounts.reactions")
-        from accounts.queries.identities import TokenIdentities
         from accounts.queries.sign_up import load_refused_networks
+        from accounts.services.archives import register_parts
+        from accounts.services.audit import record_by_user
+        from accounts.services.portable_lists import register_lists
+        from accounts.services.token_use import TokenIdentities
         from social.api import identities, refused_networks
+        from social.kernel.audit import audit_log
 
+        audit_log.plug(record_by_user)
         identities.plug_in(TokenIdentities())
         refused_networks.plug_in(load_refused_networks)
+        register_lists()
+        register_parts()

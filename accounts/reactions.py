@@ -1,33 +1,68 @@
-"""When X is announced, do Y."""
+"""Which event calls which service, task or query."""
 
 from accounts.events import (
+    AccountDeleted,
+    AccountErasureDue,
+    AccountMoved,
+    AccountSuspended,
     AccountUnlocked,
+    ArchiveDue,
+    ArchiveReady,
+    CarryOverDue,
     ConfirmationRequested,
     DomainBlocked,
+    EmailChanged,
+    EmailChangeRequested,
+    ImportDue,
     PasswordResetRequested,
     ProfileLinksChanged,
+    RemoteCopyRequested,
     SecurityChanged,
     TokenRevoked,
     UserActivated,
     UserApproved,
 )
 from accounts.services.activation import follow_inviters
+from accounts.services.archives import write_archives
 from accounts.services.confirmations import send_confirmation_mails
+from accounts.services.email_changes import send_email_change_mails, send_email_changed_mails
+from accounts.services.erasing import begin_erasure, go_on_erasing
 from accounts.services.follow_requests import accept_more
-from accounts.services.mails import send_approval_mails, send_password_reset_mails, send_security_mails
+from accounts.services.importing import work_off_imports
+from accounts.services.mails import (
+    send_approval_mails,
+    send_archive_mails,
+    send_password_reset_mails,
+    send_security_mails,
+)
+from accounts.services.moving import begin_carrying_over, carry_over
 from accounts.services.profile_links import verify_profile_links
-from accounts.services.severing import sever_blocked_domains
+from accounts.services.remote_copies import SECONDS as COPY_SECONDS
+from accounts.services.remote_copies import fetch_copies
+from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
 
 # A mail server may take its time: few mails a call, and time enough for them.
 on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, seconds=90)
+on(EmailChangeRequested, send_email_change_mails, queue="mailers", batch=5, seconds=90)
+on(EmailChanged, send_email_changed_mails, queue="mailers", batch=5, seconds=90)
 on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, seconds=90)
 on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
 on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
 on(UserActivated, follow_inviters, when=lambda event: event.invited)
+# In a transaction with its row: it publishes the event of the next step.
+on(AccountDeleted, begin_erasure, database=True)
+on(AccountErasureDue, go_on_erasing, batch=1, seconds=30)
+on(ArchiveDue, write_archives, queue="transfers", batch=1, seconds=600)
+on(ArchiveReady, send_archive_mails, queue="mailers", batch=5, seconds=90)
+on(AccountMoved, begin_carrying_over, database=True)
+on(CarryOverDue, carry_over, batch=1)
+on(ImportDue, work_off_imports, queue="transfers", batch=1)
 on(AccountUnlocked, accept_more, batch=1)
 on(ProfileLinksChanged, verify_profile_links, queue="fetches", batch=1, seconds=60)
+on(RemoteCopyRequested, fetch_copies, queue="copies", batch=1, seconds=COPY_SECONDS)
 on(DomainBlocked, sever_blocked_domains, batch=1)
+on(AccountSuspended, sever_suspended, batch=1, when=lambda event: not event.local)
 # Once more, in case Redis was away at the moment of the revocation.
 on(TokenRevoked, forget_revoked)

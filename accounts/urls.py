@@ -10,6 +10,7 @@ from accounts.viewsets.discovery import DiscoveryViewSet
 from accounts.viewsets.domain_blocks import DomainBlocksViewSet
 from accounts.viewsets.emails import EmailsViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
+from accounts.viewsets.media_proxy import ProfilePicturesViewSet
 from accounts.viewsets.networks import NetworksViewSet
 from accounts.viewsets.preferences import PreferencesViewSet
 from accounts.viewsets.profile import ProfileViewSet
@@ -73,13 +74,15 @@ urlpatterns = [
     endpoint("api/v1/crypto/encrypted_messages", CryptoViewSet, {"get": "messages"}),
     endpoint("api/v1/crypto/encrypted_messages/clear", CryptoViewSet, {"post": "clear"}),
     endpoint("api/v1/domain_blocks", DomainBlocksViewSet, {"get": "list", "post": "create", "delete": "destroy"}),
+    endpoint("api/v1/domain_blocks/preview", DomainBlocksViewSet, {"get": "preview"}),
     endpoint("api/v1/directory", DiscoveryViewSet, {"get": "directory"}),
     endpoint("api/v1/suggestions", DiscoveryViewSet, {"get": "suggested_accounts"}),
     endpoint("api/v2/suggestions", DiscoveryViewSet, {"get": "suggestions"}),
-    endpoint("api/v1/suggestions/<account_id>", DiscoveryViewSet, {"delete": "dismiss"}),
+    endpoint("api/v1/suggestions/<account>", DiscoveryViewSet, {"delete": "dismiss"}),
     endpoint("api/v1/preferences", PreferencesViewSet, {"get": "retrieve"}),
     endpoint("api/v1/emails/confirmations", EmailsViewSet, {"post": "resend"}),
     endpoint("api/v1/emails/check_confirmation", EmailsViewSet, {"get": "check"}),
     endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
+    endpoint("media_proxy/accounts/<account_id>/<picture>", ProfilePicturesViewSet, {"get": "retrieve"}),
     re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", page(collection), name="collection"),
 ]

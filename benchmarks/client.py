@@ -1,4 +1,4 @@
-"""Knows how to ask a server from one thread: a connection that stays open, JSON in and out."""
+"""How to ask a server from one thread: a connection that stays open, JSON in and out."""
 
 from __future__ import annotations
 

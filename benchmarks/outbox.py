@@ -152,7 +152,7 @@ def fork_drain(queue: str, lease: float, go: int) -> int:
 
 
 def postgres_cpu(postmaster: int) -> float:
-    """CPU seconds of PostgreSQL so far: the postmaster, its children now, and those it has buried."""
+    """CPU seconds of PostgreSQL so far: the postmaster, its children now, and those that have ended."""
     import psutil
 
     server = psutil.Process(postmaster)

@@ -1,4 +1,4 @@
-"""Knows the two workloads that are about time and not about work: fan-out to followers, and the public stream."""
+"""The two workloads that are about time and not about work: fan-out to followers, and the public stream."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def _open(url: str, tokens: Sequence[str], count: int) -> list[ClientConne
 
 async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float) -> Latencies:
     sent: dict[str, float] = {}
-    heard: list[tuple[str, float]] = []
+    received: list[tuple[str, float]] = []
 
     async def listen(socket: ClientConnection) -> None:
         with contextlib.suppress(asyncio.CancelledError):
@@ -70,7 +70,7 @@ async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float
                 arrived = time.perf_counter()
                 event = json.loads(message)
                 if event["event"] == "update":
-                    heard.append((json.loads(event["payload"])["id"], arrived))
+                    received.append((json.loads(event["payload"])["id"], arrived))
 
     opened = await _open(url, seeded.tokens, sockets)
     listeners = [asyncio.create_task(listen(socket)) for socket in opened]
@@ -87,7 +87,7 @@ async def _listen(url: str, seeded: Seeded, sockets: int, posts: int, gap: float
     for task in listeners:
         task.cancel()
     await asyncio.gather(*(socket.close() for socket in opened))
-    took = [arrived - sent[post] for post, arrived in heard if post in sent]
+    took = [arrived - sent[post] for post, arrived in received if post in sent]
     return Latencies.of(took, lost=sockets * posts - len(took))
 
 

@@ -1,4 +1,4 @@
-"""Knows the CPU time and the memory of a running server with all its processes."""
+"""The CPU time and the memory of a running server with all its processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wires the federation app."""
+"""The Django configuration of the app `federation`."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
@@ -12,10 +12,25 @@ class FederationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below, and answer their port."""
+        """Subscribe to the events of the apps below, answer their ports, and put documents into archives.
+
+        A deleted account keeps its keys for as long as something that it has signed is on its way.
+        """
         from accounts.ports import remote_accounts
+        from accounts.services import erasing, merging
         from federation import reactions  # noqa: F401  (importing it subscribes)
+        from federation.models import OutboundActivity
+        from federation.outbound.archiving import register_parts
+        from federation.outbound.queueing import is_delivering
         from federation.remote.addresses import RemoteAddresses
+        from federation.remote.objects import RemoteDocuments
+        from timelines.ports import remote_objects
 
         if remote_accounts.find() is None:
             remote_accounts.plug(RemoteAddresses())
+        if remote_objects.find() is None:
+            remote_objects.plug(RemoteDocuments())
+        # What it has sent is its own: it is believed of nobody else.
+        merging.register("received activities", None, ("federation.InboundActivity", "actor"))
+        register_parts()
+        erasing.register_hold(erasing.Hold((OutboundActivity,), is_delivering))

@@ -1,4 +1,4 @@
-"""Knows what happens in federation that its own workers must hear of."""
+"""Events of federation that its own workers handle."""
 
 from __future__ import annotations
 
@@ -18,16 +18,8 @@ class ActivityReceived(Event):
 
 
 @dataclass(frozen=True)
-class ActorDeleted(Event):
-    """An account of another server is at its end: what is left of it here is to be removed, step by step."""
-
-    key: ClassVar[str] = "actor:{account_id}"
-    account_id: int
-
-
-@dataclass(frozen=True)
 class FollowAnswerDue(Event):
-    """`account_id` (ours) owes the follower's server an answer that no change of relations announces.
+    """`account_id` (ours) owes the follower's server an answer for which no other event is published.
 
     A repeated Follow is accepted again; one that may not be is rejected.
     """

@@ -1,19 +1,21 @@
-"""When X is announced, tell other servers Y."""
+"""Which event sends which activity to other servers."""
 
 from accounts.events import (
     AccountBlocked,
+    AccountDeleted,
     AccountFollowed,
     AccountUnblocked,
     AccountUnfollowed,
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, ActorDeleted, DeliveriesDue, FetchesDue, FollowAnswerDue
+from federation.events import ActivityReceived, DeliveriesDue, FetchesDue, FollowAnswerDue
 from federation.outbound import distributing
+from federation.outbound.reporting import send_reports
 from federation.tasks.delivering import deliver
-from federation.tasks.erasing import erase
 from federation.tasks.fetching import fetch
 from federation.tasks.processing import process_received
+from moderation.events import ReportFiled
 from social.kernel.events import on
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
 
@@ -30,8 +32,9 @@ on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
 on(AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
 on(AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
 on(ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
+on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
 on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)
+on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: event.forwarded)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
 on(DeliveriesDue, deliver, queue="deliveries", seconds=30)
 on(FetchesDue, fetch, queue="fetches", seconds=60)
-on(ActorDeleted, erase, queue=QUEUE, batch=1, seconds=30)

@@ -1,4 +1,4 @@
-"""The URLs of the federation app."""
+"""The URLs of the app `federation`."""
 
 from __future__ import annotations
 

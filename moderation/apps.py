@@ -1,10 +1,27 @@
-"""Wires the moderation app."""
+"""The Django configuration of the app `moderation`."""
+
+from importlib import import_module
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ModerationConfig(AppConfig):
-    """Its packages are listed in docs/architecture.md."""
+    """Rules of the instance and the documents about it."""
 
     name = "moderation"
+    verbose_name = _("Moderation")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Subscribe to the app's own events; name what outlasts the erasure of a suspended account, and which posts staff
+        look at.
+        """
+        import_module("moderation.reactions")
+        from accounts.services.erasing import keep_of_suspended
+        from moderation.models import Appeal, Report, Strike
+        from moderation.queries.reports import find_reported_statuses
+        from statuses.services import removing
+
+        keep_of_suspended(Report, Strike, Appeal)
+        removing.keep(find_reported_statuses)

@@ -2,8 +2,13 @@
 
 from django.urls import path
 
-from moderation.pages.about import about, privacy_policy
+from accounts.pages.settings import settings_page
+from moderation.pages.about import about, privacy_policy, terms, terms_of_day
+from moderation.pages.strikes import strike, strikes
+from moderation.viewsets.announcements import AnnouncementsViewSet
+from moderation.viewsets.documents import DocumentsViewSet
 from moderation.viewsets.instance import InstanceViewSet
+from moderation.viewsets.reports import ReportsViewSet
 from social.api.routing import endpoint
 from social.pages.views import page
 
@@ -11,8 +16,26 @@ urlpatterns = [
     endpoint("api/v2/instance", InstanceViewSet, {"get": "retrieve"}),
     endpoint("api/v1/instance", InstanceViewSet, {"get": "retrieve_v1"}),
     endpoint("api/v1/instance/rules", InstanceViewSet, {"get": "rules"}),
+    endpoint("api/v1/instance/peers", DocumentsViewSet, {"get": "peers"}),
+    endpoint("api/v1/instance/activity", DocumentsViewSet, {"get": "activity"}),
+    endpoint("api/v1/instance/domain_blocks", DocumentsViewSet, {"get": "domain_blocks"}),
+    endpoint("api/v1/instance/extended_description", DocumentsViewSet, {"get": "extended_description"}),
+    endpoint("api/v1/instance/privacy_policy", DocumentsViewSet, {"get": "privacy_policy"}),
+    endpoint("api/v1/instance/terms_of_service", DocumentsViewSet, {"get": "terms_of_service"}),
+    endpoint("api/v1/instance/terms_of_service/<date>", DocumentsViewSet, {"get": "terms_of_day"}),
+    endpoint("api/v1/instance/translation_languages", DocumentsViewSet, {"get": "translation_languages"}),
+    endpoint("api/v1/instance/languages", DocumentsViewSet, {"get": "languages"}),
+    endpoint("api/v1/peers/search", DocumentsViewSet, {"get": "search_peers"}),
+    endpoint("api/v1/announcements", AnnouncementsViewSet, {"get": "list"}),
+    endpoint("api/v1/announcements/<id>/dismiss", AnnouncementsViewSet, {"post": "dismiss"}),
+    endpoint("api/v1/announcements/<id>/reactions/<name>", AnnouncementsViewSet, {"put": "react", "delete": "unreact"}),
+    endpoint("api/v1/reports", ReportsViewSet, {"post": "create"}),
     path("about", page(about), name="about"),
     # What stands for this server among others names this one as its page (contract, federation section 2).
     path("about/more", page(about)),
+    path("terms-of-service", page(terms), name="terms_of_service"),
+    path("terms-of-service/<str:day>", page(terms_of_day), name="terms_of_day"),
+    path("disputes/strikes", settings_page(strikes), name="strikes"),
+    path("disputes/strikes/<int:strike_id>", page(strike), name="strike"),
     path("privacy-policy", page(privacy_policy), name="privacy_policy"),
 ]

@@ -1,4 +1,4 @@
-"""Wires the bell."""
+"""The Django configuration of the app `notifications`."""
 
 from importlib import import_module
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class NotificationsConfig(AppConfig):
-    """The bell: who is told what."""
+    """Who is notified of what."""
 
     name = "notifications"
     default_auto_field = "django.db.models.BigAutoField"

@@ -1,4 +1,4 @@
-"""When X is announced, tell Y."""
+"""Which event notifies whom."""
 
 from accounts.events import (
     AccountBlocked,
@@ -7,12 +7,29 @@ from accounts.events import (
     AccountUnfollowed,
     DomainBlocked,
     FollowRequested,
+    UserActivated,
 )
-from notifications.events import FollowersWaiting, NotificationMade
-from notifications.services import event_handlers
+from moderation.events import ReportFiled, StrikeIssued
+from notifications.events import (
+    BoostersWaiting,
+    FollowersWaiting,
+    NotificationMade,
+    QuotersWaiting,
+    VotersWaiting,
+)
+from notifications.services import edits, event_handlers
 from notifications.tasks.streaming import stream_notifications
 from social.kernel.events import on
-from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
+from statuses.events import (
+    PollEnded,
+    StatusDeleted,
+    StatusEdited,
+    StatusFavourited,
+    StatusPublished,
+    StatusQuoted,
+    StatusReblogged,
+    StatusUnfavourited,
+)
 
 QUEUE = "notifications"
 
@@ -24,10 +41,21 @@ on(DomainBlocked, event_handlers.forget_blocked_domains, queue=QUEUE)
 on(AccountMuted, event_handlers.forget_muted, queue=QUEUE, database=True)
 on(StatusPublished, event_handlers.notify_mentioned, queue=QUEUE, database=True, when=lambda event: event.mentions)
 on(StatusPublished, event_handlers.notify_followers, queue=QUEUE, database=True, when=lambda event: not event.reblog)
+on(StatusEdited, edits.notify_added, queue=QUEUE, database=True, when=lambda event: event.first_mention_id is not None)
+on(StatusEdited, edits.notify_boosters, queue=QUEUE, database=True)
+on(StatusEdited, edits.notify_quoters, queue=QUEUE, database=True)
+on(BoostersWaiting, edits.notify_more_boosters, queue=QUEUE, database=True, batch=1)
+on(QuotersWaiting, edits.notify_more_quoters, queue=QUEUE, database=True, batch=1)
 on(FollowersWaiting, event_handlers.notify_more_followers, queue=QUEUE, database=True, batch=1)
+on(StatusQuoted, event_handlers.notify_quoted, queue=QUEUE, database=True)
 on(StatusReblogged, event_handlers.notify_reblogged, queue=QUEUE, database=True)
-# Of a post of another server its own server tells.
+# People of another server are notified by their own server.
 on(StatusFavourited, event_handlers.notify_favourited, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusUnfavourited, event_handlers.forget_favourite, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusDeleted, event_handlers.forget_status, queue=QUEUE, database=True)
+on(PollEnded, event_handlers.notify_poll_ended, queue=QUEUE, database=True, batch=1)
+on(VotersWaiting, event_handlers.notify_more_voters, queue=QUEUE, database=True, batch=1)
+on(UserActivated, event_handlers.notify_signed_up, queue=QUEUE, database=True)
+on(ReportFiled, event_handlers.notify_reported, queue=QUEUE, database=True, when=lambda event: event.notify)
+on(StrikeIssued, event_handlers.notify_warned, queue=QUEUE, database=True, when=lambda event: event.notify)
 on(NotificationMade, stream_notifications, queue=QUEUE)

@@ -1,4 +1,4 @@
-"""Wires the kernel and the API layer into Django."""
+"""The Django configuration of the app `social`: the kernel, the API layer and the runtime."""
 
 from __future__ import annotations
 

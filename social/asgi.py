@@ -31,13 +31,15 @@ def serve() -> None:
     """
     import uvicorn
 
+    from timelines.consumers.request_deadline import RequestDeadline
+
     descriptors.allow_many()
     uvicorn.run(
         application,
         host=env.BIND,
         port=env.STREAMING_PORT,
         loop="uvloop",
-        http="h11",
+        http=RequestDeadline,
         ws="websockets-sansio",
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,

@@ -1,4 +1,4 @@
-"""Knows how a task is handed to the broker within a moment, or not at all."""
+"""How a task is handed to the broker within a moment, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how Celery is set up: it wakes drains and runs batches; nothing is kept only in the broker."""
+"""How Celery is set up: it wakes drains and runs batches; nothing is kept only in the broker."""
 
 from __future__ import annotations
 

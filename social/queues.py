@@ -1,4 +1,4 @@
-"""Knows the queues of background work and the lanes they belong to (DESIGN "Lanes")."""
+"""The queues of background work and the lanes they belong to (DESIGN "Lanes")."""
 
 from __future__ import annotations
 
@@ -32,15 +32,21 @@ class QueueTerms:
 
 #: Outbox and Celery queues have the same names.
 QUEUES: Final[dict[str, QueueTerms]] = {
-    "default": QueueTerms("reactions inside this server: previews, erasure, counters"),
+    "default": QueueTerms("reactions inside this server: erasure, counters"),
     "feeds": QueueTerms("fan-out to home timelines, lists and streams", threads=3),
     "notifications": QueueTerms("notifications"),
-    "scheduler": QueueTerms("what the clock asks for"),
+    "search": QueueTerms("what full-text search finds", threads=1),
+    "scheduler": QueueTerms("scheduled tasks"),
     "ingress": QueueTerms("activities received from other servers", lane="ingress", batch=50),
     "deliveries": QueueTerms("activities on their way to other servers", lane="network"),
     "fetches": QueueTerms("documents of other servers", lane="network", batch=20),
+    "cards": QueueTerms("previews of pages that posts link to", lane="network", threads=1, batch=20),
+    "copies": QueueTerms("files of other servers that somebody wants to see", lane="network", threads=6, batch=1),
     "mailers": QueueTerms("mail", lane="network", threads=1, batch=20),
-    "media": QueueTerms("conversion of uploads", lane="media", threads=1, batch=4),
+    "transfers": QueueTerms(
+        "lists that people bring along, archives that they take away", lane="media", threads=1, batch=1
+    ),
+    "media": QueueTerms("conversion of uploads", lane="media", threads=2, batch=1),
 }
 
 

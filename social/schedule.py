@@ -1,4 +1,4 @@
-"""Knows how Celery is set up, and what runs at which time."""
+"""How Celery is set up, and what runs at which time."""
 
 from __future__ import annotations
 
@@ -23,13 +23,38 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(hours=1),
         "options": {"queue": "media", "expires": 3600},
     },
+    "remove-unused-cards": {
+        "task": "statuses.tasks.cleaning.remove_unused_cards",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "media", "expires": 3600},
+    },
+    "remove-deleted-posts": {
+        "task": "statuses.tasks.cleaning.remove_deleted_statuses",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "delete-old-posts": {
+        "task": "statuses.tasks.cleaning.delete_old_posts",
+        "schedule": timedelta(minutes=10),
+        "options": {"queue": "scheduler", "expires": 600},
+    },
+    "trim-remote-copies": {
+        "task": "accounts.tasks.cleaning.trim_remote_copies",
+        "schedule": timedelta(minutes=1),
+        "options": {"queue": "scheduler", "expires": 60},
+    },
     "forget-old-activities": {
         "task": "federation.tasks.cleaning.forget_old_activities",
         "schedule": timedelta(hours=1),
         "options": {"queue": "scheduler", "expires": 3600},
     },
-    "forget-revoked-tokens": {
-        "task": "accounts.tasks.cleaning.forget_revoked_tokens",
+    "forget-ended-tokens": {
+        "task": "accounts.tasks.cleaning.forget_ended_tokens",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "forget-ended-sessions": {
+        "task": "accounts.tasks.cleaning.forget_ended_sessions",
         "schedule": timedelta(hours=1),
         "options": {"queue": "scheduler", "expires": 3600},
     },
@@ -37,6 +62,41 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "task": "accounts.tasks.cleaning.forget_tag_uses",
         "schedule": timedelta(hours=1),
         "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "erase-suspended": {
+        "task": "accounts.tasks.cleaning.erase_suspended",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "forget-previous-keys": {
+        "task": "accounts.tasks.cleaning.forget_previous_keys",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "forget-archives": {
+        "task": "accounts.tasks.cleaning.forget_archives",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "forget-imports": {
+        "task": "accounts.tasks.cleaning.forget_imports",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "remove-unconfirmed": {
+        "task": "accounts.tasks.cleaning.remove_unconfirmed",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
+    "count-activity": {
+        "task": "moderation.tasks.counting.count_activity",
+        "schedule": timedelta(minutes=10),
+        "options": {"queue": "scheduler", "expires": 600},
+    },
+    "compute-trends": {
+        "task": "timelines.tasks.trends.compute_trends",
+        "schedule": timedelta(minutes=5),
+        "options": {"queue": "scheduler", "expires": 300},
     },
     "forget-idempotency-keys": {
         "task": "statuses.tasks.cleaning.forget_idempotency_keys",
@@ -57,7 +117,7 @@ CELERY: Final[dict[str, Any]] = {
     },
     # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
     # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged
-    # (social.runtime.messages): a message is a wake-up or a turn of the clock, and the sweep makes up for a lost one.
+    # (social.runtime.messages): a message is a wake-up or a scheduled run, and the sweep makes up for a lost one.
     "task_queues": [Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True) for name in QUEUES],
     "task_default_queue": "default",
     "task_default_exchange": "",

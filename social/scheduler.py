@@ -1,4 +1,4 @@
-"""Knows when a task is due and which of several schedulers sends it."""
+"""When a task is due and which of several schedulers sends it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how Celery drains the outbox: a task is only a wake-up, everything it works on is in the database."""
+"""The Celery tasks that drain the outbox: a message only wakes a worker, all work is in the database."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from social.queues import QUEUES
 
 #: Seconds after which a drain ends and wakes itself again: what keeps one busy for long is seen by the next process, too.
 SLICE: Final = 5.0
-#: Seconds a drain waits for company when this process has drained its queue within STREAM seconds: lone news is carried on
-#: at once, a stream of news in handfuls, each for the price of one.
+#: Seconds a drain waits for further rows when this process has drained its queue within STREAM seconds: a single event is
+#: run at once, a stream of events in batches, each at the cost of one.
 GATHER: Final = 0.03
 STREAM: Final = 0.25
 
@@ -24,13 +24,13 @@ _drained_at: dict[str, float] = {}
 
 @app.task
 def drain_outbox(queue: str) -> None:
-    """Run what is due in `queue`, for at most SLICE seconds and the batch in hand; what remains gets a new wake-up.
+    """Run what is due in `queue`, for at most SLICE seconds and the claimed batch; what remains gets a new wake-up.
 
     A full batch is a sign of a backlog: one more worker is asked to join in, which may ask another.
     """
     if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
         time.sleep(GATHER)
-    wakes.heard(queue)
+    wakes.clear(queue)
     _drain(queue)
     _drained_at[queue] = time.monotonic()
 
@@ -38,7 +38,7 @@ def drain_outbox(queue: str) -> None:
 def _drain(queue: str) -> None:
     limit = QUEUES[queue].batch if queue in QUEUES else 200
     end = time.monotonic() + SLICE
-    called_for_help = False
+    woke_another = False
     with wakes.draining(queue) as was_woken:
         while claimed := drain(queue, limit):
             # A claim shares `limit` out among the lanes it finds: one that took n rows gave each lane room for at least
@@ -48,8 +48,8 @@ def _drain(queue: str) -> None:
                 return
             if time.monotonic() >= end:
                 break
-            if claimed == limit and not called_for_help:
-                called_for_help = True
+            if claimed == limit and not woke_another:
+                woke_another = True
                 wakes.call(queue)
         else:
             return

@@ -1,16 +1,28 @@
-"""Wires the statuses app."""
+"""The Django configuration of the app `statuses`."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 
 class StatusesConfig(AppConfig):
-    """Its packages are listed in docs/architecture.md."""
+    """Posts, media and interactions with posts."""
 
     name = "statuses"
     verbose_name = _("Posts")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below."""
+        """Subscribe to the events of the apps below, say what is removed of deleted accounts, moved of merged ones and put
+        into archives, and add the pages of this app to the settings
+        and its table to those that people take along.
+        """
         from statuses import reactions  # noqa: F401
+        from statuses.pages.retention import register_entry
+        from statuses.services import archiving, erasing, merging
+        from statuses.services.portable_bookmarks import register_bookmarks
+
+        archiving.register_parts()
+        erasing.register_steps()
+        merging.register_steps()
+        register_bookmarks()
+        register_entry()

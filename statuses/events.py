@@ -1,4 +1,4 @@
-"""Knows what happens to posts that other apps subscribe to."""
+"""Events of posts that other apps may subscribe to."""
 
 from __future__ import annotations
 
@@ -27,6 +27,31 @@ class StatusPublished(Event):
 
 
 @dataclass(frozen=True)
+class StatusFetched(Event):
+    """An old post was fetched from its server: it is stored, and nobody is notified of it."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+    account_id: int
+
+
+@dataclass(frozen=True)
+class StatusEdited(Event):
+    """Its author has changed a post, and the version before is kept.
+
+    The flags are those of StatusPublished. `first_mention_id` is the first of the mentions that came with this edit, by
+    their ids; None when it mentions nobody else than before.
+    """
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+    account_id: int
+    local: bool
+    link: bool = False
+    first_mention_id: int | None = None
+
+
+@dataclass(frozen=True)
 class StatusJoinedThread(Event):
     """A post was known before the post it answers, which has arrived now."""
 
@@ -37,7 +62,7 @@ class StatusJoinedThread(Event):
 
 @dataclass(frozen=True)
 class StatusDeleted(Event):
-    """A post is gone, and every boost of it with it: they are announced no more (their rows name it in `reblog_of`).
+    """A post is gone, and every boost of it with it: no events of their own are published (their rows name it in `reblog_of`).
 
     For an undone boost `reblog_of_id` is the post that was boosted.
     """
@@ -67,12 +92,22 @@ class AnswersOutlived(Event):
 
 @dataclass(frozen=True)
 class StatusReblogged(Event):
-    """`account_id` has boosted `status_id` with the post `reblog_id`, which StatusPublished announces as well."""
+    """`account_id` has boosted `status_id` with the post `reblog_id`, for which StatusPublished is published as well."""
 
     key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     reblog_id: int
+
+
+@dataclass(frozen=True)
+class StatusQuoted(Event):
+    """`account_id` has quoted `status_id`, and the quote `quote_id` is accepted."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+    quote_id: int
+    account_id: int
 
 
 @dataclass(frozen=True)
@@ -95,3 +130,58 @@ class StatusUnfavourited(Event):
     account_id: int
     favourite_id: int
     local: bool
+
+
+@dataclass(frozen=True)
+class FiltersChanged(Event):
+    """An account has made, changed or deleted a filter, or what it looks for."""
+
+    key: ClassVar[str] = "account:{account_id}"
+    account_id: int
+
+
+@dataclass(frozen=True)
+class PollEnded(Event):
+    """Nobody can vote in a poll any more: it has reached its end.
+
+    Published beforehand, to be handled at that time. An edit may have moved the end: who handles it looks at the poll.
+    """
+
+    key: ClassVar[str] = "status:{status_id}"
+    poll_id: int
+    status_id: int
+
+
+@dataclass(frozen=True)
+class MediaUploaded(Event):
+    """A file was uploaded here that must be converted before it can be shown."""
+
+    media_id: int
+
+
+@dataclass(frozen=True)
+class CardsDue(Event):
+    """There may be previews to fetch now. Any number of these is as good as one."""
+
+    key: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class CardAttached(Event):
+    """A post shows the preview `card_id` of its link now."""
+
+    key: ClassVar[str] = "status:{status_id}"
+    status_id: int
+    card_id: int
+
+
+@dataclass(frozen=True)
+class ScheduledStatusDue(Event):
+    """The time of a scheduled post has come.
+
+    Published beforehand, to be handled at that time. The post may have been moved or deleted since: who handles it looks.
+    """
+
+    key: ClassVar[str] = "account:{account_id}"
+    scheduled_id: int
+    account_id: int

@@ -1,4 +1,4 @@
-"""Knows what this app asks of an app above it."""
+"""The questions this app asks of an app above it."""
 
 from __future__ import annotations
 

@@ -1,31 +1,73 @@
 """The URLs of the statuses app."""
 
-from django.urls import re_path
+from django.urls import path, re_path
 
+from accounts.pages.settings import settings_page
+from accounts.queries.identities import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
+from statuses.pages.embed import embed
+from statuses.pages.retention import retention
 from statuses.pages.tagged import tagged
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
+from statuses.viewsets.filters import (
+    FilterKeywordsViewSet,
+    FilterStatusesViewSet,
+    FiltersV1ViewSet,
+    FiltersViewSet,
+)
 from statuses.viewsets.media import MediaViewSet
-from statuses.viewsets.statuses import AccountStatusesViewSet, StatusesViewSet
+from statuses.viewsets.media_proxy import AttachmentsViewSet
+from statuses.viewsets.oembed import OEmbedViewSet
+from statuses.viewsets.polls import PollsViewSet
+from statuses.viewsets.scheduled import ScheduledStatusesViewSet
+from statuses.viewsets.statuses import AccountStatusesViewSet, OwnMarksViewSet, StatusesViewSet
 
 STATUS = "api/v1/statuses/<id>"
+CHANGEABLE = {"get": "retrieve", "put": "update", "patch": "update", "delete": "destroy"}
 urlpatterns = [
     endpoint("api/v1/statuses", StatusesViewSet, {"get": "list", "post": "create"}),
-    endpoint(STATUS, StatusesViewSet, {"get": "retrieve", "delete": "destroy"}),
+    endpoint(STATUS, StatusesViewSet, CHANGEABLE),
+    endpoint(f"{STATUS}/history", StatusesViewSet, {"get": "history"}),
+    endpoint(f"{STATUS}/source", StatusesViewSet, {"get": "source"}),
+    endpoint(f"{STATUS}/translate", StatusesViewSet, {"post": "translate"}),
     endpoint(f"{STATUS}/context", StatusesViewSet, {"get": "context"}),
     endpoint(f"{STATUS}/favourited_by", StatusesViewSet, {"get": "favourited_by"}),
     endpoint(f"{STATUS}/reblogged_by", StatusesViewSet, {"get": "reblogged_by"}),
     *(
         endpoint(f"{STATUS}/{name}", StatusesViewSet, {"post": name})
-        for name in ("favourite", "unfavourite", "reblog", "unreblog")
+        for mark in ("favourite", "reblog", "bookmark", "mute", "pin")
+        for name in (mark, f"un{mark}")
     ),
+    endpoint(f"{STATUS}/quotes", StatusesViewSet, {"get": "quotes"}),
+    endpoint(f"{STATUS}/quotes/<quoting_status_id>/revoke", StatusesViewSet, {"post": "revoke"}),
+    endpoint(f"{STATUS}/interaction_policy", StatusesViewSet, {"put": "interaction_policy"}),
+    endpoint("api/v1/favourites", OwnMarksViewSet, {"get": "favourites"}),
+    endpoint("api/v1/bookmarks", OwnMarksViewSet, {"get": "bookmarks"}),
+    endpoint("api/v1/scheduled_statuses", ScheduledStatusesViewSet, {"get": "list"}),
+    endpoint("api/v1/scheduled_statuses/<id>", ScheduledStatusesViewSet, CHANGEABLE),
+    endpoint("api/v1/polls/<id>", PollsViewSet, {"get": "retrieve"}),
+    endpoint("api/v1/polls/<id>/votes", PollsViewSet, {"post": "vote"}),
+    endpoint("api/v2/filters", FiltersViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v2/filters/<id>", FiltersViewSet, CHANGEABLE),
+    endpoint("api/v2/filters/<filter_id>/keywords", FiltersViewSet, {"get": "keywords", "post": "add_keyword"}),
+    endpoint("api/v2/filters/<filter_id>/statuses", FiltersViewSet, {"get": "statuses", "post": "add_status"}),
+    endpoint("api/v2/filters/keywords/<id>", FilterKeywordsViewSet, CHANGEABLE),
+    endpoint("api/v2/filters/statuses/<id>", FilterStatusesViewSet, {"get": "retrieve", "delete": "destroy"}),
+    endpoint("api/v1/filters", FiltersV1ViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/filters/<id>", FiltersV1ViewSet, CHANGEABLE),
     endpoint("api/v1/accounts/<id>/statuses", AccountStatusesViewSet, {"get": "list"}),
     endpoint("api/v1/featured_tags", FeaturedTagsViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/featured_tags/suggestions", FeaturedTagsViewSet, {"get": "suggestions"}),
     endpoint("api/v1/featured_tags/<id>", FeaturedTagsViewSet, {"delete": "destroy"}),
     endpoint("api/v1/accounts/<id>/featured_tags", FeaturedTagsViewSet, {"get": "of_account"}),
     re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/tagged/(?P<name>[^/]+)/?$", page(tagged), name="tagged"),
+    endpoint("api/oembed", OEmbedViewSet, {"get": "retrieve"}),
+    re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/embed/?$", page(embed), name="embed"),
+    re_path(r"^users/(?P<username>[A-Za-z0-9_.-]+)/statuses/(?P<id>[0-9]{1,19})/embed/?$", page(embed)),
+    path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),
+    endpoint("media_proxy/<id>/<style>", AttachmentsViewSet, {"get": "proxy"}),
+    endpoint("media/<id>", AttachmentsViewSet, {"get": "show_file"}),
     endpoint("api/v1/media", MediaViewSet, {"post": "create_v1"}),
     endpoint("api/v2/media", MediaViewSet, {"post": "create"}),
     endpoint(

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from typing import Any
 
 import hypothesis
 import pytest
 from django.apps import apps
 from django.db import connection
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from social.api import refused_networks
 from social.kernel import redis
-from tests.support import answers
+from tests.support import answers, kept_schema, servers
 from tests.support.callers import Callers
 
 # The same examples in every run: a promise is broken by a change, never by chance.
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("social")
+
+_OF_FEDERATION = ["statuses/api/test_media_proxy.py", "statuses/services/test_cards.py"]
+collect_ignore = [] if apps.is_installed("federation") else _OF_FEDERATION
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """The tables are those of an earlier run where no migration has changed."""
+    if servers.embedded is not None:
+        kept_schema.load(servers.embedded.postgres)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """They are kept for the next run."""
+    if servers.embedded is not None:
+        with django_db_blocker.unblock():
+            kept_schema.keep(servers.embedded.postgres)
 
 
 @pytest.fixture
@@ -29,6 +49,22 @@ def callers(db: None) -> Callers:
 @pytest.fixture(scope="session", autouse=True)
 def _answers_watched() -> Iterator[None]:
     with answers.watched():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_found_once() -> Iterator[None]:
+    """Each test client makes its middleware anew, and the search for static files took most of the time of its requests."""
+    find, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+
+    def find_once(middleware: WhiteNoiseMiddleware) -> None:
+        if middleware.static_prefix not in found:
+            find(middleware)
+            found[middleware.static_prefix] = dict(middleware.files)
+        middleware.files.update(found[middleware.static_prefix])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", find_once)
         yield
 
 

@@ -1,14 +1,26 @@
-"""Wires the timelines app."""
+"""The Django configuration of the app `timelines`."""
 
 from django.apps import AppConfig
 
 
 class TimelinesConfig(AppConfig):
-    """Its packages are listed in docs/architecture.md."""
+    """Timelines, search and streaming."""
 
     name = "timelines"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps below."""
+        """Subscribe to the events of the apps below, and search in PostgreSQL unless another engine is plugged in;
+        add the lists that people take along.
+        """
+        from accounts.queries.relations import register_read_apart
         from timelines import reactions  # noqa: F401
+        from timelines.policies.home import IN_EXCLUSIVE_LIST
+        from timelines.services.portable_lists import register_lists
+        from timelines.services.postgres_index import PostgresIndex
+        from timelines.services.status_index import status_index
+
+        if status_index.find() is None:
+            status_index.plug(PostgresIndex())
+        register_lists()
+        register_read_apart(IN_EXCLUSIVE_LIST)

@@ -1,4 +1,4 @@
-"""When X is announced, do Y: what timelines and streams hear of."""
+"""Which event changes which feeds and streams, and what search finds."""
 
 from __future__ import annotations
 
@@ -9,39 +9,86 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    AccountUnsuspended,
     DomainBlocked,
     DomainUnblocked,
     EncryptedMessageStored,
     FollowChanged,
+    ProfileUpdated,
+    TagFollowed,
+    TagUnfollowed,
     TokenRevoked,
     UserStateChanged,
 )
 from social.kernel.events import on
-from statuses.events import StatusDeleted, StatusJoinedThread, StatusPublished
+from statuses.events import (
+    CardAttached,
+    FiltersChanged,
+    StatusDeleted,
+    StatusEdited,
+    StatusFetched,
+    StatusJoinedThread,
+    StatusPublished,
+)
+from timelines.events import AuthorOutdated, ConversationChanged, ListChanged
+from timelines.services.conversations import leave_conversations, withdraw_from_conversations
 from timelines.services.encrypted_messages import broadcast_encrypted_messages
-from timelines.services.fan_out import fan_out_joined, fan_out_posts, withdraw_posts
+from timelines.services.fan_out import fan_out_edits, fan_out_joined, fan_out_posts, show_cards, withdraw_posts
 from timelines.services.invalidation import (
     end_streams_of_tokens,
+    forget_all_feeds,
     forget_both_feeds,
     forget_followers_feeds,
+    forget_list_feeds,
     forget_own_feeds,
+    forget_tag_followers_feeds,
+    publish_filters_changed,
     review_streams_of_users,
 )
+from timelines.services.lists import leave_lists
+from timelines.services.search_index import index_posts, remove_posts, review_authors
+from timelines.tasks.streaming import stream_conversations
 
 _QUEUE = "feeds"
+_SEARCH = "search"
 
 on(StatusPublished, fan_out_posts, queue=_QUEUE)
+on(StatusEdited, fan_out_edits, queue=_QUEUE)
 on(StatusJoinedThread, fan_out_joined, queue=_QUEUE)
 on(StatusDeleted, withdraw_posts, queue=_QUEUE)
+on(CardAttached, show_cards, queue=_QUEUE)
 on(AccountFollowed, forget_followers_feeds, queue=_QUEUE)
 on(FollowChanged, forget_followers_feeds, queue=_QUEUE)
 on(AccountUnfollowed, forget_own_feeds, queue=_QUEUE)
+on(AccountUnfollowed, leave_lists, queue=_QUEUE)
+on(TagFollowed, forget_tag_followers_feeds, queue=_QUEUE)
+on(TagUnfollowed, forget_tag_followers_feeds, queue=_QUEUE)
+on(ListChanged, forget_list_feeds, queue=_QUEUE)
 on(AccountBlocked, forget_both_feeds, queue=_QUEUE)
 on(AccountUnblocked, forget_both_feeds, queue=_QUEUE)
 on(AccountMuted, forget_own_feeds, queue=_QUEUE)
 on(AccountUnmuted, forget_own_feeds, queue=_QUEUE)
+on(AccountUnsuspended, forget_all_feeds, queue=_QUEUE)
 on(EncryptedMessageStored, broadcast_encrypted_messages, queue=_QUEUE)
+on(FiltersChanged, publish_filters_changed, queue=_QUEUE)
 on(DomainBlocked, forget_own_feeds, queue=_QUEUE)
 on(DomainUnblocked, forget_own_feeds, queue=_QUEUE)
 on(TokenRevoked, end_streams_of_tokens, queue=_QUEUE)
 on(UserStateChanged, review_streams_of_users, queue=_QUEUE)
+on(
+    StatusDeleted,
+    withdraw_from_conversations,
+    queue=_QUEUE,
+    database=True,
+    when=lambda event: event.reblog_of_id is None,
+)
+on(AccountBlocked, leave_conversations, queue=_QUEUE, database=True)
+on(ConversationChanged, stream_conversations, queue=_QUEUE)
+
+on(StatusPublished, index_posts, queue=_SEARCH, when=lambda event: not event.reblog)
+on(StatusEdited, index_posts, queue=_SEARCH)
+on(StatusFetched, index_posts, queue=_SEARCH)
+on(CardAttached, index_posts, queue=_SEARCH)
+on(StatusDeleted, remove_posts, queue=_SEARCH, when=lambda event: event.reblog_of_id is None)
+on(ProfileUpdated, review_authors, queue=_SEARCH)
+on(AuthorOutdated, review_authors, queue=_SEARCH)

@@ -5,13 +5,41 @@ from django.urls import re_path
 from social.api.routing import endpoint
 from social.pages.views import page
 from timelines.pages.tags import tag
+from timelines.viewsets.conversations import ConversationsViewSet
+from timelines.viewsets.lists import ListsViewSet
+from timelines.viewsets.markers import MarkersViewSet
+from timelines.viewsets.search import SearchViewSet
 from timelines.viewsets.streaming import StreamingRedirectViewSet
+from timelines.viewsets.tags import TagsViewSet
 from timelines.viewsets.timelines import TimelinesViewSet
+from timelines.viewsets.trends import TrendsViewSet
 
 urlpatterns = [
     endpoint("api/v1/timelines/home", TimelinesViewSet, {"get": "home"}),
     endpoint("api/v1/timelines/public", TimelinesViewSet, {"get": "public"}),
     endpoint("api/v1/timelines/tag/<hashtag>", TimelinesViewSet, {"get": "tag"}),
+    endpoint("api/v1/conversations", ConversationsViewSet, {"get": "list"}),
+    endpoint("api/v1/conversations/<id>", ConversationsViewSet, {"delete": "destroy"}),
+    endpoint("api/v1/conversations/<id>/read", ConversationsViewSet, {"post": "read"}),
+    endpoint("api/v1/conversations/<id>/unread", ConversationsViewSet, {"post": "unread"}),
+    endpoint("api/v1/trends", TrendsViewSet, {"get": "old_tags"}),
+    endpoint("api/v1/trends/tags", TrendsViewSet, {"get": "tags"}),
+    endpoint("api/v1/trends/statuses", TrendsViewSet, {"get": "statuses"}),
+    endpoint("api/v1/trends/links", TrendsViewSet, {"get": "links"}),
+    endpoint("api/v2/search", SearchViewSet, {"get": "search"}),
+    endpoint("api/v1/timelines/link", TimelinesViewSet, {"get": "link"}),
+    endpoint("api/v1/timelines/list/<list_id>", TimelinesViewSet, {"get": "of_list"}),
+    endpoint("api/v1/lists", ListsViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/lists/<id>", ListsViewSet, {"get": "retrieve", "put": "update", "delete": "destroy"}),
+    endpoint("api/v1/lists/<list_id>/accounts", ListsViewSet, {"get": "members", "post": "add", "delete": "remove"}),
+    endpoint("api/v1/accounts/<id>/lists", ListsViewSet, {"get": "with_account"}),
+    endpoint("api/v1/markers", MarkersViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/tags/<name>", TagsViewSet, {"get": "retrieve"}),
+    endpoint("api/v1/tags/<name>/follow", TagsViewSet, {"post": "follow"}),
+    endpoint("api/v1/tags/<name>/unfollow", TagsViewSet, {"post": "unfollow"}),
+    endpoint("api/v1/tags/<name>/feature", TagsViewSet, {"post": "feature"}),
+    endpoint("api/v1/tags/<name>/unfeature", TagsViewSet, {"post": "unfeature"}),
+    endpoint("api/v1/followed_tags", TagsViewSet, {"get": "followed"}),
     endpoint("api/v1/streaming", StreamingRedirectViewSet, {"get": "redirect"}),
     endpoint("api/v1/streaming/<stream>", StreamingRedirectViewSet, {"get": "redirect"}),
     endpoint("api/v1/streaming/<stream>/<variant>", StreamingRedirectViewSet, {"get": "redirect"}),

@@ -1,4 +1,4 @@
-"""Knows how staff see accounts, of this server and of others."""
+"""How staff see accounts, of this server and of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how staff see roles."""
+"""How staff see roles."""
 
 from __future__ import annotations
 

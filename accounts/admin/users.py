@@ -1,4 +1,4 @@
-"""Knows how staff see the people of this server, and what they may do to them."""
+"""How staff see the people of this server, and what they may do to them."""
 
 from __future__ import annotations
 

@@ -12,10 +12,13 @@ from accounts.models.follow import Follow, FollowRequest
 from accounts.models.invite import Invite
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.private import AccountNote, Endorsement
+from accounts.models.recovery_code import RecoveryCode
+from accounts.models.remote_copy import RemoteCopy
 from accounts.models.severance import Severance, SeveredAccount, SeveredFollow
-from accounts.models.sign_up_gate import (
+from accounts.models.sign_up_block import (
     CanonicalEmailBlock,
     EmailDomainBlock,
+    EmailDomainRefusal,
     IpBlock,
     RetiredUsername,
     Severity,
@@ -23,7 +26,8 @@ from accounts.models.sign_up_gate import (
 )
 from accounts.models.site_setting import SiteSetting
 from accounts.models.suggestion import DismissedSuggestion
-from accounts.models.tag import Tag, TagUse
+from accounts.models.tag import Tag, TagFollow, TagUse
+from accounts.models.transfer import Archive, ArchiveState, Import, ImportRow, ImportRowState, ImportState, Move
 from accounts.models.user import Role, User
 from accounts.models.visibility import Visibility
 
@@ -35,6 +39,8 @@ __all__ = [
     "AccountStat",
     "ActorType",
     "Application",
+    "Archive",
+    "ArchiveState",
     "AuditEntry",
     "Block",
     "CanonicalEmailBlock",
@@ -45,6 +51,7 @@ __all__ = [
     "DismissedSuggestion",
     "Domain",
     "EmailDomainBlock",
+    "EmailDomainRefusal",
     "EncryptedMessage",
     "Endorsement",
     "FeaturedTag",
@@ -52,12 +59,19 @@ __all__ = [
     "FollowRequest",
     "Grant",
     "IDToken",
+    "Import",
+    "ImportRow",
+    "ImportRowState",
+    "ImportState",
     "Invite",
     "IpBlock",
     "KeyPair",
+    "Move",
     "Mute",
     "OneTimeKey",
+    "RecoveryCode",
     "RefreshToken",
+    "RemoteCopy",
     "RetiredUsername",
     "RevokedToken",
     "Role",
@@ -67,6 +81,7 @@ __all__ = [
     "Severity",
     "SiteSetting",
     "Tag",
+    "TagFollow",
     "TagUse",
     "User",
     "UsernameBlock",

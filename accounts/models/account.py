@@ -1,11 +1,13 @@
-"""Knows what an account is, local or remote: one table for both, `domain` is NULL for ours."""
+"""What an account is, local or remote: one table for both, `domain` is NULL for ours."""
 
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.db import models
 from django.db.models import F, Q, Value
-from django.db.models.functions import Coalesce, Length, Lower
+from django.db.models.functions import Coalesce, Collate, Length, Lower
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock, links
@@ -83,6 +85,12 @@ class Account(models.Model):
     suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
     limited_at = models.DateTimeField(null=True)
     sensitized_at = models.DateTimeField(null=True)
+    # The end for good: it is suspended as well, and what it leaves is being removed.
+    deleted_at = models.DateTimeField(null=True)
+    # Since when what a suspended account had is being removed; before that a suspension can be undone without loss.
+    erased_at = models.DateTimeField(null=True)
+    # Since when nothing of it may be removed, because a court or an authority may ask for it.
+    held_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)
@@ -113,6 +121,9 @@ class Account(models.Model):
         indexes = [
             models.Index(Lower("domain"), F("id").desc(), name="accounts_account_domain"),
             models.Index(F("suspended_at"), name="accounts_account_suspended", condition=Q(suspended_at__isnull=False)),
+            # For searches by the beginning of a name, whatever the database's collation.
+            models.Index(Collate(Lower("username"), "C"), name="accounts_account_prefix"),
+            GinIndex(SearchVector("display_name", config="simple"), name="accounts_account_words"),
         ]
 
     def __str__(self) -> str:
@@ -141,6 +152,16 @@ class Account(models.Model):
         return self.suspended_at is not None
 
     @property
+    def suspended_for_a_time(self) -> bool:
+        """Whether staff here have suspended it and can still undo that without loss."""
+        return (
+            self.suspended_at is not None
+            and self.suspension_origin == SuspensionOrigin.LOCAL
+            and self.deleted_at is None
+            and self.erased_at is None
+        )
+
+    @property
     def limited(self) -> bool:
         """Whether the account is kept out of public places ("silenced")."""
         return self.limited_at is not None
@@ -167,17 +188,30 @@ class AccountStat(models.Model):
     followers_count = models.BigIntegerField(default=0)
     last_status_at = models.DateTimeField(null=True)
 
+    class Meta:
+        indexes = [
+            models.Index(
+                F("followers_count").desc(), name="accounts_accountstat_popular", condition=Q(followers_count__gt=0)
+            ),
+        ]
+
     def __str__(self) -> str:
         return f"{self.account_id}"
 
 
 class KeyPair(models.Model):
-    """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts."""
+    """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts.
+
+    After a rotation `previous_private_key` is the one before, likewise encrypted, as long as servers may not know the new
+    one.
+    """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="key_pair")
     key_id = models.TextField(unique=True)
     public_key = models.TextField()
     private_key = models.TextField(default="")
+    previous_private_key = models.TextField(default="")
+    rotated_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Knows what staff have done: rows that are added and never changed."""
+"""The audit log: what staff have done, in rows that are added and never changed."""
 
 from __future__ import annotations
 

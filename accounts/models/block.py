@@ -1,4 +1,4 @@
-"""Knows who has blocked or muted whom, and whose servers."""
+"""Who has blocked or muted whom, and whose servers."""
 
 from __future__ import annotations
 

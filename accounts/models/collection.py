@@ -1,4 +1,4 @@
-"""Knows collections: lists of accounts that somebody recommends, shown to others."""
+"""Collections: lists of accounts that somebody recommends, shown to others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the custom emojis of this server and of others."""
+"""The custom emojis of this server and of others."""
 
 from __future__ import annotations
 

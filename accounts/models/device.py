@@ -1,4 +1,4 @@
-"""Knows the devices of end-to-end encryption, their one-time keys and the messages that wait for them."""
+"""The devices of end-to-end encryption, their one-time keys and the messages that wait for them."""
 
 from __future__ import annotations
 

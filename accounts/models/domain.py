@@ -1,4 +1,4 @@
-"""Knows which other servers there are."""
+"""Which other servers there are."""
 
 from __future__ import annotations
 

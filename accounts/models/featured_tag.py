@@ -1,4 +1,4 @@
-"""Knows the hashtags that people show on their profiles."""
+"""The hashtags that people show on their profiles."""
 
 from __future__ import annotations
 

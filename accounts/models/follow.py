@@ -1,4 +1,4 @@
-"""Knows who follows whom, and who has asked to."""
+"""Who follows whom, and who has asked to."""
 
 from __future__ import annotations
 

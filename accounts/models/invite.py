@@ -1,4 +1,4 @@
-"""Knows invitations: links with which people sign up where registrations are closed."""
+"""Invitations: links with which people sign up where registrations are closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows applications, their grants and tokens, in the shape Mastodon clients expect (behaviours section 5)."""
+"""Applications, their grants and tokens, in the shape Mastodon clients expect (behaviours section 5)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from social.kernel import clock
 class Application(AbstractApplication):
     """A client program. One application may use both the code and the client-credentials grant.
 
-    `redirect_uris` is space separated (as the toolkit wants it), `registered_redirect_uris` keeps the client's own
-    list in its order. Secrets are 43 random characters and kept in clear: hashing them with a password hash would
-    cost a quarter of a CPU second per token request.
+    Secrets are 43 random characters and kept in clear: hashing them with a password hash would cost a quarter of a CPU
+    second per token request.
     """
 
     website = models.TextField(null=True)
     scopes = models.TextField(default="read")
-    registered_redirect_uris = models.JSONField(default=list)
 
     class Meta(AbstractApplication.Meta):
         abstract = False
@@ -33,8 +31,16 @@ class Application(AbstractApplication):
         return self.name
 
     def allows_grant_type(self, *grant_types: str) -> bool:
-        """Every application may use the two grants of the contract, and no other."""
-        return bool({self.GRANT_AUTHORIZATION_CODE, self.GRANT_CLIENT_CREDENTIALS} & set(grant_types))
+        """The two grants of the contract and no other; one needs a secret."""
+        allowed = {self.GRANT_AUTHORIZATION_CODE}
+        if self.client_type == self.CLIENT_CONFIDENTIAL:
+            allowed.add(self.GRANT_CLIENT_CREDENTIALS)
+        return not allowed.isdisjoint(grant_types)
+
+    @property
+    def registered_redirect_uris(self) -> list[str]:
+        """The addresses it may be answered at, in the order of its registration: none of them holds white space."""
+        return self.redirect_uris.split()
 
     @property
     def scope_list(self) -> list[str]:
@@ -45,7 +51,8 @@ class Application(AbstractApplication):
 class AccessToken(AbstractAccessToken):
     """A bearer token. It does not expire; the same application, user and scopes get the same token again."""
 
-    last_used_at = models.DateTimeField(null=True)
+    # To the day: accounts.services.token_use.
+    last_used_at = models.DateTimeField(null=True, default=clock.now)
 
     class Meta(AbstractAccessToken.Meta):
         abstract = False
@@ -53,7 +60,8 @@ class AccessToken(AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """That a token was valid once: who shows it is told so, and does not pass for nobody. Kept for a day."""
+    """A token that was valid once: a request with it is refused as revoked instead of counting as one without a token. Kept
+    for a day."""
 
     token_checksum = models.CharField(max_length=64, primary_key=True)
     revoked_at = models.DateTimeField(default=clock.now, db_index=True)

@@ -1,4 +1,4 @@
-"""Knows what somebody keeps about other people: notes for their own eyes, and endorsements on their profile."""
+"""What somebody keeps about other people: notes for their own eyes, and endorsements on their profile."""
 
 from __future__ import annotations
 

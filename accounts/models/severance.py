@@ -1,4 +1,4 @@
-"""Knows which follows were ended from outside: somebody blocked a server, or staff ended relations with it."""
+"""Which follows were ended from outside: somebody blocked a server, or staff ended relations with it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SeveranceType(models.TextChoices):
 
 
 class Severance(models.Model):
-    """One act that ended follows. `cause` tells it apart from others: what is done in steps is written once."""
+    """One act that ended follows. `cause` identifies it: an act that is done in several steps has one row."""
 
     type = models.TextField(choices=SeveranceType.choices)
     target_name = models.TextField()

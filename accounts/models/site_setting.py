@@ -1,8 +1,9 @@
-"""Knows the settings an operator changes while the server runs."""
+"""The settings an operator changes while the server runs."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
 
@@ -13,6 +14,10 @@ class SiteSetting(models.Model):
     key = models.TextField(primary_key=True)
     value = models.JSONField()
     updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("setting of this server")
+        verbose_name_plural = _("settings of this server")
 
     def __str__(self) -> str:
         return self.key

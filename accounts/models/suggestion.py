@@ -1,4 +1,4 @@
-"""Knows which suggested accounts somebody does not want to be shown again."""
+"""Which suggested accounts somebody does not want to be shown again."""
 
 from __future__ import annotations
 

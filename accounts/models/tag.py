@@ -1,4 +1,4 @@
-"""Knows hashtags."""
+"""Hashtags, how often they are used, and who follows them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,20 @@ TAG_LIMIT = 500
 
 
 class Tag(models.Model):
-    """A hashtag by its normalised name; `display_name` is how it was first written."""
+    """A hashtag by its normalised name; `display_name` is how it was first written, or how staff write it.
+
+    `usable`: whether it may stand in new posts here. `listable`: whether search and directories name it. `trendable`:
+    whether it may be shown as trending; None until staff have decided.
+    """
 
     id = SnowflakeField(primary_key=True)
     name = models.TextField(unique=True)
     display_name = models.TextField()
+    usable = models.BooleanField(default=True)
+    listable = models.BooleanField(default=True)
+    trendable = models.BooleanField(null=True)
+    reviewed_at = models.DateTimeField(null=True)
+    requested_review_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
@@ -44,3 +53,22 @@ class TagUse(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.tag_id} {self.day}: {self.uses}"
+
+
+class TagFollow(models.Model):
+    """`account` follows a hashtag: public posts with a greater id than this row's come into its home timeline.
+
+    The id is made by the database, as those of posts are: what was written before the follow stays out, without a clock.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tag", "account"], name="accounts_tagfollow_pair")]
+        indexes = [models.Index(fields=["account", "-id"], name="accounts_tagfollow_account")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} -> #{self.tag_id}"

@@ -1,4 +1,4 @@
-"""Knows who may sign in: credentials, role and personal settings of local accounts."""
+"""Who may sign in: credentials, role and personal settings of local accounts."""
 
 from __future__ import annotations
 
@@ -69,6 +69,11 @@ class Role(models.Model):
     def __str__(self) -> str:
         return self.name or "everyone"
 
+    @property
+    def granted(self) -> int:
+        """The bits of everything it grants: all of them for administrators."""
+        return int(sum(Permission)) if self.permissions & Permission.ADMINISTRATOR else self.permissions
+
     def can(self, permission: Permission) -> bool:
         """Whether the role grants a permission; administrators may do everything."""
         return bool(self.permissions & (Permission.ADMINISTRATOR | permission))
@@ -97,6 +102,8 @@ class User(AbstractBaseUser):
     id = SnowflakeField(primary_key=True)
     account = models.OneToOneField(Account, on_delete=models.CASCADE, related_name="user")
     email = models.EmailField(max_length=320)
+    # What shall replace it once somebody has opened the link that was sent there.
+    new_email = models.EmailField(max_length=320, null=True)
     role = models.ForeignKey(Role, on_delete=models.PROTECT, default=EVERYONE_ROLE_ID, related_name="users")
     locale = models.TextField(null=True)
     time_zone = models.TextField(null=True)
@@ -128,7 +135,11 @@ class User(AbstractBaseUser):
         verbose_name = _("user")
         verbose_name_plural = _("users")
         constraints = [models.UniqueConstraint(Lower("email"), name="accounts_user_email")]
-        indexes = [models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active")]
+        indexes = [
+            models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active"),
+            # Those who are yet to confirm their address or to be approved.
+            models.Index("created_at", name="accounts_user_not_activated", condition=models.Q(activated_at=None)),
+        ]
 
     def __str__(self) -> str:
         return self.email

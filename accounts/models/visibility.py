@@ -1,4 +1,4 @@
-"""Knows the visibilities of a post. What they mean for readers is in `statuses.policies.visibility`."""
+"""The visibilities of a post. What they mean for readers is in `statuses.policies.visibility`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells people whose account cannot be used why that is, and what they can do."""
+"""The page that says why an account cannot be used, and what its owner can do."""
 
 from __future__ import annotations
 

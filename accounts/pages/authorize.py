@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -13,26 +13,29 @@ from django.urls import reverse
 from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext as _
 from django.views import View
+from oauth2_provider.exceptions import OAuthToolkitError
+from oauth2_provider.views.mixins import OAuthLibMixin
+from oauthlib.oauth2.rfc6749 import errors
 
-from accounts.models import User
+from accounts.models import Application, User
 from accounts.pages.account_state import show_account_state
 from accounts.pages.person import person
-from accounts.pages.scope_descriptions import permissions
+from accounts.pages.scope_descriptions import permission_groups
 from accounts.pages.steps import AUTHORIZE, allow_redirects_to, shown_name, sign_in_url, to_sign_in
-from accounts.policies.authorization import AuthorizationRequest, Refusal, granted_scopes, refusal, requested_scopes
+from accounts.policies.authorization import granted_scopes, sentence_of
 from accounts.policies.redirects import OUT_OF_BAND, with_answer
-from accounts.queries.applications import find_by_client_id, has_token
+from accounts.queries.applications import has_token
 from accounts.queries.identities import SignInState, find_sign_in_state
-from accounts.services.tokens import issue_code
+from accounts.services.authorization_server import OAuthRequest
 from social.api.fields import as_boolean
 from social.kernel.text.names import unambiguous_domain
 from social.pages.errors import error_page
 from social.pages.frame import show, with_query
 
 # The other errors say that the request itself is wrong.
-_SENT_BACK = frozenset({"access_denied", "invalid_scope"})
-_CODE = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
-_PARAMETERS = (
+_SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
+_CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
+_PARAMETERS: Final = (
     "client_id",
     "redirect_uri",
     "response_type",
@@ -45,7 +48,7 @@ _PARAMETERS = (
 )
 
 
-class AuthorizeView(View):
+class AuthorizeView(OAuthLibMixin, View):
     """`/oauth/authorize`: GET asks the person, POST answers, DELETE (or POST with `decision=deny`) refuses.
 
     What is wrong with the request is shown to the person. Sent back to the application are the code, `access_denied` and
@@ -58,96 +61,96 @@ class AuthorizeView(View):
             return HttpResponseNotAllowed(["GET", "HEAD", "POST", "DELETE"])
         sent = {**request.GET.dict(), **request.POST.dict()}
         self.sent = {name: str(sent[name]) for name in _PARAMETERS if sent.get(name)}
-        self.ask = _parse(self.sent)
-        application = find_by_client_id(self.ask.client_id)
-        if application is None:
-            text = _("The application that sent you here is not known to this server. Try to sign in from it again.")
-            status, detail = (401, "invalid_client") if self.ask.client_id else (400, "invalid_request")
-            return error_page(request, _("Unknown application"), text, status=status, detail=detail)
-        if self.ask.redirect_uri not in application.registered_redirect_uris:
-            text = _(
-                "The application that sent you here wants the answer at an address it has not registered. "
-                "For your safety this stops here."
-            )
-            return error_page(request, _("Wrong address"), text, status=400, detail="invalid_redirect_uri")
-        self.application = application
         if not isinstance(request.user, User):
             return to_sign_in(request, self._own_url(request))
         self.user = request.user
         standing = find_sign_in_state(self.user)
         if standing is not SignInState.ACTIVE:
             return show_account_state(request, self.user, standing, back=self._own_url(request))
-        return self._decide(request)
+        try:
+            return self._decide(request)
+        except OAuthToolkitError as refused:
+            return self._refuse(request, refused.oauthlib_error)
 
     def _decide(self, request: HttpRequest) -> HttpResponse:
-        refused = refusal(self.ask, self.application.scope_list)
-        if refused is not None:
-            return self._refuse(request, refused)
-        wanted = requested_scopes(self.ask)
+        asked = OAuthRequest(self.sent, user=self.user)
+        wanted, credentials = self.validate_authorization_request(asked)
+        application = credentials["request"].client
         scopes = granted_scopes(wanted, staff=self.user.is_staff)
         if not scopes:
-            text = _("The requested scope is invalid, unknown, or malformed.")
-            return self._refuse(request, Refusal("invalid_scope", text))
-        if request.method == "DELETE" or (request.method == "POST" and _denied(request)):
-            text = _("The resource owner or authorization server denied the request.")
-            return self._refuse(request, Refusal("access_denied", text))
-        if request.method == "POST":
-            return self._grant(request, scopes)
-        if not self.ask.force_login and has_token(user=self.user, application=self.application, scopes=scopes):
-            return self._grant(request, scopes)
-        return self._ask(request, scopes, narrowed=len(scopes) < len(wanted))
+            return self._refuse(request, errors.InvalidScopeError())
+        if request.method in ("GET", "HEAD") and not self._is_known(application, scopes):
+            return self._ask(request, application, scopes, narrowed=len(scopes) < len(wanted))
+        allow = not _denied(request)
+        _uri, _headers, answer, _status = self.create_authorization_response(
+            asked, " ".join(scopes), credentials, allow
+        )
+        if self.redirect_uri == OUT_OF_BAND:
+            return redirect(with_query(reverse("oauth_native"), code=answer["code"], lang=request.GET.get("lang")))
+        return self._answer(request, answer)
 
-    def _ask(self, request: HttpRequest, scopes: tuple[str, ...], *, narrowed: bool) -> HttpResponse:
-        website = self.application.website
+    def _is_known(self, application: Application, scopes: tuple[str, ...]) -> bool:
+        """Whether nobody needs to be asked again."""
+        if as_boolean(self.sent.get("force_login")):
+            return False
+        return has_token(user=self.user, application=application, scopes=scopes)
+
+    @property
+    def redirect_uri(self) -> str:
+        """Where the application wants the answer; among its own addresses once the request has been checked."""
+        return self.sent.get("redirect_uri", "")
+
+    def _ask(
+        self, request: HttpRequest, application: Application, scopes: tuple[str, ...], *, narrowed: bool
+    ) -> HttpResponse:
+        website = application.website
         response = show(
             request,
             "oauth/authorize.html",
             {
                 **person(self.user.account),
-                "application_name": shown_name(self.application),
+                "application_name": shown_name(application),
                 "website": website,
                 "website_shown": _host(website) if website else "",
-                "scopes": permissions(scopes),
+                "groups": permission_groups(scopes),
                 "refused": narrowed,
                 "parameters": list(self.sent.items()),
                 "action": with_query(AUTHORIZE, lang=request.GET.get("lang")),
-                "out_of_band": self.ask.redirect_uri == OUT_OF_BAND,
-                "destination": _host(self.ask.redirect_uri),
-                "app_scheme": _app_scheme(self.ask.redirect_uri),
+                "out_of_band": self.redirect_uri == OUT_OF_BAND,
+                "destination": _host(self.redirect_uri),
+                "app_scheme": _app_scheme(self.redirect_uri),
                 # Signing out leads to the sign-in page, and that back to here.
                 "other_account_url": sign_in_url(request, self._own_url(request)),
             },
         )
-        allow_redirects_to(response, self.ask.redirect_uri)
+        allow_redirects_to(response, self.redirect_uri)
         return response
 
-    def _grant(self, request: HttpRequest, scopes: tuple[str, ...]) -> HttpResponse:
-        code = issue_code(
-            application=self.application,
-            user=self.user,
-            redirect_uri=self.ask.redirect_uri,
-            scopes=scopes,
-            code_challenge=self.ask.code_challenge,
-        )
-        if self.ask.redirect_uri == OUT_OF_BAND:
-            return redirect(with_query(reverse("oauth_native"), code=code, lang=request.GET.get("lang")))
-        return self._answer(request, {"code": code})
-
-    def _refuse(self, request: HttpRequest, refused: Refusal) -> HttpResponse:
-        if self.ask.redirect_uri == OUT_OF_BAND or refused.error not in _SENT_BACK:
-            title = _("Not authorized")
-            return error_page(request, title, refused.description, status=400, detail=refused.error)
-        answer = {"error": refused.error}
-        if refused.description.isascii():  # RFC 6749 section 4.1.2.1 allows no other characters
-            answer["error_description"] = refused.description
+    def _refuse(self, request: HttpRequest, error: errors.OAuth2Error) -> HttpResponse:
+        if isinstance(error, errors.InvalidClientIdError | errors.MissingClientIdError):
+            text = _("The application that sent you here is not known to this server. Try to sign in from it again.")
+            status, detail = (401, "invalid_client") if "client_id" in self.sent else (400, "invalid_request")
+            return error_page(request, _("Unknown application"), text, status=status, detail=detail)
+        if isinstance(error, errors.FatalClientError):
+            text = _(
+                "The application that sent you here wants the answer at an address it has not registered. "
+                "For your safety this stops here."
+            )
+            return error_page(request, _("Wrong address"), text, status=400, detail="invalid_redirect_uri")
+        text = error.description or sentence_of(error.error)
+        if self.redirect_uri == OUT_OF_BAND or error.error not in _SENT_BACK:
+            return error_page(request, _("Not authorized"), text, status=400, detail=error.error)
+        answer = {"error": error.error}
+        if text.isascii():  # RFC 6749 section 4.1.2.1 allows no other characters
+            answer["error_description"] = text
+        if "state" in self.sent:
+            answer["state"] = self.sent["state"]
         return self._answer(request, answer)
 
     def _answer(self, request: HttpRequest, answer: dict[str, str]) -> HttpResponse:
-        """Send the person back to the application with the answer, and with its own `state` untouched."""
-        if self.ask.state is not None:
-            answer["state"] = self.ask.state
-        uri = self.ask.redirect_uri
-        if self.ask.response_mode == "form_post":
+        """Send the person back to the application with the answer."""
+        uri, mode = self.redirect_uri, self.sent.get("response_mode")
+        if mode == "form_post":
             context = {
                 "redirect_uri": uri,
                 "destination": _host(uri) or _app_scheme(uri),
@@ -158,9 +161,7 @@ class AuthorizeView(View):
             return response
         # Django's own redirect refuses the schemes of apps.
         response = HttpResponse(status=302)
-        response.headers["Location"] = iri_to_uri(
-            with_answer(uri, answer, fragment=self.ask.response_mode == "fragment")
-        )
+        response.headers["Location"] = iri_to_uri(with_answer(uri, answer, fragment=mode == "fragment"))
         return response
 
     def _own_url(self, request: HttpRequest) -> str:
@@ -176,23 +177,10 @@ def native(request: HttpRequest) -> HttpResponse:
     return show(request, "oauth/native.html", {"code": code})
 
 
-def _parse(sent: dict[str, str]) -> AuthorizationRequest:
-    return AuthorizationRequest(
-        client_id=sent.get("client_id", ""),
-        redirect_uri=sent.get("redirect_uri", ""),
-        response_type=sent.get("response_type", ""),
-        scope=sent.get("scope", ""),
-        state=sent.get("state"),
-        code_challenge=sent.get("code_challenge", ""),
-        code_challenge_method=sent.get("code_challenge_method", ""),
-        response_mode=sent.get("response_mode", ""),
-        force_login=as_boolean(sent.get("force_login")),
-    )
-
-
 def _denied(request: HttpRequest) -> bool:
     # `_method=delete` is how forms of other programs spell DELETE.
-    return request.POST.get("decision") == "deny" or request.POST.get("_method", "").lower() == "delete"
+    method = request.POST.get("_method") or request.method or ""
+    return method.upper() == "DELETE" or request.POST.get("decision") == "deny"
 
 
 def _host(uri: str) -> str:

@@ -10,16 +10,21 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from accounts.pages.steps import to_sign_in
 from accounts.queries.applications import find_application, list_authorizations
+from accounts.serializers.application import AuthorizationSerializer
 from accounts.services.tokens import revoke_application_of_user
+from social.api.responses import reply
 from social.pages.frame import show
 
 
 @require_safe
 def authorized_applications(request: HttpRequest) -> HttpResponse:
-    """`GET /oauth/authorized_applications`."""
+    """`GET /oauth/authorized_applications`; for programs in the person's browser the list as JSON."""
     if not isinstance(request.user, User):
         return to_sign_in(request)
-    return show(request, "oauth/applications.html", {"applications": list_authorizations(request.user)})
+    found = list_authorizations(request.user)
+    if "application/json" in request.headers.get("Accept", ""):
+        return reply(AuthorizationSerializer(found, many=True).data)
+    return show(request, "oauth/applications.html", {"applications": found})
 
 
 class AuthorizedApplicationView(View):

@@ -1,4 +1,4 @@
-"""Knows the page of a collection: the accounts somebody recommends."""
+"""The page of a collection: the accounts somebody recommends."""
 
 from __future__ import annotations
 

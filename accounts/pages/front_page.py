@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from accounts.pages.account_state import text_of
 from accounts.pages.person import person
+from accounts.pages.settings import navigation
 from accounts.pages.steps import registrations
 from accounts.queries.identities import find_sign_in_state
 from social.pages.frame import show, url_of
@@ -23,6 +24,7 @@ def front(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(find_sign_in_state(request.user)),
+        "settings_groups": navigation(request.user),
         "admin_url": url_of("admin:index") if request.user.is_staff else "",
     }
     return show(request, "pages/front.html", context)

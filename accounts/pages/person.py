@@ -1,4 +1,4 @@
-"""Knows what a page shows of a person: `pages/person.html`."""
+"""What a page shows of a person: `pages/person.html`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.templatetags.static import static
 
 from accounts.models import Account
+from accounts.serializers.account import picture_url
 from social.kernel.text.names import unambiguous_domain, visible_text
 from social.pages.frame import url_of
 
@@ -32,7 +32,7 @@ def shown_person(account: Account) -> Person:
         name=visible_text(account.display_name) or account.username,
         address=f"@{account.username}@{unambiguous_domain(domain)}",
         url=own or account.page_url,
-        avatar=f"{settings.MEDIA_URL}{account.avatar}" if account.avatar else static("avatar.png"),
+        avatar=picture_url(account, "avatar").removeprefix(settings.BASE_URL),
     )
 
 

@@ -1,4 +1,4 @@
-"""Knows what each scope allows, in words for the person who is asked."""
+"""What each scope allows, in words for the person who is asked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,26 @@ Kind = Literal["see", "change", "staff"]
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """One line of the consent page: what is allowed, how grave it is, and the scope as developers write it."""
+    """One line of the consent page: what is allowed, and the scope as developers write it."""
 
     words: str | Promise
-    names: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Permissions of one kind under its heading."""
+
     kind: Kind
+    title: str | Promise
+    permissions: list[Permission]
 
 
+_TITLES: dict[Kind, str | Promise] = {
+    "see": _("It can see"),
+    "change": _("It can change"),
+    "staff": _("It can moderate"),
+}
 _WORDS: dict[str, str | Promise] = {
     "read": _("See everything in your account: posts, private mentions, notifications, lists, filters and settings"),
     "read:accounts": _("See your profile and other people's"),
@@ -81,11 +94,15 @@ def _kind(scope: str) -> Kind:
     return "change" if scope.startswith("write") or scope in ("follow", "crypto") else "see"
 
 
-def permissions(scopes: Sequence[str]) -> list[Permission]:
-    """The lines for these scopes, in the order of the tree; a child whose parent is asked for as well adds nothing."""
+def permission_groups(scopes: Sequence[str]) -> list[Group]:
+    """What these scopes allow: what can be seen, what can be changed, and what is the staff's, each if there is any.
+
+    Within a group in the order of the tree; a child whose parent is asked for as well adds nothing.
+    """
     asked = frozenset(scopes)
-    return [
-        Permission(_WORDS[scope], scope, _kind(scope))
-        for scope in tree.SCOPES
-        if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked
+    shown = [scope for scope in tree.SCOPES if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked]
+    groups = [
+        Group(kind, title, [Permission(_WORDS[scope], scope) for scope in shown if _kind(scope) == kind])
+        for kind, title in _TITLES.items()
     ]
+    return [group for group in groups if group.permissions]

@@ -1,13 +1,57 @@
-"""Setting up a second factor, and what that ends."""
+"""The pages of second factors and passkeys. allauth's views do the ceremonies; these add what a change of factors means."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from allauth.mfa.totp.views import ActivateTOTPView
-from django.http import HttpResponse
+from allauth.account.models import Login
+from allauth.account.utils import get_next_redirect_url
+from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.internal import auth
+from allauth.mfa.webauthn.internal.flows import add_authenticator, perform_passwordless_login
+from allauth.mfa.webauthn.views import (
+    AddWebAuthnView,
+    EditWebAuthnView,
+    LoginWebAuthnView,
+    ReauthenticateWebAuthnView,
+    RemoveWebAuthnView,
+)
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse_lazy
+from django.utils.translation import gettext as _
+from django.views import View
+from django.views.decorators.http import require_safe
+from fido2.webauthn import ResidentKeyRequirement, UserVerificationRequirement
 
-from accounts.services.sessions import end_sessions
+from accounts.models import User
+from accounts.pages.factor_forms import NewPasskeyForm, counter_of
+from accounts.pages.person import shown_person
+from accounts.pages.steps import sign_in_url
+from accounts.queries.second_factors import find_app, load_second_factors
+from accounts.services.mails import RECOVERY_CODES_MADE, report_security_change
+from accounts.services.second_factors import (
+    accept_app_code,
+    factor_added,
+    factor_removed,
+    keep_passkey,
+    make_recovery_codes,
+)
+from social.api import admission, limits
+from social.api.addresses import client_ip, rate_key
+from social.kernel.errors import NotFound
+from social.pages.frame import show
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """`/auth/second_factor`: what is set up, and what leads on."""
+    assert isinstance(request.user, User)
+    return show(request, "mfa/index.html", {"factors": load_second_factors(request.user)})
 
 
 class ActivateAppView(ActivateTOTPView):
@@ -16,5 +60,163 @@ class ActivateAppView(ActivateTOTPView):
     def form_valid(self, form: Any) -> HttpResponse:
         """From now on only this browser is signed in: the others never showed the second factor (row 24)."""
         response: HttpResponse = super().form_valid(form)
-        end_sessions(user=self.request.user, except_key=self.request.session.session_key)
+        user = self.request.user
+        authenticator = find_app(user)
+        if authenticator is not None:
+            # This first code does not also open a session.
+            counter = counter_of(authenticator, form.cleaned_data["code"])
+            accept_app_code(authenticator=authenticator, counter=counter)
+        return _added(self.request) or response
+
+
+class DeactivateAppView(DeactivateTOTPView):
+    """Takes the authenticator app off the account."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Other browsers are signed out; recovery codes go with the last factor."""
+        response: HttpResponse = super().form_valid(form)
+        _removed(self.request)
         return response
+
+
+class RecoveryCodesView(View):
+    """`/auth/second_factor/codes`: GET asks, POST makes new codes and shows them, once."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Say what becomes of the old ones. Raises NotFound for somebody who has no second factor."""
+        return show(request, "mfa/recovery_codes/generate.html", {"left": self._left(request)})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Make them. Raises NotFound for somebody who has no second factor."""
+        self._left(request)
+        assert isinstance(request.user, User)
+        codes = make_recovery_codes(user=request.user)
+        report_security_change(user=request.user, kind=RECOVERY_CODES_MADE, address=client_ip(request))
+        return _show_codes(request, codes)
+
+    def _left(self, request: HttpRequest) -> int:
+        assert isinstance(request.user, User)
+        factors = load_second_factors(request.user)
+        if not factors.any:
+            raise NotFound
+        return factors.codes
+
+
+class AddPasskeyView(AddWebAuthnView):
+    """Registers a passkey, as second factor and, where the key can verify its owner, instead of the password."""
+
+    template_name = "mfa/webauthn/add_form.html"
+    success_url = reverse_lazy("mfa_index")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The form and what the browser is asked to make."""
+        context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
+        user = self.request.user
+        options, state = auth.get_server().register_begin(
+            user=auth.build_user_payload(user),
+            credentials=auth.get_credentials(user),
+            # Preferred, not required: older keys can be a second factor too.
+            resident_key_requirement=ResidentKeyRequirement.PREFERRED,
+            user_verification=UserVerificationRequirement.PREFERRED,
+            extensions=auth.EXTENSIONS,
+        )
+        auth.set_state(state)
+        return {**context, "options": _json(dict(options))}
+
+    def form_valid(self, form: NewPasskeyForm) -> HttpResponse:
+        """Keep it; other browsers are signed out (row 24)."""
+        data = form.cleaned_data
+        authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
+        keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
+        return _added(self.request) or redirect("mfa_index")
+
+
+class RenamePasskeyView(EditWebAuthnView):
+    """Another name for a passkey."""
+
+    template_name = "mfa/webauthn/edit_form.html"
+    success_url = reverse_lazy("mfa_index")
+
+
+class RemovePasskeyView(RemoveWebAuthnView):
+    """Takes a passkey off the account."""
+
+    template_name = "mfa/webauthn/authenticator_confirm_delete.html"
+    success_url = reverse_lazy("mfa_index")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Other browsers are signed out; recovery codes go with the last factor."""
+        response: HttpResponse = super().form_valid(form)
+        _removed(self.request)
+        return response
+
+
+class SecondFactorView(AuthenticateView):
+    """The second step of signing in: a code, or a passkey."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """What this person can use."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        factors = load_second_factors(self.stage.login.user)
+        return {**context, "factors": factors, "options": _json(context["js_data"]["request_options"])}
+
+
+class PasskeySignInView(LoginWebAuthnView):
+    """`/auth/passkeys/sign_in`: a script of the sign-in page asks for a challenge, and sends what was signed."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Count the attempt, then check it. Raises RateLimited."""
+        count = admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))
+        limits.refuse_exceeded([count] if count is not None else [])
+        response: HttpResponseBase = super().post(request, *args, **kwargs)
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Sign in, and go where the person wanted to go."""
+        authenticator = form.cleaned_data["credential"]
+        login = Login(user=authenticator.user, redirect_url=get_next_redirect_url(self.request))
+        response: HttpResponse = perform_passwordless_login(self.request, authenticator, login)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Back to the sign-in page, which says why."""
+        for message in form.errors.get("credential", []):
+            messages.error(self.request, message)
+        return redirect(sign_in_url(self.request, get_next_redirect_url(self.request) or ""))
+
+
+class PasskeyAgainView(ReauthenticateWebAuthnView):
+    """A passkey before something that concerns the safety of the account."""
+
+    template_name = "mfa/webauthn/reauthenticate.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The form and what the browser is asked to sign."""
+        context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
+        return {**context, "options": _json(auth.begin_authentication(self.request.user))}
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """The page once more, with what was wrong."""
+        return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return]  # allauth has no types
+
+
+def _added(request: HttpRequest) -> HttpResponse | None:
+    """What follows a new factor: the recovery codes, if these are the first."""
+    assert isinstance(request.user, User)
+    codes = factor_added(user=request.user, session_key=request.session.session_key)
+    return _show_codes(request, codes) if codes else None
+
+
+def _removed(request: HttpRequest) -> None:
+    assert isinstance(request.user, User)
+    factor_removed(user=request.user, session_key=request.session.session_key)
+
+
+def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
+    assert isinstance(request.user, User)
+    title = _("Recovery codes for %(name)s") % {"name": shown_person(request.user.account).address}
+    return show(request, "mfa/recovery_codes/index.html", {"codes": codes, "file": "\n".join([title, "", *codes, ""])})
+
+
+def _json(options: dict[str, Any]) -> str:
+    return json.dumps(options)

@@ -17,7 +17,7 @@ from accounts.adapters import invite_code
 from accounts.pages.forms import ForgottenPasswordForm, SignUpForm
 from accounts.queries.sign_up import find_invite, find_usable_invite, is_usable
 from accounts.services.mails import request_password_reset
-from social.api import gate, limits
+from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
 from social.api.responses import error, reply
 from social.kernel import links
@@ -28,6 +28,11 @@ from social.pages.frame import with_query
 class SignInView(LoginView):
     """Attempts are counted by the adapter, which sees those of other pages too."""
 
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """What the page shows."""
+        url = reverse("mfa_login_webauthn")
+        return {**super().get_context_data(**kwargs), "passkey_url": url, "passkey_options_url": url}
+
 
 class SignUpView(SignupView):
     """The form for a new account; each try counts (5 in 30 minutes per address)."""
@@ -35,7 +40,7 @@ class SignUpView(SignupView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
         (rule,) = limits.limited("sign_up")
-        _refuse(gate.count(rule, address=rate_key(client_ip(request))))
+        _refuse(admission.count(rule, address=rate_key(client_ip(request))))
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response
 
@@ -62,6 +67,15 @@ class SignUpView(SignupView):
 
 
 @require_safe
+def change_password_page(request: HttpRequest) -> HttpResponse:
+    """`/.well-known/change-password`: where programs that keep passwords send people (contract, endpoints)."""
+    response = redirect("account_change_password", permanent=True)
+    # Wherever the page will be one day, nobody shall go where it was.
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@require_safe
 def invitation(request: HttpRequest, code: str) -> HttpResponse:
     """`/invite/<code>`: the page to sign up by an invitation; for programs, what they need for it (contract, endpoints).
 
@@ -84,8 +98,8 @@ class ForgottenPasswordView(PasswordResetView):
         """Count by client and by address typed, then send. Raises RateLimited."""
         email = request.POST.get("email", "").strip().lower()
         _refuse(
-            gate.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request))),
-            gate.count(limits.PASSWORD_RESET_EMAIL, subject=email) if email else None,
+            admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request))),
+            admission.count(limits.PASSWORD_RESET_EMAIL, subject=email) if email else None,
         )
         response: HttpResponseBase = super().post(request, *args, **kwargs)
         return response

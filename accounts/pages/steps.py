@@ -1,4 +1,4 @@
-"""Knows the steps of signing in: pages that may lead on to an application which waits for its authorization."""
+"""The steps of signing in: pages that may lead on to an application which waits for its authorization."""
 
 from __future__ import annotations
 

@@ -36,8 +36,13 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """What is wrong with it; a `new` collection has no defaults for its name, `sensitive` and `discoverable`."""
-    found: list[FieldError] = []
+    """What is wrong with it; a `new` collection has no defaults for its name, `sensitive` and `discoverable`.
+
+    Of a hashtag that is none nothing else is said, and it is called by the names of its own fields, as clients know it.
+    """
+    found = _tag_errors(draft.tag) if draft.tag is not None else []
+    if found:
+        return found
     name, description, language = (draft.get(field) for field in ("name", "description", "language"))
     if (new and name is None) or (name is not None and not name.strip()):
         found.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
@@ -48,9 +53,15 @@ def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
             found.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
     if language and known_language(language) is None:
         found.append(FieldError("language", "ERR_INVALID", _("is invalid")))
-    if draft.tag is not None and not (is_hashtag(draft.tag) and len(normalise_hashtag(draft.tag)) <= TAG_LIMIT):
-        found.append(FieldError("tag_name", "ERR_INVALID", _("is invalid")))
     return found
+
+
+def _tag_errors(tag: str) -> list[FieldError]:
+    if is_hashtag(tag) and len(normalise_hashtag(tag)) <= TAG_LIMIT:
+        return []
+    blank = [FieldError("name", "ERR_BLANK", _("can't be blank"))] if not tag else []
+    invalid = _("is invalid")
+    return [*blank, FieldError("name", "ERR_INVALID", invalid), FieldError("display_name", "ERR_INVALID", invalid)]
 
 
 def too_many_collections() -> FieldError:

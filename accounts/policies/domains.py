@@ -1,4 +1,4 @@
-"""Knows which domains can be somebody's on the open network: names, without port, that are no addresses."""
+"""Which domains can be somebody's on the open network: names, without port, that are no addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows who may follow whom, and whether it takes asking (contract, behaviours section 14)."""
+"""Who may follow whom, and whether it takes asking (contract, behaviours section 14)."""
 
 from __future__ import annotations
 

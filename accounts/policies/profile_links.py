@@ -1,4 +1,4 @@
-"""Knows when a link in the table of a profile belongs to the person: its page links back (contract, entities "Field";
+"""When a link in the table of a profile belongs to the person: its page links back (contract, entities "Field";
 security row 3)."""
 
 from __future__ import annotations

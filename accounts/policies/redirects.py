@@ -1,4 +1,4 @@
-"""Knows which addresses an application may be called back at, and how an answer is written into one."""
+"""Which addresses an application may be called back at, and how an answer is written into one."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Knows who hides whom: blocks, mutes and blocked servers, for a value in hand and, beside it, in SQL.
+"""Who hides whom: blocks, mutes and blocked servers, for a value in memory and, beside it, in SQL.
 
 `accounts.queries.relations` loads the value. No other module names the three tables: it asks the value, or takes one of
-the pieces below into its statement. A property test holds the two together.
+the conditions below into its statement. A property test holds the two together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -57,6 +57,8 @@ class Relations:
     # Accounts of servers that the viewer blocks, and accounts that block the viewer's server.
     domain_blocking: frozenset[int] = frozenset()
     domain_blocked_by: frozenset[int] = frozenset()
+    # Accounts that the viewer reads in lists alone; filled where it decides which posts are shown.
+    read_apart: frozenset[int] = frozenset()
     # Filled when endorsements and notes exist.
     endorsing: frozenset[int] = frozenset()
     notes: Mapping[int, str] = field(default_factory=dict)
@@ -65,13 +67,32 @@ class Relations:
         """Whether one of the two has blocked the other."""
         return account_id in self.blocking or account_id in self.blocked_by
 
-    def is_shut_out_by(self, account_id: int) -> bool:
-        """Whether the account lets the viewer read nothing: it has blocked the viewer, or the viewer's server."""
+    def is_blocked_by(self, account_id: int) -> bool:
+        """Whether the account has blocked the viewer, or the viewer's server: the viewer may read nothing of it."""
         return account_id in self.blocked_by or account_id in self.domain_blocked_by
 
     def hides(self, account_id: int) -> bool:
         """Whether the viewer should not be shown posts of the account in lists: blocked, blocking, muted or domain."""
         return self.blocked_either_way(account_id) or account_id in self.muting or account_id in self.domain_blocking
+
+    def joined(self, other: Relations) -> Relations:
+        """What the same viewer's two values say together."""
+        return replace(
+            self,
+            viewer_id=self.viewer_id if self.viewer_id is not None else other.viewer_id,
+            following={**self.following, **other.following},
+            requested={**self.requested, **other.requested},
+            followed_by=self.followed_by | other.followed_by,
+            requested_by=self.requested_by | other.requested_by,
+            blocking=self.blocking | other.blocking,
+            blocked_by=self.blocked_by | other.blocked_by,
+            muting={**self.muting, **other.muting},
+            domain_blocking=self.domain_blocking | other.domain_blocking,
+            domain_blocked_by=self.domain_blocked_by | other.domain_blocked_by,
+            read_apart=self.read_apart | other.read_apart,
+            endorsing=self.endorsing | other.endorsing,
+            notes={**self.notes, **other.notes},
+        )
 
 
 NOBODY = Relations()
@@ -110,10 +131,10 @@ MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
-VIEWER_IS_SHUT_OUT: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE account_id = {author} AND target_id = %(viewer)s)
+VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE account_id = {author} AND target_id = %(viewer)s)
   OR EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = {author}
               AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)))"""
-"""`Relations.is_shut_out_by` of the account whose id is the expression `{author}`."""
+"""`Relations.is_blocked_by` of the account whose id is the expression `{author}`."""
 
 
 def blocked(viewer_id: int, other: OuterRef) -> Q:
@@ -121,8 +142,8 @@ def blocked(viewer_id: int, other: OuterRef) -> Q:
     return Q(Exists(Block.objects.filter(account_id=viewer_id, target_id=other)))
 
 
-def shut_out(viewer_id: int, author: OuterRef) -> Q:
-    """`Relations.is_shut_out_by` as a condition on a queryset: `author` is the way to the id of the other account."""
+def blocked_by(viewer_id: int, author: OuterRef) -> Q:
+    """`Relations.is_blocked_by` as a condition on a queryset: `author` is the way to the id of the other account."""
     home = Account.objects.filter(id=viewer_id).values("domain")
     return Q(Exists(Block.objects.filter(account_id=author, target_id=viewer_id))) | Q(
         Exists(AccountDomainBlock.objects.filter(account_id=author, domain=Subquery(home)))

@@ -1,4 +1,4 @@
-"""Knows what a new account may be called and must bring (contract, parameters section 2 "POST /api/v1/accounts")."""
+"""What a new account may be called and must bring (contract, parameters section 2 "POST /api/v1/accounts")."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class SignUpDraft:
-    """What somebody who signs up has filled in."""
+    """What somebody who signs up has filled in, and where they come from."""
 
     username: str
     email: str
@@ -45,6 +45,8 @@ class SignUpDraft:
     date_of_birth: str = ""
     invite_code: str = ""
     ip: str | None = None
+    # Where the link in the confirmation mail leads on to: a path of ours.
+    return_to: str = ""
 
 
 def username_errors(username: str) -> list[FieldError]:
@@ -107,7 +109,7 @@ _ORDER = {
 
 
 def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
-    """The errors in the order in which clients are told them (contract, parameters section 2 "POST /api/v1/accounts")."""
+    """The errors in the order in which clients get them (contract, parameters section 2 "POST /api/v1/accounts")."""
     found = sorted(errors, key=lambda error: _ORDER[error.field])
     blank = next((error for error in found if error.field == "email" and error.code == "ERR_BLANK"), None)
     if blank is None:

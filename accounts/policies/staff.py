@@ -1,4 +1,4 @@
-"""Knows who may do what to whom: the permissions of a role, and that one acts only on those one outranks.
+"""Who may do what to whom: the permissions of a role, and that one acts only on those one outranks.
 
 Source: contract, entities "Role"; behaviours section 18.
 """
@@ -24,6 +24,10 @@ class Staff:
     position: int | None
 
 
+class NotPermitted(Forbidden):
+    """Somebody's role or rank does not let them do it."""
+
+
 OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)
 """Whoever can run commands on the server."""
 
@@ -34,7 +38,7 @@ def staff_of(user: User) -> Staff:
 
 
 def can(by: Staff, permission: Permission) -> bool:
-    """Whether their role grants a permission; administrators may do everything."""
+    """Whether their role grants a permission, or one of several; administrators may do everything."""
     return bool(by.permissions & (Permission.ADMINISTRATOR | permission))
 
 
@@ -44,8 +48,8 @@ def outranks(by: Staff, role: Role) -> bool:
 
 
 def require(by: Staff, permission: Permission, *, over: Role | None = None) -> None:
-    """Refuse what they may not do, at all or to somebody with the role `over`. Raises Forbidden."""
+    """Refuse what they may not do, at all or to somebody with the role `over`. Raises NotPermitted."""
     if not can(by, permission):
-        raise Forbidden(_("Your role does not allow this."))
+        raise NotPermitted(_("Your role does not allow this."))
     if over is not None and not outranks(by, over):
-        raise Forbidden(_("They have a role that you do not outrank."))
+        raise NotPermitted(_("They have a role that you do not outrank."))

@@ -1,4 +1,4 @@
-"""Knows which visibility a person's posts have where none is chosen (contract, parameters section 2 and 3)."""
+"""Which visibility a person's posts have where none is chosen (contract, parameters section 2 and 3)."""
 
 from __future__ import annotations
 

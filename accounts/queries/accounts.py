@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import idna
 from allauth.account.models import EmailAddress
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, prefetch_related_objects
 from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
@@ -24,6 +24,7 @@ def list_accounts() -> QuerySet[Account]:
     return (
         Account.objects.select_related("stat", "user__role")
         .prefetch_related(_MOVED)
+        .filter(deleted_at=None)
         .exclude(user__approved=False)
         # The server's own actor signs for it and is nobody one could look up.
         .exclude(domain=None, actor_type=ActorType.APPLICATION, user=None)
@@ -31,7 +32,7 @@ def list_accounts() -> QuerySet[Account]:
     )
 
 
-# Who moved is rare and asked for when shown: a plan prefetches nothing.
+# A plan prefetches nothing: where somebody moved is asked for apart, which is rare.
 _ACCOUNT = Plan(lambda: list_accounts().prefetch_related(None).filter(id=Slot("id", Account._meta.pk)))
 
 
@@ -49,6 +50,8 @@ def find_account(account_id: int) -> Account:
     account = _ACCOUNT.first(id=account_id)
     if account is None:
         raise NotFound
+    if account.moved_to_id is not None:
+        prefetch_related_objects([account], _MOVED)
     return account
 
 

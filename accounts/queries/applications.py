@@ -39,6 +39,14 @@ def find_by_client_id(client_id: str) -> Application | None:
     return found
 
 
+def find_token(token_id: int) -> AccessToken:
+    """The token with its application and user, in one query. Raises NotFound."""
+    found: AccessToken | None = AccessToken.objects.select_related("application", "user").filter(pk=token_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
 def has_token(*, user: User, application: Application, scopes: tuple[str, ...]) -> bool:
     """Whether the user has already authorized the application for exactly these scopes."""
     tokens = AccessToken.objects.filter(user=user, application=application, expires__gt=clock.now())

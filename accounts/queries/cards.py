@@ -24,11 +24,11 @@ WHERE a.id = ANY(%s)
 """
 
 
-# The first letter of a body in the cache: see `accounts.serializers.account.Piece`.
+# The first letter of a body in the cache: see `accounts.serializers.account.EncodedAccount`.
 _FOLLOWERS: Final = Audience.FOLLOWERS[:1].encode()
 
 
-def account_piece(account_id: int, version: int) -> str:
+def account_fragment_key(account_id: int, version: int) -> str:
     """The key of the encoded body of an account: one rule for every app that shows accounts."""
     return f"account:{account_id}:{version}"
 
@@ -47,7 +47,7 @@ class Stat:
 class Card:
     """An account's counters, and the key of its encoded body."""
 
-    piece: str
+    fragment_key: str
     stat: Stat | None
 
 
@@ -62,9 +62,9 @@ class Cards:
     relations: Relations = NOBODY
 
 
-def approving(pieces: Mapping[int, bytes | None]) -> list[int]:
+def approving(encoded: Mapping[int, bytes | None]) -> list[int]:
     """The ids of those accounts whose encoded bodies say that followers may feature them."""
-    return [number for number, piece in pieces.items() if piece is not None and piece.startswith(_FOLLOWERS)]
+    return [number for number, body in encoded.items() if body is not None and body.startswith(_FOLLOWERS)]
 
 
 def load_cards(account_ids: Iterable[int], viewer_id: int | None) -> Cards:
@@ -79,11 +79,11 @@ def load_cards(account_ids: Iterable[int], viewer_id: int | None) -> Cards:
         cursor.execute(_CARDS, [wanted])
         rows = cursor.fetchall()
     cards = {
-        number: Card(account_piece(number, version), Stat(*stat) if stat[0] is not None else None)
+        number: Card(account_fragment_key(number, version), Stat(*stat) if stat[0] is not None else None)
         for number, version, *stat in rows
     }
-    found = fragments.load(card.piece for card in cards.values())
-    missing = load_accounts(number for number, card in cards.items() if card.piece not in found)
-    by_account = {number: found.get(card.piece) for number, card in cards.items()}
+    found = fragments.load(card.fragment_key for card in cards.values())
+    missing = load_accounts(number for number, card in cards.items() if card.fragment_key not in found)
+    by_account = {number: found.get(card.fragment_key) for number, card in cards.items()}
     relations = load_featuring(viewer_id, missing.values(), approving(by_account))
     return Cards(cards, found, missing, EmojiLookup.for_accounts(missing.values()), relations)

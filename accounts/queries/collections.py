@@ -21,6 +21,11 @@ class ShownCollection:
     collection: Collection
     items: tuple[CollectionItem, ...]
 
+    @property
+    def account_ids(self) -> list[int]:
+        """The owner's, then those of the accounts in the collection."""
+        return [self.collection.account_id, *(item.account_id for item in self.items)]
+
 
 def _collections() -> QuerySet[Collection]:
     return Collection.objects.filter(account__suspended_at=None).select_related("tag", "account")
@@ -87,9 +92,8 @@ def show(collections: Sequence[Collection], viewer_id: int | None) -> list[Shown
 
 def load_members(shown: ShownCollection) -> list[Account]:
     """The owner, then the accounts in the collection, in one query."""
-    ids = [shown.collection.account_id, *(item.account_id for item in shown.items)]
-    known = load_accounts(ids)
-    return [known[account_id] for account_id in ids if account_id in known]
+    known = load_accounts(shown.account_ids)
+    return [known[account_id] for account_id in shown.account_ids if account_id in known]
 
 
 def _states(collection: Collection, viewer_id: int | None) -> Iterable[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 from allauth.account.models import EmailAddress
@@ -10,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import AccessToken, RevokedToken, User
 from accounts.queries.accounts import split_address
-from social.api.gate import checksum_of
+from social.api.admission import checksum_of
 from social.api.identities import Identity
 from social.kernel import clock
 from social.kernel.errors import Unauthorized
@@ -28,6 +30,7 @@ _COLUMNS = (
     "user__account__suspended_at",
     "user__account__moved_to_id",
     "primary_email__verified",
+    "last_used_at",
 )
 
 
@@ -42,36 +45,43 @@ _IDENTITY = Plan(
 )
 
 
-class TokenIdentities:
-    """The API layer's `TokenSource`, answered from the tables of this app."""
+@dataclass(frozen=True, slots=True)
+class FoundToken:
+    """A valid token: who holds it, and on which day it was last noted that it was used."""
 
-    def find_identity(self, token: str) -> Identity | None:
-        """Who holds a token, in one query; None for an unknown one. Raises Unauthorized for one that was revoked.
+    identity: Identity
+    last_used_at: datetime | None
 
-        A user is confirmed when their primary e-mail address is: that is allauth's to know.
-        """
-        row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
-        if row is None:
-            if RevokedToken.objects.filter(token_checksum=checksum_of(token)).exists():
-                raise Unauthorized(_("The access token was revoked"))
-            return None
-        token_id, application_id, scope, user_id, account_id, approved, disabled, locale, suspended, moved, email = row
-        scopes = frozenset(scope.split())
-        if user_id is None:
-            return Identity(token_id=token_id, application_id=application_id, scopes=scopes)
-        return Identity(
-            token_id=token_id,
-            application_id=application_id,
-            scopes=scopes,
-            user_id=user_id,
-            account_id=account_id,
-            confirmed=bool(email),
-            approved=approved,
-            disabled=disabled is not None,
-            suspended=suspended is not None,
-            moved=moved is not None,
-            locale=locale or "",
-        )
+
+def find_token(token: str) -> FoundToken | None:
+    """Who holds a token, in one query; None for an unknown one. Raises Unauthorized for one that was revoked.
+
+    A user is confirmed when their primary e-mail address is: that is allauth's to know.
+    """
+    row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
+    if row is None:
+        if RevokedToken.objects.filter(token_checksum=checksum_of(token)).exists():
+            raise Unauthorized(_("The access token was revoked"))
+        return None
+    token_id, application_id, scope, user_id, account_id, *state, last_used_at = row
+    approved, disabled, locale, suspended, moved, email = state
+    scopes = frozenset(scope.split())
+    if user_id is None:
+        return FoundToken(Identity(token_id=token_id, application_id=application_id, scopes=scopes), last_used_at)
+    identity = Identity(
+        token_id=token_id,
+        application_id=application_id,
+        scopes=scopes,
+        user_id=user_id,
+        account_id=account_id,
+        confirmed=bool(email),
+        approved=approved,
+        disabled=disabled is not None,
+        suspended=suspended is not None,
+        moved=moved is not None,
+        locale=locale or "",
+    )
+    return FoundToken(identity, last_used_at)
 
 
 class SignInState(Enum):

@@ -12,6 +12,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from accounts.models import Account, Endorsement, Follow, FollowRequest
 from accounts.policies.relations import hidden_from
 from accounts.queries.relations import load_relations
+from social.kernel.text.names import normalise_domain
 
 FAMILIAR_SHOWN = 10
 
@@ -30,6 +31,11 @@ def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
     return _shown_to(rows, "target_id", account, viewer_id)
 
 
+def list_follows(account_id: int) -> QuerySet[Follow]:
+    """The follows of the account with whom they are of, suspended people included: a whole list, for its owner."""
+    return Follow.objects.filter(account_id=account_id).select_related("target")
+
+
 def list_follow_requests(account_id: int) -> QuerySet[FollowRequest]:
     """Who waits for an answer of the account; suspended people are left out."""
     rows = FollowRequest.objects.filter(target_id=account_id, account__suspended_at=None)
@@ -40,6 +46,18 @@ def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
     """Whom the account endorses, to be paged by the endorsed account's id; suspended people are left out."""
     rows = Endorsement.objects.filter(account_id=account_id, target__suspended_at=None)
     return rows.annotate(person_id=F("target_id"))
+
+
+def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
+    """How many people of another server the account follows and is followed by: what a block of it would end.
+
+    `domain` in any spelling; none for what is no name of another server.
+    """
+    name = normalise_domain(domain)
+    if not name:
+        return 0, 0
+    following = Follow.objects.filter(account_id=account_id, target__domain=name).count()
+    return following, Follow.objects.filter(target_id=account_id, account__domain=name).count()
 
 
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
@@ -64,6 +82,6 @@ def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: in
         return rows.none()
     if viewer_id is None or viewer_id == owner.id:
         return rows
-    if load_relations(viewer_id, [owner.id]).is_shut_out_by(owner.id):
+    if load_relations(viewer_id, [owner.id]).is_blocked_by(owner.id):
         return rows.none()
     return rows.exclude(hidden_from(viewer_id, person))

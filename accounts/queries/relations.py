@@ -40,6 +40,15 @@ SELECT 'domain_blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_acc
  WHERE account_id = ANY((SELECT %(ids)s)::bigint[]) AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)
 """
 
+# Few posts make it matter whom their authors follow.
+_HIDING_AND_FOLLOWERS: Final = f"""{_HIDING}
+UNION ALL
+SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
+ WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
+"""  # noqa: S608 (constants)
+
+_read_apart: list[str] = []
+
 _RELATIONS: Final = f"""{_HIDING}
 UNION ALL
 SELECT 'requested', target_id, show_reblogs, notify, languages, NULL FROM accounts_followrequest
@@ -109,24 +118,45 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
     return _load(_RELATIONS, viewer_id, account_ids)
 
 
-def load_hiding(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
-    """As `load_relations`, as far as it decides which posts are shown: follows of the viewer, blocks, mutes, servers.
+def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
+    """As `load_relations`, as far as it decides which posts are shown: follows of the viewer, blocks, mutes, servers, who
+    is read in lists alone; and who follows the viewer, if asked for.
 
     For pages of posts, which ask it every time.
     """
-    return _load(_HIDING, viewer_id, account_ids)
+    sql = _HIDING_AND_FOLLOWERS if with_followed_by else _HIDING
+    return _load("".join((sql, *_read_apart)), viewer_id, account_ids)
 
 
-def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """What it takes to say whether the viewer may feature these accounts, and those they moved to: a query only if one of
-    them is locked and wants to be found. `approving` are ids of further such accounts.
+def register_read_apart(condition: str) -> None:
+    """Say, at the start of a process, who is read in lists alone: a condition on the account `a`, for the app that has the
+    lists. `%(viewer)s` is whose lists they are. So it costs pages of posts no statement of its own.
+    """
+    _read_apart[:] = [
+        f"""
+UNION ALL
+SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::bigint[]) a (id) WHERE {condition}
+"""  # noqa: S608 (a constant of an app)
+    ]
+
+
+def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
+    """Those of these accounts, and those they moved to, to which a viewer's relations decide whether the viewer may feature
+    them: who is locked and wants to be found. `approving` are ids of further such accounts.
     """
     ids = set(approving)
     for account in accounts:
         for person in (account, account.moved_to if account.moved_to_id is not None else None):
             if person is not None and featuring_audience(person) is Audience.FOLLOWERS:
                 ids.add(person.id)
-    return load_hiding(viewer_id, ids)
+    return ids
+
+
+def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
+    """What it takes to say whether the viewer may feature these accounts, and those they moved to: a query only if one of
+    them is locked and wants to be found. `approving` are ids of further such accounts.
+    """
+    return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
 
 def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
@@ -219,6 +249,27 @@ def list_muted(account_id: int) -> QuerySet[Mute]:
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now())).annotate(person_id=F("target_id"))
 
 
+def list_all_blocked(account_id: int) -> QuerySet[Block]:
+    """The blocks of the account with whom they are of, suspended people included: a whole list, for its owner."""
+    return Block.objects.filter(account_id=account_id).select_related("target")
+
+
+def list_blocks_of(account_id: int) -> QuerySet[Block]:
+    """The blocks of the account by others."""
+    return Block.objects.filter(target_id=account_id)
+
+
+def list_mutes_of(account_id: int) -> QuerySet[Mute]:
+    """The mutes of the account by others that count now."""
+    return Mute.objects.filter(Q(expires_at=None) | Q(expires_at__gt=Now()), target_id=account_id)
+
+
+def list_all_muted(account_id: int) -> QuerySet[Mute]:
+    """As `list_all_blocked`, of the mutes that count now."""
+    rows = Mute.objects.filter(account_id=account_id).select_related("target")
+    return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
+
+
 def _rows(sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
@@ -254,6 +305,7 @@ def _relations(viewer_id: int, rows: Iterable[tuple[Any, ...]]) -> Relations:
         blocked_by=frozenset(sets["blocked_by"]),
         domain_blocking=frozenset(sets["domain_blocking"]),
         domain_blocked_by=frozenset(sets["domain_blocked_by"]),
+        read_apart=frozenset(sets["read_apart"]),
         endorsing=frozenset(sets["endorsing"]),
         notes=notes,
     )

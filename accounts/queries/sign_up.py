@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from datetime import UTC, timedelta
 
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum, Value
 
 from accounts.models import (
     Account,
     CanonicalEmailBlock,
     EmailDomainBlock,
+    EmailDomainRefusal,
     Invite,
     IpBlock,
     RetiredUsername,
@@ -17,50 +19,79 @@ from accounts.models import (
     User,
     UsernameBlock,
 )
-from accounts.policies.sign_up_gates import Findings, Gate, domain_and_parents, email_digest, normalised_username
+from accounts.policies.sign_up_blocks import Decision, Findings, domain_and_parents, email_digest, normalised_username
+from accounts.queries.tags import HISTORY_DAYS, DayOfUse
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
 
 
-def load_findings(*, username: str, email: str, address: str | None) -> Findings:
-    """What the tables say about a new account; seven small statements, none of which depends on how many blocks exist."""
-    by_email = load_email_findings(email)
+def load_findings(
+    *, username: str, email: str, address: str | None, mail_hosts: Collection[str] | None = None
+) -> Findings:
+    """What the tables say about a new account; seven small statements, none of which depends on how many blocks exist.
+
+    `mail_hosts` are those that take mail for the address (none: it is unreachable); None when the DNS was not asked.
+    """
+    by_email = load_email_findings(email, mail_hosts)
     return Findings(
         username_in_use=_username_in_use(username),
         email_in_use=by_email.email_in_use,
         canonical_email=by_email.canonical_email,
         network=_network(address),
         email_domain=by_email.email_domain,
+        email_unreachable=by_email.email_unreachable,
         username=_username(username),
     )
 
 
-def load_email_findings(email: str) -> Findings:
+def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
     """As `load_findings`, of an e-mail address alone."""
     return Findings(
         email_in_use=User.objects.filter(email__iexact=email).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
-        email_domain=_email_domain(email),
+        email_domain=_email_domain(email, mail_hosts or ()),
+        email_unreachable=mail_hosts is not None and not mail_hosts,
     )
 
 
 def _username_in_use(username: str) -> bool:
     # In this order: an account that is deleted between the two statements is found by the first or by the second.
-    return (
-        Account.objects.filter(username__iexact=username, domain=None).exists()
-        or RetiredUsername.objects.filter(username=username.lower()).exists()
-    )
+    return Account.objects.filter(username__iexact=username, domain=None).exists() or is_retired(username)
 
 
-def _email_domain(email: str) -> Gate:
+def is_retired(username: str) -> bool:
+    """Whether this was the name of an account of this server that was deleted."""
+    return RetiredUsername.objects.filter(username=username.lower()).exists()
+
+
+def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[EmailDomainBlock]:
+    """The blocks of the domain of an address, of what takes mail for it, and of the domains above those."""
     domain = normalise_domain(email.rpartition("@")[2])
     if domain is None:
-        return Gate.OPEN
-    blocks = EmailDomainBlock.objects.filter(domain__one_of=domain_and_parents(domain))
-    return _strictest(blocks.values_list("allow_with_approval", flat=True))
+        return EmailDomainBlock.objects.none()
+    # A provider of mail is blocked with all the domains it serves.
+    named = {name for host in (domain, *mail_hosts) for name in domain_and_parents(host)}
+    return EmailDomainBlock.objects.filter(domain__one_of=named)
 
 
-def _username(username: str) -> Gate:
+def _email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
+    return _strictest(find_email_domain_blocks(email, mail_hosts).values_list("allow_with_approval", flat=True))
+
+
+def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
+    """The last HISTORY_DAYS days of each block of an e-mail domain, today first, in one query: how many sign-ups it
+    refused, from how many network addresses.
+    """
+    ids = list(block_ids)
+    today = clock.now().astimezone(UTC).date()
+    days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
+    found = EmailDomainRefusal.objects.filter(block_id__one_of=ids, day__gte=days[-1])
+    rows = found.values("block_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
+    known = {(row["block_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
+    return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
+
+
+def _username(username: str) -> Decision:
     name = normalised_username(username)
     blocks = UsernameBlock.objects.alias(name=Value(name)).filter(
         Q(exact=True, normalised=name) | Q(exact=False, name__contains=F("normalised"))
@@ -68,15 +99,18 @@ def _username(username: str) -> Gate:
     return _strictest(blocks.values_list("allow_with_approval", flat=True))
 
 
-def _network(address: str | None) -> Gate:
+def _network(address: str | None) -> Decision:
     if address is None:
-        return Gate.OPEN
+        return Decision.ALLOWED
     found = list_ip_blocks().filter(first__lte=address, last__gte=address).values_list("severity", flat=True)
     return _strictest(severity == Severity.SIGN_UP_REQUIRES_APPROVAL for severity in found)
 
 
-def _strictest(allowed_with_approval: Iterable[bool]) -> Gate:
-    return max((Gate.APPROVAL if allowed else Gate.CLOSED for allowed in allowed_with_approval), default=Gate.OPEN)
+def _strictest(allowed_with_approval: Iterable[bool]) -> Decision:
+    return max(
+        (Decision.NEEDS_APPROVAL if allowed else Decision.REFUSED for allowed in allowed_with_approval),
+        default=Decision.ALLOWED,
+    )
 
 
 def list_ip_blocks() -> QuerySet[IpBlock]:
@@ -109,6 +143,12 @@ def usable_invites() -> QuerySet[Invite]:
         Q(max_uses=None) | Q(uses__lt=F("max_uses")),
         Q(inviter=None) | Q(inviter__disabled_at=None, inviter__account__suspended_at=None),
     )
+
+
+def list_invites(inviter: User) -> QuerySet[Invite]:
+    """The invitations that somebody has made, the newest first; `usable` says whether people may sign up with one now."""
+    usable = usable_invites().filter(pk=OuterRef("pk"))
+    return Invite.objects.filter(inviter=inviter).annotate(usable=Exists(usable)).order_by("-id")
 
 
 def is_usable(invite: Invite) -> bool:

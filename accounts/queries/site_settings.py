@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from accounts.models import SiteSetting
 
+_NOTHING: Final[dict[str, Any]] = {
+    "site_extended_description": "",
+    "site_privacy_policy": "",
+    "site_contact_email": "",
+    "site_contact_username": "",
+    "site_status_page_url": "",
+    "site_closed_message": "",
+    "site_show_domain_blocks": "disabled",
+    "site_show_domain_blocks_rationale": "disabled",
+    "site_publish_activity": True,
+    "site_publish_peers": True,
+    "site_thumbnail": "",
+}
 
-def load_site_texts() -> dict[str, Any]:
-    """Name, descriptions and contact of this server: what staff have written, else what fits any server."""
+
+def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
+    """What staff have written about this server, else what fits any server; `raw`: only what they have written."""
     stored = dict(SiteSetting.objects.filter(key__startswith="site_").values_list("key", "value"))
-    return {
-        "site_title": stored.get("site_title") or settings.LOCAL_DOMAIN,
-        "site_short_description": stored.get("site_short_description")
-        or _("A social networking server, open to the fediverse."),
-        "site_contact_email": stored.get("site_contact_email") or "",
-        "site_contact_username": stored.get("site_contact_username") or "",
-        "site_languages": stored.get("site_languages") or [settings.LANGUAGE_CODE],
-    }
+    if raw:
+        return stored
+    return (
+        _NOTHING
+        | stored
+        | {
+            "site_title": stored.get("site_title") or settings.LOCAL_DOMAIN,
+            "site_short_description": stored.get("site_short_description")
+            or _("A social networking server, open to the fediverse."),
+            "site_languages": stored.get("site_languages") or [settings.LANGUAGE_CODE],
+        }
+    )
+
+
+def find_site_text(key: str) -> tuple[str, datetime] | None:
+    """One text that staff have written, and since when it stands; None for an empty one."""
+    found = SiteSetting.objects.filter(key=key).first()
+    return (str(found.value), found.updated_at) if found is not None and found.value else None

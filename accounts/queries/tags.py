@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
+from django.utils.translation import gettext as _
 
-from accounts.models import TagUse
+from accounts.models import FeaturedTag, Tag, TagFollow, TagUse
+from accounts.models.tag import TAG_LIMIT
 from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 HISTORY_DAYS: Final = 7
 
@@ -24,12 +28,92 @@ class DayOfUse:
     uses: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class TagView:
+    """What is shown of hashtags: the days of their use, and which of them a viewer follows and shows on the own profile."""
+
+    viewer_id: int | None
+    histories: Mapping[int | None, Sequence[DayOfUse]]
+    followed: frozenset[int] = frozenset()
+    featured: frozenset[int] = frozenset()
+
+
+def named_tag(name: str) -> Tag:
+    """A hashtag by its name in an address, not saved: without an id. Raises NotFound for what is no hashtag."""
+    shown = name.removeprefix("#")
+    normalised = normalise_hashtag(shown)
+    if not is_hashtag(shown) or not normalised or len(normalised) > TAG_LIMIT:
+        raise NotFound(_("Not Found"))
+    return Tag(name=normalised, display_name=shown)
+
+
+def find_tag(name: str) -> Tag:
+    """The hashtag that is called so, in whatever spelling; without an id if nobody has used it (contract, entities "Tag").
+
+    Raises NotFound for what is no hashtag.
+    """
+    tag = named_tag(name)
+    return Tag.objects.filter(name=tag.name).first() or tag
+
+
+def list_followed_tags(account_id: int) -> QuerySet[TagFollow]:
+    """The hashtags the account follows, with the `tag` loaded."""
+    return TagFollow.objects.filter(account_id=account_id).select_related("tag")
+
+
+def view_tags(tags: Iterable[Tag], viewer_id: int | None) -> TagView:
+    """What showing these hashtags to a viewer takes: three queries, one for nobody."""
+    ids = [tag.id for tag in tags if tag.id is not None]
+    histories: dict[int | None, list[DayOfUse]] = {None: [DayOfUse(day) for day in _days()]}
+    for number, days in load_histories(ids).items():
+        histories[number] = days
+    if viewer_id is None:
+        return TagView(None, histories)
+    followed = TagFollow.objects.filter(account_id=viewer_id, tag_id__one_of=ids).values_list("tag_id", flat=True)
+    featured = FeaturedTag.objects.filter(account_id=viewer_id, tag_id__one_of=ids).values_list("tag_id", flat=True)
+    if not ids:
+        return TagView(viewer_id, histories)
+    return TagView(viewer_id, histories, frozenset(followed), frozenset(featured))
+
+
+def _days() -> list[date]:
+    today = clock.now().date()
+    return [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
+
+
 def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
     """The last HISTORY_DAYS days of each hashtag, today first, in one query; days without use are in it."""
-    ids = list(tag_ids)
-    today = clock.now().date()
-    days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
-    found = TagUse.objects.filter(tag_id__one_of=ids, day__gt=today - timedelta(days=HISTORY_DAYS))
+    ids, days = list(tag_ids), _days()
+    found = TagUse.objects.filter(tag_id__one_of=ids, day__gte=days[-1])
     rows = found.values("tag_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
     known = {(row["tag_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
+
+
+def find_tag_by_id(tag_id: int) -> Tag:
+    """The hashtag with this id. Raises NotFound."""
+    tag = Tag.objects.filter(id=tag_id).first()
+    if tag is None:
+        raise NotFound
+    return tag
+
+
+# Without an upper end of the range, as in `accounts.queries.account_search`.
+_SEARCH: Final = """
+SELECT t.* FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY name USING ~<~ LIMIT 500) t
+ WHERE starts_with(t.name, %(name)s) AND t.listable AND (t.name = %(name)s OR t.reviewed_at IS NOT NULL OR %(all)s)
+ ORDER BY t.name <> %(name)s, length(t.name), t.name LIMIT %(limit)s OFFSET %(offset)s
+"""
+
+
+def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
+    """The hashtags that begin so, the one that is called so first, then the shortest: of the first 500 by their names.
+
+    Without those that staff have taken out of search. With `exclude_unreviewed` only such as staff have looked at, and the
+    one that is called exactly so (contract, behaviours section 15). One query.
+    """
+    name = normalise_hashtag(text.strip().removeprefix("#"))
+    if not name or "\0" in name:
+        return []
+    values = {"name": name, "all": not exclude_unreviewed, "limit": limit, "offset": offset}
+    return list(Tag.objects.raw(_SEARCH, values))

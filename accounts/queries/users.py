@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import F, IntegerField, OuterRef, QuerySet, Subquery
 
 from accounts.models import Account, FollowRequest, User
-from accounts.policies.relations import blocked, shut_out
-from accounts.queries.accounts import list_accounts, split_address
+from accounts.models.user import Permission
 from social.kernel.errors import NotFound
 from social.kernel.plans import Plan, Slot
 
@@ -42,7 +41,9 @@ def find_user(user_id: int | None) -> User:
 
 
 def find_user_with_requests(user_id: int | None) -> tuple[User, int]:
-    """The user, and how many wait to follow, counted no further than clients are told: one query. Raises NotFound."""
+    """The user, and the number of requests to follow, counted up to the largest number clients get: one query. Raises
+    NotFound.
+    """
     user = _known(_USER_WITH_REQUESTS.first(id=user_id or 0))
     return user, user.__dict__["requests"]
 
@@ -63,23 +64,20 @@ def find_own_account(account_id: int | None) -> Account:
     return account
 
 
-def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> QuerySet[Account]:
-    """Accounts whose username or display name begins with the query, exact address first.
+def list_staff(permission: Permission) -> QuerySet[User]:
+    """Everybody whose role grants a permission and who can use their account, with account and role."""
+    return (
+        User.objects.select_related("account", "role")
+        .alias(granted=F("role__permissions").bitand(Permission.ADMINISTRATOR | permission))
+        .exclude(granted=0)
+        .filter(disabled_at=None, approved=True, activated_at__isnull=False, account__suspended_at=None)
+        .order_by("pk")
+    )
 
-    Who has blocked the viewer is not found (SEED-128); whom the viewer has blocked is found by the exact address only.
-    """
-    text = query.strip().removeprefix("@")
-    pair = split_address(text)
-    username = pair[0] if pair is not None else text
-    by_name = Q(username__istartswith=username)
-    exact = Q(username__iexact=username, domain=pair[1]) if pair is not None else Q(pk=None)
-    if "@" in text and pair is not None:
-        condition = exact
-    else:
-        condition = by_name | Q(display_name__istartswith=text) | Q(display_name__icontains=f" {text}")
-    found = list_accounts().filter(condition, suspended_at=None).exclude(shut_out(viewer_id, OuterRef("id")))
-    found = found.filter(exact | ~blocked(viewer_id, OuterRef("id")))
-    if following:
-        found = found.filter(followers__account_id=viewer_id)
-    rank = Case(When(exact, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return found.annotate(rank=rank).order_by("rank", "-stat__followers_count", "id")
+
+def find_user_of_account(account_id: int) -> User:
+    """The user whose account this is, with account and role. Raises NotFound for an account of another server."""
+    user = User.objects.select_related("account", "role").filter(account_id=account_id).first()
+    if user is None:
+        raise NotFound
+    return user

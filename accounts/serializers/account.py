@@ -1,4 +1,4 @@
-"""Knows the entity "Account" and its extensions (contract, entities)."""
+"""The entity "Account" and its extensions (contract, entities)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,47 @@ from django.utils.functional import cached_property
 from accounts.models import Account, ActorType, Role, User
 from accounts.policies.collections import Audience, featuring_audience, is_approved
 from accounts.policies.relations import Relations
+from accounts.policies.remote_copies import proxied_url
 from accounts.policies.visibility import default_visibility
 from accounts.queries.emojis import EmojiLookup, account_texts
-from accounts.serializers.emoji import emoji_entities, file_url
+from accounts.serializers.emoji import CustomEmojiSerializer, file_url
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
 
-def role_entity(role: Role) -> dict[str, Any]:
-    """The entity "Role"."""
-    return {
-        "id": str(role.id),
-        "name": role.name,
-        "permissions": str(role.permissions),
-        "color": role.color,
-        "highlighted": role.highlighted,
-        "collection_limit": role.collection_limit,
-    }
+class RoleSerializer(EntitySerializer):
+    """Role."""
+
+    def to_representation(self, instance: Role) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "id": str(instance.id),
+            "name": instance.name,
+            "permissions": str(instance.granted),
+            "color": instance.color,
+            "highlighted": instance.highlighted,
+            "collection_limit": instance.collection_limit,
+        }
+
+
+class FieldSerializer(EntitySerializer):
+    """Field: a row of the table of a profile, as `Account.fields` keeps it; its value as HTML."""
+
+    shown = "html"
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "name": instance["name"],
+            "value": instance[self.shown],
+            "verified_at": instance.get("verified_at"),
+        }
+
+
+class SourceFieldSerializer(FieldSerializer):
+    """The same, its value as it was typed."""
+
+    shown = "value"
 
 
 def _role_badges(account: Account) -> list[dict[str, Any]]:
@@ -41,21 +65,6 @@ def _prefers_noindex(account: Account) -> bool:
     # About search engines and the profile; `indexable` is about posts and the search of servers.
     user: User | None = getattr(account, "user", None)
     return user is not None and bool(user.preferences.get("noindex"))
-
-
-def shown_fields(account: Account) -> list[dict[str, Any]]:
-    """The entities "Field", values as HTML."""
-    return [
-        {"name": item["name"], "value": item["html"], "verified_at": item.get("verified_at")} for item in account.fields
-    ]
-
-
-def source_fields(account: Account) -> list[dict[str, Any]]:
-    """The same, values as they were typed."""
-    return [
-        {"name": item["name"], "value": item["value"], "verified_at": item.get("verified_at")}
-        for item in account.fields
-    ]
 
 
 def counters(account: Account) -> dict[str, Any]:
@@ -76,9 +85,18 @@ def _picture_urls(account: Account, name: str) -> tuple[str, str]:
     if account.suspended:
         return (file_url("", "", default),) * 2
     remote_url: str = getattr(account, f"{name}_remote_url")
-    shown = file_url(getattr(account, name), remote_url, default)
+    path: str = getattr(account, name)
+    if remote_url and not path:
+        proxied = f"media_proxy/accounts/{account.id}/{name}"
+        return proxied_url(proxied, remote_url), proxied_url(f"{proxied}_static", remote_url)
+    shown = file_url(path, "", default)
     still: str = getattr(account, f"{name}_static")
-    return shown, file_url(still, remote_url, default) if still else shown
+    return shown, file_url(still, "", default) if still else shown
+
+
+def picture_url(account: Account, name: str) -> str:
+    """Where the `avatar` or `header` is; the default picture if there is none to show."""
+    return _picture_urls(account, name)[0]
 
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
@@ -93,31 +111,34 @@ def feature_approval(audience: Audience, account_id: int, relations: Relations) 
     }
 
 
-def entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """The whole entity for the viewer of `relations` (`accounts.queries.relations.load_featuring`)."""
+def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
+    """The whole entity."""
     approval = feature_approval(featuring_audience(account), account.id, relations)
     return body(account, emojis, relations) | approval | counters(account)
 
 
-class Piece(NamedTuple):
+class EncodedAccount(NamedTuple):
     """The encoded body of an account, which is the same for every viewer, and what of it decides on the rest."""
 
     audience: Audience
     body: bytes
+    may_be_kept: bool = True
+    """Not that of an account that moved: it shows another account, its counters included."""
 
     @classmethod
-    def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> Piece:
-        """Encode an account; `relations` are for the account it moved to, and with one it may not be kept."""
-        return cls(featuring_audience(account), orjson.dumps(body(account, emojis, relations)))
+    def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> EncodedAccount:
+        """Encode an account; `relations` are for the account it moved to."""
+        encoded = orjson.dumps(body(account, emojis, relations))
+        return cls(featuring_audience(account), encoded, account.moved_to_id is None)
 
     def packed(self) -> bytes:
         """As it is kept: a letter for the audience, then the body."""
         return (self.audience[:1] or "-").encode() + self.body
 
     @classmethod
-    def unpacked(cls, piece: bytes) -> Piece:
+    def unpacked(cls, packed: bytes) -> EncodedAccount:
         """The reverse of `packed`."""
-        return cls(_AUDIENCES[piece[:1]], piece[1:])
+        return cls(_AUDIENCES[packed[:1]], packed[1:])
 
     def completed(self, account_id: int, counted: Account, relations: Relations) -> bytes:
         """The whole entity: with the counters of `counted` and as the viewer of `relations` sees it."""
@@ -157,8 +178,10 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
         "show_media": account.show_media,
         "show_media_replies": account.show_media_replies,
         "show_featured": account.show_featured,
-        "emojis": emoji_entities(emojis.find(account.domain, *account_texts(account))) if shown else [],
-        "fields": shown_fields(account) if shown else [],
+        "emojis": CustomEmojiSerializer(emojis.find(account.domain, *account_texts(account)), many=True).data
+        if shown
+        else [],
+        "fields": FieldSerializer(account.fields, many=True).data if shown else [],
     }
     if account.local:
         found["roles"] = _role_badges(account)
@@ -182,10 +205,10 @@ def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[
     bare._state.fields_cache = {
         name: found for name, found in account._state.fields_cache.items() if name in ("stat", "user")
     }
-    return entity(bare, emojis, relations)
+    return _entity(bare, emojis, relations)
 
 
-_AUDIENCES: Final = {Piece(audience, b"").packed(): audience for audience in Audience}
+_AUDIENCES: Final = {EncodedAccount(audience, b"").packed(): audience for audience in Audience}
 _APPROVALS: Final = {
     (audience, approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
         1:-1
@@ -196,7 +219,10 @@ _APPROVALS: Final = {
 
 
 class AccountSerializer(EntitySerializer):
-    """Account. Context: `emojis`, an EmojiLookup over the accounts of the page; `relations`, see `entity`."""
+    """Account.
+
+    Context: `emojis`, an EmojiLookup over the accounts of the page; `relations`, of `load_featuring` for the viewer.
+    """
 
     @cached_property
     def emojis(self) -> EmojiLookup:
@@ -206,7 +232,7 @@ class AccountSerializer(EntitySerializer):
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
         """The whole entity."""
-        return entity(instance, self.emojis, self.context["relations"])
+        return _entity(instance, self.emojis, self.context["relations"])
 
 
 class CredentialAccountSerializer(AccountSerializer):
@@ -221,7 +247,7 @@ class CredentialAccountSerializer(AccountSerializer):
             "sensitive": user.default_sensitive,
             "language": user.default_language,
             "note": instance.note,
-            "fields": source_fields(instance),
+            "fields": SourceFieldSerializer(instance.fields, many=True).data,
             "follow_requests_count": self.context["follow_requests_count"],
             "hide_collections": instance.hide_collections,
             "discoverable": instance.discoverable,
@@ -229,5 +255,5 @@ class CredentialAccountSerializer(AccountSerializer):
             "attribution_domains": instance.attribution_domains,
             "quote_policy": user.default_quote_policy,
         }
-        found["role"] = role_entity(user.role)
+        found["role"] = RoleSerializer(user.role).data
         return found

@@ -1,4 +1,4 @@
-"""Knows the entities "Application", "CredentialApplication" and "OAuthMetadata" (contract, entities)."""
+"""The entities "Application", "CredentialApplication" and "OAuthMetadata" (contract, entities)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from django.conf import settings
 
 from accounts.models import Application
 from accounts.policies.authorization import RESPONSE_MODES
+from accounts.queries.applications import Authorization
 from social.api import scopes as tree
 from social.api.serializers import EntitySerializer
-from social.kernel import links
+from social.kernel import clock, links
 
 
 class ApplicationSerializer(EntitySerializer):
@@ -18,7 +19,7 @@ class ApplicationSerializer(EntitySerializer):
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         """The entity; `redirect_uri` and `vapid_key` are kept for old clients."""
-        addresses = list(instance.registered_redirect_uris)
+        addresses = instance.registered_redirect_uris
         return {
             "id": str(instance.pk),
             "name": instance.name,
@@ -42,20 +43,38 @@ class CredentialApplicationSerializer(ApplicationSerializer):
         }
 
 
-def metadata_entity() -> dict[str, Any]:
-    """OAuthMetadata (RFC 8414): what this authorization server can do, and where."""
-    return {
-        "issuer": links.web_url("/"),
-        "service_documentation": "https://docs.joinmastodon.org/",
-        "authorization_endpoint": links.web_url("/oauth/authorize"),
-        "token_endpoint": links.web_url("/oauth/token"),
-        "app_registration_endpoint": links.web_url("/api/v1/apps"),
-        "revocation_endpoint": links.web_url("/oauth/revoke"),
-        "userinfo_endpoint": links.web_url("/oauth/userinfo"),
-        "scopes_supported": list(tree.SCOPES),
-        "response_types_supported": ["code"],
-        "response_modes_supported": list(RESPONSE_MODES),
-        "grant_types_supported": ["authorization_code", "client_credentials"],
-        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
-        "code_challenge_methods_supported": ["S256"],
-    }
+class AuthorizationSerializer(EntitySerializer):
+    """What a person lets an application do, for that person."""
+
+    def to_representation(self, instance: Authorization) -> dict[str, Any]:
+        """The application with the scopes of all its tokens, since when it has them, and when one was last used."""
+        return {
+            "id": str(instance.id),
+            "name": instance.name,
+            "website": instance.website,
+            "scopes": instance.scopes.split(),
+            "created_at": clock.iso(instance.since),
+            "last_used_at": clock.iso_or_none(instance.last_used),
+        }
+
+
+class OAuthMetadataSerializer(EntitySerializer):
+    """OAuthMetadata (RFC 8414): what this authorization server can do, and where. It shows no instance."""
+
+    def to_representation(self, instance: None) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "issuer": links.web_url("/"),
+            "service_documentation": "https://docs.joinmastodon.org/",
+            "authorization_endpoint": links.web_url("/oauth/authorize"),
+            "token_endpoint": links.web_url("/oauth/token"),
+            "app_registration_endpoint": links.web_url("/api/v1/apps"),
+            "revocation_endpoint": links.web_url("/oauth/revoke"),
+            "userinfo_endpoint": links.web_url("/oauth/userinfo"),
+            "scopes_supported": list(tree.SCOPES),
+            "response_types_supported": ["code"],
+            "response_modes_supported": list(RESPONSE_MODES),
+            "grant_types_supported": ["authorization_code", "client_credentials"],
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+            "code_challenge_methods_supported": ["S256"],
+        }

@@ -1,4 +1,4 @@
-"""Knows the entities of collections (contract, entities "Collections")."""
+"""The entities of collections (contract, entities "Collections")."""
 
 from __future__ import annotations
 
@@ -6,37 +6,76 @@ from typing import Any
 
 from accounts.models import CollectionItem
 from accounts.queries.collections import ShownCollection
+from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
 
 
-def collection_entity(shown: ShownCollection) -> dict[str, Any]:
-    """A collection as its viewer sees it; `item_count` counts what is shown."""
-    collection = shown.collection
-    tag = collection.tag
-    return {
-        "id": str(collection.id),
-        "uri": collection.uri or links.collection_uri(collection.account.username, collection.id),
-        "name": collection.name,
-        "description": collection.description,
-        "language": collection.language,
-        "account_id": str(collection.account_id),
-        "local": collection.uri is None,
-        "sensitive": collection.sensitive,
-        "discoverable": collection.discoverable,
-        "url": collection.page_url,
-        "item_count": len(shown.items),
-        "created_at": clock.iso(collection.created_at),
-        "updated_at": clock.iso(collection.updated_at),
-        "tag": None if tag is None else {"name": tag.name, "url": links.tag_url(tag.name)},
-        "items": [item_entity(item) for item in shown.items],
-    }
+class CollectionItemSerializer(EntitySerializer):
+    """CollectionItem: an account in a collection."""
+
+    def to_representation(self, instance: CollectionItem) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "id": str(instance.id),
+            "state": instance.state,
+            "created_at": clock.iso(instance.created_at),
+            "account_id": str(instance.account_id),
+        }
 
 
-def item_entity(item: CollectionItem) -> dict[str, Any]:
-    """An account in a collection."""
-    return {
-        "id": str(item.id),
-        "state": item.state,
-        "created_at": clock.iso(item.created_at),
-        "account_id": str(item.account_id),
-    }
+class CollectionSerializer(EntitySerializer):
+    """Collection as its viewer sees it; `item_count` counts what is shown."""
+
+    def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
+        """The entity."""
+        collection = instance.collection
+        tag = collection.tag
+        return {
+            "id": str(collection.id),
+            "uri": collection.uri or links.collection_uri(collection.account.username, collection.id),
+            "name": collection.name,
+            "description": collection.description,
+            "language": collection.language,
+            "account_id": str(collection.account_id),
+            "local": collection.uri is None,
+            "sensitive": collection.sensitive,
+            "discoverable": collection.discoverable,
+            "url": collection.page_url,
+            "item_count": len(instance.items),
+            "created_at": clock.iso(collection.created_at),
+            "updated_at": clock.iso(collection.updated_at),
+            "tag": None if tag is None else {"name": tag.name, "url": links.tag_url(tag.name)},
+            "items": CollectionItemSerializer(instance.items, many=True).data,
+        }
+
+
+class CollectionWithAccountsSerializer(EntitySerializer):
+    """CollectionWithAccounts. Context: `accounts`, the entities of the owner and of who is in it."""
+
+    def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
+        """The entity."""
+        return {"collection": CollectionSerializer(instance).data, "accounts": self.context["accounts"]}
+
+
+class WrappedCollectionSerializer(EntitySerializer):
+    """WrappedCollection: a collection that was made or changed."""
+
+    def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
+        """The entity."""
+        return {"collection": CollectionSerializer(instance).data}
+
+
+class WrappedCollectionItemSerializer(EntitySerializer):
+    """WrappedCollectionItem: an item that was added."""
+
+    def to_representation(self, instance: CollectionItem) -> dict[str, Any]:
+        """The entity."""
+        return {"collection_item": CollectionItemSerializer(instance).data}
+
+
+class CollectionsSerializer(EntitySerializer):
+    """Collections: a page of them, as one object."""
+
+    def to_representation(self, instance: list[ShownCollection]) -> dict[str, Any]:
+        """The entity."""
+        return {"collections": CollectionSerializer(instance, many=True).data}

@@ -1,4 +1,4 @@
-"""Knows the entities of end-to-end encryption (contract, entities "Crypto entities")."""
+"""The entities of end-to-end encryption (contract, entities "Crypto entities")."""
 
 from __future__ import annotations
 
@@ -6,44 +6,67 @@ from collections.abc import Sequence
 from typing import Any
 
 from accounts.models import Device, EncryptedMessage, OneTimeKey
+from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
 
-def device_entity(device: Device) -> dict[str, Any]:
-    """A device: what others need to write to it."""
-    return {
-        "device_id": device.device_id,
-        "name": device.name,
-        "identity_key": device.identity_key,
-        "fingerprint_key": device.fingerprint_key,
-    }
+class DeviceSerializer(EntitySerializer):
+    """Device: what others need to write to it."""
+
+    def to_representation(self, instance: Device) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "device_id": instance.device_id,
+            "name": instance.name,
+            "identity_key": instance.identity_key,
+            "fingerprint_key": instance.fingerprint_key,
+        }
 
 
-def query_entity(account_id: int, devices: Sequence[Device]) -> dict[str, Any]:
-    """The devices of one account."""
-    return {"account_id": str(account_id), "devices": [device_entity(device) for device in devices]}
+class OneTimeKeyCountSerializer(EntitySerializer):
+    """OneTimeKeyCount: how many keys a device has left."""
+
+    def to_representation(self, instance: int) -> dict[str, Any]:
+        """The entity."""
+        return {"one_time_keys": instance}
 
 
-def claim_entity(device: Device, key: OneTimeKey) -> dict[str, Any]:
-    """The one-time key that a device was asked for."""
-    return {
-        "account_id": str(device.account_id),
-        "device_id": device.device_id,
-        "key_id": key.key_id,
-        "key": key.key,
-        "signature": key.signature,
-    }
+class QueryResultSerializer(EntitySerializer):
+    """QueryResult: the id of an account with its devices."""
+
+    def to_representation(self, instance: tuple[int, Sequence[Device]]) -> dict[str, Any]:
+        """The entity."""
+        account_id, devices = instance
+        return {"account_id": str(account_id), "devices": DeviceSerializer(devices, many=True).data}
 
 
-def encrypted_message_entity(message: EncryptedMessage) -> dict[str, Any]:
-    """A message as its recipient's device gets it: account and device are the sender's."""
-    return {
-        "id": str(message.id),
-        "account_id": str(message.from_account_id),
-        "device_id": message.from_device_id,
-        "type": message.type,
-        "body": message.body,
-        "digest": message.digest,
-        "message_franking": message.message_franking,
-        "created_at": clock.iso(message.created_at),
-    }
+class ClaimResultSerializer(EntitySerializer):
+    """ClaimResult: a device with the one-time key it was asked for."""
+
+    def to_representation(self, instance: tuple[Device, OneTimeKey]) -> dict[str, Any]:
+        """The entity."""
+        device, key = instance
+        return {
+            "account_id": str(device.account_id),
+            "device_id": device.device_id,
+            "key_id": key.key_id,
+            "key": key.key,
+            "signature": key.signature,
+        }
+
+
+class EncryptedMessageSerializer(EntitySerializer):
+    """EncryptedMessage as its recipient's device gets it: account and device are the sender's."""
+
+    def to_representation(self, instance: EncryptedMessage) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "id": str(instance.id),
+            "account_id": str(instance.from_account_id),
+            "device_id": instance.from_device_id,
+            "type": instance.type,
+            "body": instance.body,
+            "digest": instance.digest,
+            "message_franking": instance.message_franking,
+            "created_at": clock.iso(instance.created_at),
+        }

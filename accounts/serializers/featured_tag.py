@@ -1,20 +1,25 @@
-"""Knows the entity "FeaturedTag" (contract, entities; one shape everywhere: SEED-079)."""
+"""The entity "FeaturedTag" (contract, entities; one shape everywhere: SEED-079)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from accounts.models import Account, FeaturedTag
+from social.api.serializers import EntitySerializer
 from social.kernel import links
 
 
-def featured_tag_entity(featured: FeaturedTag, account: Account) -> dict[str, Any]:
-    """A hashtag on the account's profile; the count is a string. Needs `tag` loaded."""
-    last = featured.last_status_at
-    return {
-        "id": str(featured.id),
-        "name": featured.name,
-        "url": links.tagged_url(account.page_url, featured.tag.name),
-        "statuses_count": str(featured.statuses_count),
-        "last_status_at": None if last is None else last.date().isoformat(),
-    }
+class FeaturedTagSerializer(EntitySerializer):
+    """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, whose profile it is."""
+
+    def to_representation(self, instance: FeaturedTag) -> dict[str, Any]:
+        """The entity; the count is a string."""
+        account: Account = self.context["account"]
+        last = instance.last_status_at
+        return {
+            "id": str(instance.id),
+            "name": instance.name,
+            "url": links.tagged_url(account.page_url, instance.tag.name),
+            "statuses_count": str(instance.statuses_count),
+            "last_status_at": None if last is None else last.date().isoformat(),
+        }

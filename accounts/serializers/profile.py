@@ -1,14 +1,14 @@
-"""Knows the entity "Profile": one's own profile as it is edited (contract, entities)."""
+"""The entity "Profile": one's own profile as it is edited (contract, entities)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from accounts.models import Account, ActorType, FeaturedTag
-from accounts.serializers.account import shown_fields, source_fields
+from accounts.models import Account, ActorType
+from accounts.serializers.account import FieldSerializer, SourceFieldSerializer
 from accounts.serializers.emoji import file_url
-from accounts.serializers.featured_tag import featured_tag_entity
+from accounts.serializers.featured_tag import FeaturedTagSerializer
+from social.api.serializers import EntitySerializer
 
 
 def _urls(account: Account, name: str) -> dict[str, str | None]:
@@ -21,25 +21,30 @@ def _urls(account: Account, name: str) -> dict[str, str | None]:
     }
 
 
-def profile_entity(account: Account, featured: Iterable[FeaturedTag]) -> dict[str, Any]:
-    """The entity "Profile" of a local account, with the hashtags it shows."""
-    return {
-        "id": str(account.id),
-        "display_name": account.display_name,
-        "note": account.note,
-        "fields": source_fields(account),
-        "formatted_note": account.note_html,
-        "formatted_fields": shown_fields(account),
-        **_urls(account, "avatar"),
-        **_urls(account, "header"),
-        "locked": account.locked,
-        "bot": account.actor_type in (ActorType.SERVICE, ActorType.APPLICATION),
-        "hide_collections": account.hide_collections,
-        "discoverable": account.discoverable,
-        "indexable": account.indexable,
-        "show_media": account.show_media,
-        "show_media_replies": account.show_media_replies,
-        "show_featured": account.show_featured,
-        "attribution_domains": account.attribution_domains,
-        "featured_tags": [featured_tag_entity(each, account) for each in featured],
-    }
+class ProfileSerializer(EntitySerializer):
+    """Profile of a local account. Context: `featured_tags`, the hashtags it shows."""
+
+    def to_representation(self, instance: Account) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "id": str(instance.id),
+            "display_name": instance.display_name,
+            "note": instance.note,
+            "fields": SourceFieldSerializer(instance.fields, many=True).data,
+            "formatted_note": instance.note_html,
+            "formatted_fields": FieldSerializer(instance.fields, many=True).data,
+            **_urls(instance, "avatar"),
+            **_urls(instance, "header"),
+            "locked": instance.locked,
+            "bot": instance.actor_type in (ActorType.SERVICE, ActorType.APPLICATION),
+            "hide_collections": instance.hide_collections,
+            "discoverable": instance.discoverable,
+            "indexable": instance.indexable,
+            "show_media": instance.show_media,
+            "show_media_replies": instance.show_media_replies,
+            "show_featured": instance.show_featured,
+            "attribution_domains": instance.attribution_domains,
+            "featured_tags": FeaturedTagSerializer(
+                self.context["featured_tags"], many=True, context={"account": instance}
+            ).data,
+        }

@@ -1,4 +1,4 @@
-"""Knows the entities "Token" and "UserInfo" (contract, entities)."""
+"""The entities "Token", "TokenInfo" and "UserInfo" (contract, entities; endpoints)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,25 @@ class TokenSerializer(EntitySerializer):
     """Token: no `expires_in` and no refresh token, for tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
-        """The entity."""
+        """The entity, as the authorization server writes it too."""
         return {
             "access_token": instance.token,
             "token_type": "Bearer",
             "scope": instance.scope,
+            "created_at": int(instance.created.timestamp()),
+        }
+
+
+class TokenInfoSerializer(EntitySerializer):
+    """TokenInfo: what a token can do, for whom, and since when. `expires_in` is null, for tokens do not expire."""
+
+    def to_representation(self, instance: AccessToken) -> dict[str, Any]:
+        """The entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""
+        return {
+            "resource_owner_id": str(instance.user.account_id) if instance.user is not None else None,
+            "scope": instance.scope.split(),
+            "expires_in": None,
+            "application": {"uid": instance.application.client_id},
             "created_at": int(instance.created.timestamp()),
         }
 
@@ -34,5 +48,5 @@ class UserInfoSerializer(EntitySerializer):
             "name": instance.display_name,
             "preferred_username": instance.username,
             "profile": instance.page_url,
-            "picture": file_url(instance.avatar, instance.avatar_remote_url, "avatar.png"),
+            "picture": file_url(instance.avatar, "", "avatar.png"),
         }

@@ -1,4 +1,4 @@
-"""Announces the moment from which an account can be used, and does what was promised for it."""
+"""Publishes the event that an account can be used from now on, and does what sign-up promised for that moment."""
 
 from __future__ import annotations
 

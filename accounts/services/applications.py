@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hmac
 import re
 import secrets
 from collections.abc import Iterable
-from contextlib import suppress
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -16,8 +14,7 @@ from accounts.policies.redirects import TOTAL_LIMIT, redirect_uri_errors, split_
 from accounts.queries.applications import find_by_client_id
 from accounts.services.tokens import revoke_tokens
 from social.api import scopes as tree
-from social.api.gate import checksum_of
-from social.kernel.errors import FieldError, Forbidden, Invalid, Unauthorized
+from social.kernel.errors import FieldError, Invalid
 
 NAME_LIMIT = 60
 WEBSITE_LIMIT = 2000
@@ -73,7 +70,6 @@ def register_application(
         website=website,
         scopes=" ".join(wanted),
         redirect_uris=" ".join(addresses),
-        registered_redirect_uris=list(addresses),
         client_id=secrets.token_urlsafe(32),
         client_secret=secrets.token_urlsafe(32),
         hash_client_secret=False,
@@ -83,50 +79,18 @@ def register_application(
     return made
 
 
-def authenticate_application(*, client_id: str, client_secret: str, secret_optional: bool = False) -> Application:
-    """The application that knows this secret, compared in constant time.
-
-    With `secret_optional` an application registered as public needs none (RFC 6749 section 2.1).
-    Raises Unauthorized (`invalid_client`).
-    """
-    application = find_by_client_id(client_id)
-    if application is not None:
-        public = application.client_type == Application.CLIENT_PUBLIC
-        if public and secret_optional and not client_secret:
-            return application
-        if application.client_secret and hmac.compare_digest(
-            application.client_secret.encode(), client_secret.encode("utf-8", "surrogatepass")
-        ):
-            return application
-    description = _(
-        "Client authentication failed due to unknown client, no client authentication included, "
-        "or unsupported authentication method."
-    )
-    raise Unauthorized("invalid_client", error_description=description)
-
-
-def revoke_token(*, token: str, client_id: str, client_secret: str) -> None:
-    """Revoke one token of the application that asks; one that is unknown or revoked already is no error, whoever asks.
-
-    Raises Forbidden (`unauthorized_client`) for a living token when the application is another one, or does not show
-    its secret (contract, parameters section 1 "POST /oauth/revoke").
-    """
-    found = AccessToken.objects.filter(token_checksum=checksum_of(token)).first()
-    if found is None:
-        return
-    application: Application | None = None
-    with suppress(Unauthorized):
-        application = authenticate_application(client_id=client_id, client_secret=client_secret, secret_optional=True)
-    if application is None or found.application_id != application.pk:
-        description = _("You are not authorized to revoke this token")
-        raise Forbidden("unauthorized_client", error_description=description)
-    revoke_tokens(AccessToken.objects.filter(pk=found.pk))
-
-
 def delete_application(*, application: Application) -> None:
-    """Remove an application with its codes and tokens; their streams close (security row 23)."""
+    """Remove an application with its codes and tokens; their streams close (security row 23).
+
+    In steps: when it fails, some tokens may be gone, and calling again goes on.
+    """
+    tokens = AccessToken.objects.filter(application=application)
+    revoke_tokens(tokens)
     with transaction.atomic():
-        revoke_tokens(AccessToken.objects.filter(application=application))
+        # From here on nobody is issued a token of it; those that came meanwhile are few.
+        if Application.objects.select_for_update().filter(pk=application.pk).first() is None:
+            return
+        revoke_tokens(tokens)
         application.delete()
 
 
@@ -140,7 +104,6 @@ def command_line_application() -> Application:
                 "name": "Command line",
                 "scopes": " ".join(tree.SCOPES),
                 "redirect_uris": "urn:ietf:wg:oauth:2.0:oob",
-                "registered_redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
                 "client_secret": secrets.token_urlsafe(32),
                 "hash_client_secret": False,
                 "client_type": Application.CLIENT_CONFIDENTIAL,

@@ -1,11 +1,14 @@
-"""Writes down what staff do. The services that do it call this, so that no way around it exists."""
+"""Writes the audit log. The services that act call this themselves, so that no act of staff goes unrecorded."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
-from accounts.models import AuditEntry
-from accounts.policies.staff import Staff
+from accounts.models import AuditEntry, User
+from accounts.policies.staff import OPERATOR, Staff, staff_of
+
+_BATCH: Final = 500
 
 
 def record(*, by: Staff, action: str, target_type: str, target_id: int, target_name: str, **details: Any) -> None:
@@ -19,3 +22,27 @@ def record(*, by: Staff, action: str, target_type: str, target_id: int, target_n
         target_name=target_name,
         details=details,
     )
+
+
+def record_each(
+    *, by: Staff, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
+) -> None:
+    """Add a row for each target (id and name), as `record` does for one."""
+    entries = (
+        AuditEntry(
+            account_id=by.account_id,
+            account_name=by.name,
+            action=action,
+            target_type=target_type,
+            target_id=target_id,
+            target_name=target_name,
+            details=details,
+        )
+        for target_id, target_name in targets
+    )
+    AuditEntry.objects.bulk_create(entries, batch_size=_BATCH)
+
+
+def record_by_user(*, by: User | None, **what: Any) -> None:
+    """`record_each` for what is done to rows of the kernel (`social.kernel.audit`): by a user, or None for the operator."""
+    record_each(by=OPERATOR if by is None else staff_of(by), **what)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -22,7 +23,7 @@ from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
-from social.kernel.text.names import normalise_domain
+from social.kernel.text.names import is_host_name, normalise_domain
 
 # A mute longer than this is one without an end; timedelta itself ends at about 2.7 million years.
 _LONGEST_MUTE = 100 * 365 * 86400
@@ -56,17 +57,44 @@ def unblock_account(*, account: Account, target: Account) -> None:
         block.delete()
 
 
+def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
+    """Have people block and mute `target` as they do `source`, and `target` them as `source` does; how many relations.
+
+    Those of `source` stay until it is deleted. Publishes the events of `block_account` and `mute_account`.
+    """
+    moved = 0
+    for row in Block.objects.filter(target=source).select_related("account").iterator():
+        block_account(account=row.account, target=target)
+        moved += 1
+    for row in Block.objects.filter(account=source).select_related("target").iterator():
+        block_account(account=target, target=row.target)
+        moved += 1
+    for mute in Mute.objects.filter(target=source).select_related("account").iterator():
+        seconds = (mute.expires_at - clock.now()).total_seconds() if mute.expires_at is not None else 0.0
+        if mute.expires_at is None or seconds >= 1:
+            mute_account(
+                account=mute.account,
+                target=target,
+                hide_notifications=mute.hide_notifications,
+                duration=int(seconds),
+            )
+            moved += 1
+    return moved
+
+
 def block_domain(*, account: Account, domain: str) -> None:
     """Block the people of a server, by its name in any spelling. Blocking twice changes nothing.
 
-    Raises Invalid for what is no domain. Announces DomainBlocked.
+    Raises Invalid for what is no domain, and for the domains of this server. Announces DomainBlocked.
     """
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
-    if name is None:
+    if name is None or not is_host_name(name):
         # Twice, as the interface has it: it checks the form and the parts of a name apart.
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))] * 2)
+    if name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN):
+        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is this server's own"))])
     with transaction.atomic():
         lock(_domain_lock(account, name))
         block, created = AccountDomainBlock.objects.get_or_create(account=account, domain=name)

@@ -28,14 +28,14 @@ from social.kernel.text.names import normalise_hashtag
 
 
 def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
-    """Make a collection with these accounts in it. Raises Invalid; NotFound for an unknown account; Forbidden
-    for one that may not be featured; nothing is made then.
+    """Make a collection with these accounts in it. Raises NotFound for an unknown account, Forbidden for one that may
+    not be featured, and after these Invalid; nothing is made then.
     """
     owner = user.account
-    _check(draft_errors(draft, new=True))
     if len(account_ids) > ITEMS_LIMIT:
         _check([too_many_items()])
     members = _featurable(owner.id, account_ids)
+    _check(draft_errors(draft, new=True))
     with transaction.atomic():
         lock(f"collections:{owner.id}")
         if Collection.objects.filter(account=owner).count() >= user.role.collection_limit:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
+from urllib.parse import urlencode
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.db import IntegrityError, transaction
@@ -13,25 +15,33 @@ from accounts.events import ConfirmationRequested
 from accounts.models import User
 from accounts.policies.sign_up import email_errors, taken
 from accounts.queries.sign_up import load_email_findings
+from accounts.services.mail_domains import look_up_mail_hosts
 from accounts.services.mails import Letter, send_all
-from social.api import gate
+from social.api import admission
 from social.api.limits import limited, refuse_exceeded
 from social.kernel import links
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
 
+RETURN_TO_LIMIT: Final = 1500
 
-def request_confirmation(*, user: User, address: str) -> None:
+
+def request_confirmation(*, user: User, address: str, return_to: str = "") -> None:
     """Have the confirmation mail sent (again). Announces ConfirmationRequested; the mail leaves after the commit.
 
-    `address` is the rate key of whoever asks. Raises RateLimited beyond 25 in 5 minutes per address or 5 in 30 minutes
-    per user.
+    `address` is the rate key of whoever asks, `return_to` the path that the link in the mail leads on to. Raises
+    RateLimited beyond 25 in 5 minutes per address or 5 in 30 minutes per user.
     """
     by_address, by_user = limited("confirmations")
-    counts = [gate.count(by_address, address=address), gate.count(by_user, subject=str(user.pk))]
+    counts = [admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))]
     refuse_exceeded([count for count in counts if count is not None])
     with transaction.atomic():
-        publish(ConfirmationRequested(user_id=user.pk))
+        publish(ConfirmationRequested(user_id=user.pk, return_to=bounded(return_to)))
+
+
+def bounded(path: str) -> str:
+    """A path that a mail can carry; empty if it is longer than mail programs keep in one piece."""
+    return path if len(path) <= RETURN_TO_LIMIT else ""
 
 
 def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
@@ -46,6 +56,7 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
         raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
     if not user.is_active:
         raise Forbidden(_("Your login is currently disabled"))
+    mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None
     try:
         with transaction.atomic():
             # A confirmation at the same moment is either seen here or finds its address replaced.
@@ -53,18 +64,18 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
             if address is None or address.verified:
                 raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
             if email is not None:
-                _replace(address, email.strip().lower())
+                _replace(address, email.strip().lower(), mail_hosts)
             publish(ConfirmationRequested(user_id=user.pk))
     except IntegrityError:
         raise Invalid.of([taken("email")]) from None
 
 
-def _replace(address: EmailAddress, email: str) -> None:
+def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | None) -> None:
     if email == address.email:
         return
     errors = email_errors(email)
     if not errors:
-        errors = load_email_findings(email).errors()
+        errors = load_email_findings(email, mail_hosts).errors()
     if errors:
         raise Invalid.of(errors)
     user = address.user
@@ -74,17 +85,27 @@ def _replace(address: EmailAddress, email: str) -> None:
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
 
 
-def confirmation_url(address: EmailAddress) -> str:
-    """The absolute link that confirms an address: signed, good for three days and until the address is confirmed."""
-    return links.web_url(reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key]))
+def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
+    """The absolute link that confirms an address: signed, good for three days and until the address is confirmed.
+
+    It leads on to `return_to`, in any browser.
+    """
+    url = links.web_url(reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key]))
+    return f"{url}?{urlencode({'next': return_to})}" if return_to else url
 
 
 def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
     """The reaction to ConfirmationRequested: a mail to those who still have not confirmed. Raises Unavailable."""
+    return_to = {event.user_id: event.return_to for event in events if event.return_to}
     waiting = EmailAddress.objects.select_related("user__account").filter(
         user_id__one_of={event.user_id for event in events}, primary=True, verified=False
     )
     send_all(
-        Letter(address.user, address.email, "confirmation", {"link": confirmation_url(address)})
+        Letter(
+            address.user,
+            address.email,
+            "confirmation",
+            {"link": confirmation_url(address, return_to.get(address.user_id, ""))},
+        )
         for address in waiting.order_by("pk")
     )

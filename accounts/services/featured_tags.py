@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext as _
 
 from accounts.events import ProfileUpdated
-from accounts.models import Account, FeaturedTag
+from accounts.models import Account, FeaturedTag, Tag
 from accounts.models.featured_tag import FEATURED_TAGS_LIMIT
 from accounts.models.tag import TAG_LIMIT
 from accounts.services.tags import ensure_tags
@@ -23,7 +23,7 @@ from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 
 def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
-    """Show a hashtag on one's profile; whether it is new there. One that is shown already is answered as it is.
+    """Show a hashtag on one's profile, with its `tag` loaded; whether it is new. One shown already is answered as it is.
 
     Raises Invalid for what is no hashtag and for more than FEATURED_TAGS_LIMIT. Announces ProfileUpdated.
     """
@@ -35,6 +35,7 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
         tag = ensure_tags([(normalise_hashtag(shown), shown)])[0]
         existing = FeaturedTag.objects.filter(account=account, tag=tag).first()
         if existing is not None:
+            existing.tag = tag
             return existing, False
         if FeaturedTag.objects.filter(account=account).count() >= FEATURED_TAGS_LIMIT:
             raise Invalid.sentence(_("You have already featured the maximum number of hashtags"))
@@ -50,6 +51,14 @@ def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
         if not ended:
             raise NotFound
         publish(ProfileUpdated(account_id=account.id))
+
+
+def unfeature_tag_named(*, account: Account, tag: Tag) -> None:
+    """Take a hashtag off one's profile; one that is not on it is no error. Announces ProfileUpdated."""
+    with transaction.atomic():
+        ended, _rows = FeaturedTag.objects.filter(account=account, tag_id=tag.id).delete()
+        if ended:
+            publish(ProfileUpdated(account_id=account.id))
 
 
 def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datetime | None) -> None:

@@ -49,7 +49,7 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 
 def accept_waiting(account_id: int) -> None:
     """Accept requests to follow an account that has been unlocked, except those of limited accounts: at most STEP of
-    them, and AccountUnlocked announces that there are more. The caller holds the lock `lock_name` and a transaction.
+    them, and AccountUnlocked publishes that there are more. The caller holds the lock `lock_name` and a transaction.
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
     followers = list(waiting.values_list("account_id", flat=True)[:STEP])

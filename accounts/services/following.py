@@ -58,7 +58,7 @@ def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
 
 
 def follow_account(
-    *, account: Account, target: Account, change: FollowChange, uri: str | None = None
+    *, account: Account, target: Account, change: FollowChange, uri: str | None = None, limited: bool = True
 ) -> EarlierFollow | None:
     """Follow, or ask to. Following twice only updates the options (SEED-149).
 
@@ -66,6 +66,7 @@ def follow_account(
 
     `uri` is the id of the Follow that a remote account has sent, kept as the newest one; the id of ours to a remote
     account is made here (contract, federation section 7).
+    Without `limited` it may be one more than the account may have: for a follow that takes the place of another.
     Raises Forbidden (self, blocked, moved), NotFound (suspended) or Invalid (limit, what can be no language code).
     Announces AccountFollowed or FollowRequested, FollowChanged for other options of a follow (contract, parameters
     section 2 "Acting on accounts").
@@ -97,7 +98,8 @@ def follow_account(
             return earlier
         if not may_follow(account, target, load_relations(account.id, [target.id])):
             raise Forbidden
-        _check_limit(account)
+        if limited:
+            _check_limit(account)
         if target.local:
             target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
@@ -155,7 +157,7 @@ def _check_limit(account: Account) -> None:
 
 
 def accept_requests(*requests: FollowRequest) -> None:
-    """Turn requests into follows, keeping their options and ActivityPub ids; announces AccountFollowed for each.
+    """Turn requests into follows, keeping their options and ActivityPub ids; publishes AccountFollowed for each.
 
     The caller holds the locks of the pairs and a transaction. Counters come last, each once.
     """

@@ -16,7 +16,7 @@ from accounts.policies.staff import Staff, require
 from accounts.queries.sign_up import is_usable
 from accounts.services.audit import record
 from social.kernel import clock
-from social.kernel.errors import FieldError, Forbidden, Invalid
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 
 # Without what is misread when somebody types it: 0 and O, 1, l and I.
 _LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -50,7 +50,7 @@ def create_invite(
     if autofollow and inviter is None:
         errors.append(FieldError("autofollow", "ERR_INVALID", _("is invalid")))
     if errors:
-        raise Invalid.of(errors)
+        raise Invalid.of(errors, details=True)
     with transaction.atomic():
         invite = Invite.objects.create(
             code="".join(secrets.choice(_LETTERS) for _place in range(_LENGTH)),
@@ -62,6 +62,18 @@ def create_invite(
         )
         record(by=by, action="create", target_type="Invite", target_id=invite.pk, target_name=invite.code)
     return invite
+
+
+def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
+    """Let nobody sign up by an invitation any more; one that has ended stays as it is. Raises NotFound, also for others'."""
+    with transaction.atomic():
+        invite = Invite.objects.select_for_update().filter(pk=invite_id, inviter=inviter).first()
+        if invite is None:
+            raise NotFound
+        now = clock.now()
+        if invite.expires_at is None or invite.expires_at > now:
+            Invite.objects.filter(pk=invite.pk).update(expires_at=now)
+            record(by=by, action="expire", target_type="Invite", target_id=invite.pk, target_name=invite.code)
 
 
 def use_invite(*, invite: Invite) -> None:

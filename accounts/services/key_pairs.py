@@ -1,9 +1,25 @@
-"""Gives accounts of this server the keys they sign with."""
+"""Gives accounts of this server the keys they sign with, and others in their place."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import ProfileUpdated
 from accounts.models import Account, KeyPair
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from social.kernel import clock
 from social.kernel.crypto import encrypt, new_rsa_pair
+from social.kernel.errors import Conflict
+from social.kernel.events import publish
+
+PREVIOUS_KEPT: Final = timedelta(days=7)
+"""How long deliveries may still be signed with the key before the last rotation: as long as one is tried again."""
 
 
 def keys_of(*, account: Account) -> KeyPair:
@@ -24,3 +40,33 @@ def keys_of(*, account: Account) -> KeyPair:
         KeyPair.objects.bulk_create([made], ignore_conflicts=True)
         found = KeyPair.objects.get(account=account)
     return found
+
+
+def rotate_keys(*, by: Staff, account: Account) -> bool:
+    """Give an account of this server other keys under the same id; False for one that has none yet.
+
+    Followers' servers get the new public key with an Update. For PREVIOUS_KEPT whoever does not know it yet is
+    delivered to with the previous key (contract, federation section 10). Raises Forbidden, and Conflict for an account of
+    another server. Publishes ProfileUpdated.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    if not account.local:
+        raise Conflict(_("Only accounts of this server have keys here."))
+    # Takes a tenth of a second: outside the transaction.
+    private_key, public_key = new_rsa_pair()
+    with transaction.atomic():
+        pair = KeyPair.objects.select_for_update().filter(account=account).first()
+        if pair is None:
+            return False
+        pair.previous_private_key, pair.private_key = pair.private_key, encrypt(private_key)
+        pair.public_key, pair.rotated_at = public_key, clock.now()
+        pair.save(update_fields=["previous_private_key", "private_key", "public_key", "rotated_at"])
+        publish(ProfileUpdated(account_id=account.id))
+        record(by=by, action="rotate_keys", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+    return True
+
+
+def forget_previous_keys() -> int:
+    """Remove the previous keys of accounts whose keys were rotated longer than PREVIOUS_KEPT ago; how many."""
+    old = KeyPair.objects.filter(rotated_at__lt=clock.now() - PREVIOUS_KEPT).exclude(previous_private_key="")
+    return old.update(previous_private_key="")

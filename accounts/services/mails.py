@@ -21,21 +21,41 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.events import PasswordResetRequested, SecurityChanged, UserApproved
-from accounts.models import User
+from accounts.events import ArchiveReady, PasswordResetRequested, SecurityChanged, UserApproved
+from accounts.models import Archive, User
 from social.kernel import links, mail
 from social.kernel.events import publish
 
 SECOND_FACTOR_LOCKED: Final = "second_factor_locked"
+SECOND_FACTOR_RESET: Final = "second_factor_reset"
+RECOVERY_CODE_USED: Final = "recovery_code_used"
+RECOVERY_CODES_MADE: Final = "recovery_codes_generated"
+PASSKEY_REFUSED: Final = "passkey_refused"
+EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
 # As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS): one mail for each.
 _LOCK_SECONDS: Final = 600
 _SECURITY: Final[Mapping[str, str | Promise]] = {
     "password_changed": _("Your password has been changed."),
     "password_set": _("Your password has been changed."),
     "password_reset": _("Your password has been changed with a link from a mail."),
+    EMAIL_CHANGE_REQUESTED: _(
+        "Another e-mail address has been entered for your account. It takes the place of this one when somebody opens the "
+        "link that was sent there."
+    ),
     "totp_activated": _("A second factor has been set up: an authenticator app."),
-    "totp_deactivated": _("The second factor has been switched off."),
-    "recovery_codes_generated": _("New recovery codes have been made; the old ones no longer work."),
+    "totp_deactivated": _("The authenticator app has been switched off."),
+    "webauthn_added": _("A passkey has been added."),
+    "webauthn_removed": _("A passkey has been removed."),
+    PASSKEY_REFUSED: _(
+        "Somebody has tried to sign in with what may be a copy of one of your passkeys, and was refused. Remove that "
+        "passkey if you do not trust it any more."
+    ),
+    RECOVERY_CODES_MADE: _("New recovery codes have been made; the old ones no longer work."),
+    RECOVERY_CODE_USED: _("One of your recovery codes has been used. It does not work again."),
+    SECOND_FACTOR_RESET: _(
+        "The people who run this server have removed your second factor. All browsers and applications have been signed "
+        "out. Your password is enough to sign in until you set up another one."
+    ),
     SECOND_FACTOR_LOCKED: _(
         "Somebody who knows your password has typed too many wrong codes of your second factor. Codes are refused for "
         "ten minutes now. If it was not you, change your password."
@@ -60,10 +80,10 @@ def request_password_reset(*, user: User) -> None:
 
 
 def report_security_change(*, user: User, kind: str, address: str) -> None:
-    """Have the user told of something that concerns the safety of their account. Announces SecurityChanged.
+    """Have a mail sent to the user about a change of their account's security. Publishes SecurityChanged.
 
-    `kind` is the last part of allauth's name for the mail, or SECOND_FACTOR_LOCKED; `address` is the network address
-    it was done from. A kind without words here is passed over.
+    `kind` is the last part of allauth's name for the mail, or one of the constants here; `address` is the network
+    address it was done from, empty if that is no business of the user's. A kind without words is passed over.
     """
     if kind in _SECURITY:
         with transaction.atomic():
@@ -71,7 +91,9 @@ def report_security_change(*, user: User, kind: str, address: str) -> None:
 
 
 def report_second_factor_lock(*, user: User, address: str) -> None:
-    """Have the user told that codes of their second factor are refused for a while; once per lock (security row 26)."""
+    """Have a mail sent to the user that codes of their second factor are refused for a while; once per lock (security row
+    26).
+    """
     if cache.add(f"second-factor-locked:{user.pk}", True, timeout=_LOCK_SECONDS):
         report_security_change(user=user, kind=SECOND_FACTOR_LOCKED, address=address)
 
@@ -109,6 +131,21 @@ def send_approval_mails(events: Sequence[UserApproved]) -> None:
     link = links.web_url(reverse("account_login"))
     users = _users(event.user_id for event in events)
     send_all(Letter(user, user.email, "approval", {"link": link}) for user in users.values())
+
+
+def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
+    """The reaction to ArchiveReady: a link that works for its owner alone, when signed in, until the archive is removed."""
+    rows = Archive.objects.select_related("account__user").filter(pk__one_of={event.archive_id for event in events})
+    send_all(
+        Letter(
+            archive.account.user,
+            archive.account.user.email,
+            "archive",
+            {"link": links.web_url(reverse("settings_archive", args=[archive.pk])), "expires_at": archive.expires_at},
+        )
+        for archive in rows.order_by("pk")
+        if archive.account.deleted_at is None
+    )
 
 
 def send_all(letters: Iterable[Letter]) -> None:

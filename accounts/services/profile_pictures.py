@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from typing import Final
 
 from django.db import transaction
@@ -23,16 +25,17 @@ PICTURE_SIZE_LIMIT: Final = 8 * 1024 * 1024
 """Bytes of a picture as it is sent (contract, parameters section 2 "update_credentials")."""
 _MEBIBYTE: Final = 1024 * 1024
 _TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
-_SHAPES: Final = {"avatar": Shape(400, 400, cropped=True), "header": Shape(1500, 500, cropped=False)}
+SHAPES: Final = {"avatar": Shape(400, 400, cropped=True), "header": Shape(1500, 500, cropped=False)}
 _FOLDERS: Final = {"avatar": "accounts/avatars", "header": "accounts/headers"}
 
 
 @dataclass(frozen=True)
 class PictureUpload:
-    """A picture as somebody sent it; `content_type` is their word only."""
+    """A picture as somebody sent it; `content_type` and `file_name` are their word only."""
 
     data: bytes
     content_type: str = ""
+    file_name: str = ""
 
 
 def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
@@ -47,7 +50,13 @@ def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
     if len(upload.data) >= PICTURE_SIZE_LIMIT:
         message = _("must be less than %(size)d MB") % {"size": PICTURE_SIZE_LIMIT // _MEBIBYTE}
         return [FieldError(field, "ERR_LESS_THAN", message) for field in (name, f"{name}_file_size")]
-    return []
+    return [_spoofed(name)] if _is_called_something_else(upload.file_name) else []
+
+
+def _is_called_something_else(file_name: str) -> bool:
+    """Whether a file is named as what is no picture; one kind of picture may have the name of another."""
+    kind, _encoding = mimetypes.guess_type(file_name.rpartition("/")[2])
+    return kind is not None and not kind.startswith("image/")
 
 
 def _spoofed(name: str) -> FieldError:
@@ -61,7 +70,8 @@ def draw_pictures(uploads: Mapping[str, PictureUpload]) -> dict[str, Drawing]:
     errors = []
     for name, upload in uploads.items():
         try:
-            drawn[name] = images.draw(upload.data, _SHAPES[name])
+            with images.draw(BytesIO(upload.data), SHAPES[name]) as drawing:
+                drawn[name] = drawing.in_memory()
         except images.Unidentified:
             errors.append(_spoofed(name))
         except images.Unsupported as refused:
@@ -81,7 +91,7 @@ def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
                 columns[column] = ""
                 if rendition is not None:
                     columns[column] = storage.store(
-                        rendition.data, folder=_FOLDERS[name], extension=rendition.extension
+                        rendition.file, folder=_FOLDERS[name], extension=rendition.extension
                     )
         yield columns
     except BaseException:
@@ -91,7 +101,7 @@ def stored(drawn: Mapping[str, Drawing]) -> Iterator[dict[str, str]]:
 
 def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
     """Delete, after the commit, the files that the account had in those of these columns that hold pictures."""
-    paths = [getattr(account, column) for name in _SHAPES for column in (name, f"{name}_static") if column in columns]
+    paths = [getattr(account, column) for name in SHAPES for column in (name, f"{name}_static") if column in columns]
     if any(paths):
         # Robust: the change is made, whatever happens to files that nothing points to any more.
         transaction.on_commit(partial(storage.remove, *paths), robust=True)

@@ -14,6 +14,7 @@ from accounts.events import ProfileLinksChanged, ProfileUpdated
 from accounts.models import Account, ActorType, User
 from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.policies.domains import public_domain
+from accounts.policies.quotes import QUOTE_POLICIES
 from accounts.policies.visibility import DEFAULTS
 from accounts.queries.accounts import by_address, split_address
 from accounts.services.changing import change_account
@@ -41,9 +42,8 @@ NOTE_LIMIT = 500
 FIELDS_LIMIT = 4
 FIELD_LENGTH = 255
 DESCRIPTION_LIMIT = 150
-# As many as are read of an actor of another server (contract, federation section 16).
-ATTRIBUTION_DOMAINS_LIMIT = 256
-QUOTE_POLICIES = ("public", "followers", "nobody")
+# contract, parameters, update_credentials
+ATTRIBUTION_DOMAINS_LIMIT = 100
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
 
     Unlocking accepts the pending requests, except those of limited accounts; the first hundred at once. Pictures are
     drawn before the transaction; the files of replaced ones are removed after it, and nothing is kept of a change that
-    fails. Raises Invalid with `details`; announces ProfileUpdated when the public face changed.
+    fails. Raises Invalid with `details`; publishes ProfileUpdated when the public face changed.
     """
     errors = change_errors(change)
     if errors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
@@ -17,7 +18,7 @@ from social.kernel.errors import Conflict
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-_NO_COLUMNS: Final = frozenset({"uri", "suspended"})
+_NO_COLUMNS: Final = frozenset({"uri", "suspended", "limited_since"})
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class RemoteProfile:
     header_description: str = ""
     also_known_as: Sequence[str] = field(default_factory=list)
     attribution_domains: Sequence[str] = field(default_factory=list)
+    # What staff have decided about the server of somebody who is new here.
+    limited_since: datetime | None = None
 
     def columns(self) -> dict[str, Any]:
         """The values as they are stored."""
@@ -95,7 +98,9 @@ def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Ac
 def _create(profile: RemoteProfile) -> None:
     now = clock.now()
     suspended = {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE} if profile.suspended else {}
-    account = Account.objects.create(uri=profile.uri, fetched_at=now, **profile.columns(), **suspended)
+    account = Account.objects.create(
+        uri=profile.uri, fetched_at=now, limited_at=profile.limited_since, **profile.columns(), **suspended
+    )
     AccountStat.objects.create(account=account)
 
 

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import make_password
+from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from accounts.events import UserStateChanged
 from accounts.models import AccessToken, Grant, User
 from accounts.services.tokens import refresh_identities, revoke_tokens
+from social.kernel import clock
+from social.kernel.errors import NotFound
 from social.kernel.events import publish
 
+_USER_AGENT_LENGTH: Final = 200
+_REMOVED_AT_A_TIME: Final = 1000
 
-def change_password(*, user: User, password: str) -> None:
-    """Set a password and end everything that was opened with the old one.
 
-    Sessions in browsers end because each carries a hash of the password; tokens, codes and streams end here.
+def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
+    """Set a password and end everything that was opened with the old one: sessions, tokens, codes and streams.
+
+    The session with `asking_key`, of the browser that asks for it, stays as a row for its page to close; it opens
+    nothing any more either, because a session carries a hash of the password.
     """
     hashed = make_password(password)
     with transaction.atomic():
         user.password = hashed
-        user.save(update_fields=["password"])
+        # Whoever had the old password may have asked for it.
+        user.new_email = None
+        user.save(update_fields=["password", "new_email"])
+        end_sessions(user=user, except_key=asking_key)
+        UserSession.objects.filter(user=user).delete()
         _end_tokens(user)
 
 
@@ -36,16 +50,58 @@ def end_sessions(*, user: User, except_key: str | None = None) -> int:
 
     Tokens stay: this is for what changes how one signs in (a second factor added, another e-mail address).
     """
-    sessions = list(UserSession.objects.filter(user=user).exclude(session_key=except_key or ""))
-    for session in sessions:
-        session.end()
-    return len(sessions)
+    ending = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
+    with transaction.atomic():
+        Session.objects.filter(session_key__in=ending.values("session_key")).delete()
+        ended, _by_model = ending.delete()
+    return int(ended)
 
 
-def announce_state(*, user: User) -> None:
-    """Tell everybody that the user was confirmed, approved, disabled, enabled or given another role.
+def end_session(*, user: User, session_id: int) -> str:
+    """End one of the user's sessions in browsers; returns its key. Raises NotFound for what is not theirs."""
+    with transaction.atomic():
+        session = UserSession.objects.select_for_update().filter(user=user, pk=session_id).first()
+        if session is None:
+            raise NotFound
+        key = str(session.session_key)
+        Session.objects.filter(session_key=key).delete()
+        session.delete()
+    return key
 
-    Announces UserStateChanged; the next request of each of their tokens sees the new state.
+
+def note_visit(*, user: User, session_key: str, address: str, user_agent: str, brands: str) -> None:
+    """Keep that somebody was seen with this session now, from where and with which browser."""
+    UserSession.objects.update_or_create(
+        session_key=session_key,
+        defaults={
+            "user": user,
+            "ip": address,
+            "user_agent": user_agent[:_USER_AGENT_LENGTH],
+            "data": {"brands": brands} if brands else {},
+            "last_seen_at": clock.now(),
+        },
+    )
+
+
+def forget_ended_sessions() -> int:
+    """Remove sessions that have expired, and what is known of the browsers of those that are over.
+
+    Returns how many rows there were. Works in small steps, so that it can be stopped at any time. Run by the scheduler.
+    """
+    expired = Session.objects.filter(expire_date__lt=clock.now())
+    over = UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key"))))
+    removed = 0
+    for rows in (expired, over):
+        first = rows.order_by("pk").values("pk")[:_REMOVED_AT_A_TIME]
+        while step := rows.model.objects.filter(pk__in=first).delete()[0]:
+            removed += step
+    return removed
+
+
+def publish_user_state(*, user: User) -> None:
+    """To be called after the user was confirmed, approved, disabled, enabled or given another role.
+
+    Publishes UserStateChanged; the next request of each of their tokens sees the new state.
     """
     with transaction.atomic():
         publish(UserStateChanged(user_id=user.pk))

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
-from datetime import datetime
-from typing import TypeVar
+import re
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 
-from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
+from accounts.models import (
+    CanonicalEmailBlock,
+    EmailDomainBlock,
+    EmailDomainRefusal,
+    IpBlock,
+    Severity,
+    UsernameBlock,
+)
 from accounts.models.user import Permission
 from accounts.policies.sign_up import taken
-from accounts.policies.sign_up_gates import email_digest, normalised_username
+from accounts.policies.sign_up_blocks import email_digest, normalised_username
 from accounts.policies.staff import Staff, require
+from accounts.queries.sign_up import find_email_domain_blocks
+from accounts.queries.tags import HISTORY_DAYS
 from accounts.services.audit import record
 from social.api import refused_networks
-from social.kernel.errors import FieldError, Invalid
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.text.names import normalise_domain
 
 SignUpBlock = EmailDomainBlock | CanonicalEmailBlock | IpBlock | UsernameBlock
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 B = TypeVar("B", EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock)
 
 
 def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = False) -> EmailDomainBlock:
     """Refuse e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for no domain or a second time."""
+    if not domain.strip():
+        raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
     if name is None:
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
@@ -35,7 +52,19 @@ def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
     """Refuse an address in all its spellings. Raises Forbidden; Invalid for no address or a second time."""
     if not all(email.strip().rpartition("@")[::2]):
         raise Invalid.of([FieldError("email", "ERR_INVALID", _("is invalid"))])
-    return _add(by, CanonicalEmailBlock(digest=email_digest(email)), "email")
+    return _add(by, CanonicalEmailBlock(digest=email_digest(email)), "canonical_email_hash")
+
+
+def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
+    """As `block_canonical_email`, by the digest alone (64 hexadecimal digits). Raises Forbidden; Invalid for another text
+    or a second time.
+    """
+    text = digest.strip().lower()
+    if not text:
+        raise Invalid.of([FieldError("canonical_email_hash", "ERR_BLANK", _("can't be blank"))])
+    if not _DIGEST.fullmatch(text):
+        raise Invalid.of([FieldError("canonical_email_hash", "ERR_INVALID", _("is invalid"))])
+    return _add(by, CanonicalEmailBlock(digest=text), "canonical_email_hash")
 
 
 def block_network(
@@ -44,10 +73,7 @@ def block_network(
     """Refuse sign-ups, or every request, of an address or network (CIDR) until `expires_at`; at once in this process
     and within `refused_networks.SECONDS` in all others. Raises Forbidden; Invalid for no network or a second time.
     """
-    try:
-        block = IpBlock.of(ipaddress.ip_network(network.strip(), strict=False), severity)
-    except ValueError:
-        raise Invalid.of([FieldError("ip", "ERR_INVALID", _("is invalid"))]) from None
+    block = _network_block(network, severity)
     block.comment, block.expires_at = comment, expires_at
     return _add(by, block, "ip")
 
@@ -63,6 +89,46 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
         username=name, normalised=normalised_username(name), exact=exact, allow_with_approval=allow_with_approval
     )
     return _add(by, block, "username")
+
+
+def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
+    """Write these of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden; NotFound for one that is gone;
+    Invalid as `block_network`.
+    """
+    require(by, Permission.MANAGE_BLOCKS)
+    try:
+        with transaction.atomic():
+            current = IpBlock.objects.select_for_update().filter(pk=block.pk).first()
+            if current is None:
+                raise NotFound
+            before = _state(current)
+            for name in ("severity", "comment", "expires_at"):
+                setattr(current, name, changes.get(name, getattr(current, name)))
+            if "network" in changes:
+                other = _network_block(changes["network"], Severity(current.severity))
+                current.network, current.first, current.last = other.network, other.first, other.last
+            current.save()
+            _record(by, "update", current, before=before, after=_state(current))
+            transaction.on_commit(refused_networks.forget)
+    except IntegrityError:
+        raise Invalid.of([taken("ip")]) from None
+
+
+def count_refusals(*, email: str, mail_hosts: Collection[str], address: str | None) -> None:
+    """Count a sign-up that blocks of e-mail domains have refused, for each of these blocks and for today (UTC)."""
+    digest = hashlib.sha256((address or "").encode()).hexdigest()
+    today = clock.now().astimezone(UTC).date()
+    for block in find_email_domain_blocks(email, mail_hosts):
+        refusal, made = EmailDomainRefusal.objects.get_or_create(block=block, day=today, address_digest=digest)
+        if not made:
+            EmailDomainRefusal.objects.filter(pk=refusal.pk).update(uses=F("uses") + 1)
+
+
+def forget_old_refusals(*, batch: int = 5000) -> int:
+    """Delete counts of refusals that no history shows any more; returns how many rows. Call it again until it is 0."""
+    oldest = clock.now().date() - timedelta(days=HISTORY_DAYS)
+    rows = EmailDomainRefusal.objects.filter(day__lt=oldest)[:batch]
+    return EmailDomainRefusal.objects.filter(id__in=rows.values("id")).delete()[0]
 
 
 def remove_block(*, by: Staff, block: SignUpBlock) -> None:
@@ -86,5 +152,18 @@ def _add(by: Staff, block: B, field: str) -> B:
     return block
 
 
-def _record(by: Staff, action: str, block: SignUpBlock) -> None:
-    record(by=by, action=action, target_type=type(block).__name__, target_id=block.pk, target_name=str(block))
+def _network_block(network: str, severity: Severity) -> IpBlock:
+    try:
+        return IpBlock.of(ipaddress.ip_network(network.strip(), strict=False), severity)
+    except ValueError:
+        raise Invalid.of([FieldError("ip", "ERR_INVALID", _("is invalid"))]) from None
+
+
+def _state(block: IpBlock) -> dict[str, str | None]:
+    expires = None if block.expires_at is None else clock.iso(block.expires_at)
+    return {"network": block.network, "severity": block.severity, "comment": block.comment, "expires_at": expires}
+
+
+def _record(by: Staff, action: str, block: SignUpBlock, **details: Any) -> None:
+    kind = type(block).__name__
+    record(by=by, action=action, target_type=kind, target_id=block.pk, target_name=str(block), **details)

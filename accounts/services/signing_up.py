@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -16,9 +15,11 @@ from accounts.events import AccountCreated, ConfirmationRequested, UserActivated
 from accounts.models import Account, AccountStat, Application, Invite, User
 from accounts.models.user import Permission
 from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order
-from accounts.policies.sign_up_gates import Findings, Gate, age_errors
+from accounts.policies.sign_up_blocks import Decision, Findings, age_errors
 from accounts.queries.sign_up import find_usable_invite, load_findings
 from accounts.services.invites import use_invite
+from accounts.services.mail_domains import look_up_mail_hosts
+from accounts.services.sign_up_blocks import count_refusals
 from social.kernel import clock, links
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
@@ -31,7 +32,7 @@ def sign_up(
     confirmed: bool | None = None,
     approved: bool | None = None,
 ) -> User:
-    """Create account, user and e-mail address in one transaction; announces AccountCreated.
+    """Create account, user and e-mail address in one transaction; publishes AccountCreated.
 
     `confirmed` and `approved` default to what CONFIRM_EMAIL and REGISTRATIONS say; given (by an operator's command)
     they also pass closed registrations and blocks, and may take reserved names. A usable invitation opens closed
@@ -55,11 +56,14 @@ def sign_up(
         today = clock.now().date()
         errors += age_errors(draft.date_of_birth, minimum=settings.MINIMUM_AGE, today=today)
     faulty = {error.field for error in errors}
-    findings = _findings(draft, faulty)
-    if findings.network is Gate.CLOSED and not by_operator:
+    mail_hosts = None if by_operator or "email" in faulty else look_up_mail_hosts(draft.email)
+    findings = _findings(draft, faulty, mail_hosts)
+    if findings.network is Decision.REFUSED and not by_operator:
         raise Forbidden(_("Forbidden"))
     errors += findings.errors(faulty=faulty, by_operator=by_operator)
     if errors:
+        if any(error.code == "ERR_BLOCKED" for error in errors):
+            count_refusals(email=draft.email, mail_hosts=mail_hosts or (), address=draft.ip)
         raise Invalid.of(in_order(errors), details=True)
     if approved is None:
         let_in = settings.REGISTRATIONS == "open" or (invite is not None and _lets_in(invite))
@@ -78,7 +82,7 @@ def sign_up(
                 email=draft.email,
                 password=password,
                 locale=draft.locale if draft.locale in locales else None,
-                time_zone=draft.time_zone if draft.time_zone in zoneinfo.available_timezones() else None,
+                time_zone=draft.time_zone if draft.time_zone in clock.time_zones() else None,
                 approved=approved,
                 activated_at=now if approved and verified else None,
                 age_verified_at=now if settings.MINIMUM_AGE and not by_operator else None,
@@ -94,9 +98,9 @@ def sign_up(
             if user.activated_at is not None:
                 publish(UserActivated(user_id=user.id, invited=invite is not None))
             if not verified:
-                publish(ConfirmationRequested(user_id=user.id))
+                publish(ConfirmationRequested(user_id=user.id, return_to=draft.return_to))
     except IntegrityError:
-        # Two sign-ups for one name at the same moment: the unique index decided, the other one is told.
+        # Two sign-ups for one name at the same moment: the unique index lets one through, the other gets an error.
         errors = _findings(draft).errors()
         if not errors:
             raise
@@ -104,12 +108,13 @@ def sign_up(
     return user
 
 
-def _findings(draft: SignUpDraft, faulty: Collection[str] = ()) -> Findings:
+def _findings(draft: SignUpDraft, faulty: Collection[str] = (), mail_hosts: Collection[str] | None = None) -> Findings:
     """What the tables say; of fields that are `faulty` nothing, so that no statement is given what it cannot take."""
     return load_findings(
         username="" if "username" in faulty else draft.username,
         email="" if "email" in faulty else draft.email,
         address=draft.ip,
+        mail_hosts=mail_hosts,
     )
 
 

@@ -1,11 +1,13 @@
-"""What staff and operators do to users: roles, approval, confirmation, disabling. Effective at once, in every process.
+"""What staff and operators do to users: roles, approval, confirmation, disabling, lost second factors, follows.
+
+Effective at once, in every process.
 
 Each asks whether `by` may do it and writes the audit row itself, whichever page or command it was called from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,19 +16,42 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import UserApproved
-from accounts.models import Role, User
+from accounts.models import AccessToken, Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
-from accounts.policies.sign_up import password_errors
+from accounts.policies.sign_up import SignUpDraft, password_errors
 from accounts.policies.staff import Staff, require
 from accounts.services.activation import activate_if_ready
+from accounts.services.applications import command_line_application
 from accounts.services.audit import record
 from accounts.services.changing import change_account
-from accounts.services.sessions import announce_state, change_password, end_sessions
-from accounts.services.tokens import close_streams
+from accounts.services.following import FollowChange, follow_account
+from accounts.services.mails import SECOND_FACTOR_RESET, report_security_change
+from accounts.services.second_factors import remove_all_factors
+from accounts.services.sessions import change_password, end_sessions, publish_user_state, sign_out_everywhere
+from accounts.services.signing_up import sign_up
+from accounts.services.tokens import close_streams, issue_token
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
+
+
+def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
+    """Make an account for somebody, approved; `confirmed` None asks for the address as CONFIRM_EMAIL says.
+
+    Raises Forbidden, and Invalid with `details` as `sign_up`.
+    """
+    require(by, Permission.MANAGE_USERS)
+    with transaction.atomic():
+        user = sign_up(draft=draft, confirmed=confirmed, approved=True)
+        _record(by, "create", user)
+    return user
+
+
+def issue_user_token(*, by: Staff, user: User, scopes: Sequence[str]) -> AccessToken:
+    """A token of the command line's own application for a user, as `issue_token`. Raises Forbidden."""
+    with _acting(by, user, "issue_token", Permission.MANAGE_USER_ACCESS, scopes=list(scopes)):
+        return issue_token(application=command_line_application(), user=user, scopes=scopes)
 
 
 def find_role(name: str) -> Role:
@@ -47,7 +72,7 @@ def set_role(*, by: Staff, user: User, role: Role | None) -> None:
     with _acting(by, user, "change_role", Permission.MANAGE_ROLES, role=given.name) as locked:
         require(by, Permission.MANAGE_ROLES, over=given)
         if not given.can(Permission.ADMINISTRATOR):
-            _keep_one_administrator(locked)
+            keep_one_administrator(locked)
         _update(user, role_id=given.id)
 
 
@@ -74,7 +99,7 @@ def disable(*, by: Staff, user: User) -> None:
     Raises Forbidden, and Conflict for the last one who may do everything.
     """
     with _acting(by, user, "disable") as locked:
-        _keep_one_administrator(locked)
+        keep_one_administrator(locked)
         _update(user, disabled_at=clock.now())
         end_sessions(user=user)
         close_streams(user=user)
@@ -95,6 +120,27 @@ def set_password(*, by: Staff, user: User, password: str) -> None:
         change_password(user=user, password=password)
 
 
+def reset_second_factor(*, by: Staff, user: User) -> bool:
+    """Take away every second factor and recovery code, for somebody who has lost theirs; whether there was one.
+
+    Ends every session, token and stream of the user, who gets a mail about it (security row 24). Raises Forbidden.
+    """
+    with _acting(by, user, "reset_second_factor", Permission.MANAGE_USER_ACCESS):
+        removed = remove_all_factors(user=user)
+        sign_out_everywhere(user=user)
+        report_security_change(user=user, kind=SECOND_FACTOR_RESET, address="")
+    return removed
+
+
+def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
+    """Have a user follow an account, or ask to, as if they had done so themselves; twice changes nothing.
+
+    Raises Forbidden, also for a user who may not follow the account; NotFound, Invalid as `follow_account`.
+    """
+    with _acting(by, user, "follow", target=f"@{target.acct}"):
+        follow_account(account=user.account, target=target, change=FollowChange())
+
+
 @contextmanager
 def _acting(
     by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
@@ -104,17 +150,19 @@ def _acting(
         locked = User.objects.select_for_update(of=("self",)).select_related("role", "account").get(pk=user.pk)
         require(by, permission, over=locked.role)
         yield locked
-        record(
-            by=by,
-            action=action,
-            target_type="User",
-            target_id=locked.pk,
-            target_name=f"@{locked.account.username}",
-            **details,
-        )
+        _record(by, action, locked, **details)
 
 
-def _keep_one_administrator(user: User) -> None:
+def _record(by: Staff, action: str, user: User, **details: Any) -> None:
+    name = f"@{user.account.username}"
+    record(by=by, action=action, target_type="User", target_id=user.pk, target_name=name, **details)
+
+
+def keep_one_administrator(user: User) -> None:
+    """Refuse what would take the rights from the last one who may do everything. Raises Conflict.
+
+    The caller holds a transaction; `user` comes with role.
+    """
     if user.disabled_at is not None or not user.role.can(Permission.ADMINISTRATOR):
         return
     # Two who take the right from each other at the same moment would leave nobody.
@@ -130,4 +178,4 @@ def _update(user: User, **values: Any) -> None:
             setattr(user, name, value)
         User.objects.filter(id=user.id).update(**values or {"approved": user.approved})
         change_account(user.account_id)
-        announce_state(user=user)
+        publish_user_state(user=user)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from accounts.models import Tag, TagUse
-from accounts.queries.tags import HISTORY_DAYS
+from accounts.queries.tags import HISTORY_DAYS, named_tag
 from social.kernel import clock
 from social.kernel.batches import BATCH
 
@@ -50,3 +50,9 @@ def ensure_tags(tags: Sequence[tuple[str, str]]) -> list[Tag]:
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
     return [known[name] for name, _shown in tags]
+
+
+def ensure_tag(name: str) -> Tag:
+    """The row of the hashtag that is called so, made if nobody has used it yet. Raises NotFound for what is no hashtag."""
+    tag = named_tag(name)
+    return ensure_tags([(tag.name, tag.display_name)])[0]

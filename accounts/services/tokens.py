@@ -1,4 +1,4 @@
-"""Issues codes and tokens and takes them back (contract, behaviours section 5)."""
+"""Issues tokens and takes them back (contract, behaviours section 5)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from functools import partial
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from accounts.events import TokenRevoked
 from accounts.models import AccessToken, Application, Grant, RevokedToken, User
-from accounts.policies.authorization import granted_scopes, verifier_matches
-from social.api import scopes as tree
-from social.api.gate import forget_tokens
+from social.api.admission import forget_tokens
 from social.kernel import clock, streams
-from social.kernel.errors import BadRequest, Unavailable
+from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-CODE_LIFETIME = timedelta(minutes=10)
 # Tokens end when they are revoked; the column cannot be empty.
 NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 KILL = b'{"event":"kill"}'
 REVOKED_KEPT = timedelta(days=1)
+_REVOKED_AT_A_TIME = 500
 _REMEMBER_REVOKED = """
 INSERT INTO accounts_revokedtoken (token_checksum, revoked_at)
 SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
@@ -37,89 +34,15 @@ def channel_of(token_id: int) -> str:
     return f"token:{token_id}"
 
 
-def _invalid_grant() -> BadRequest:
-    description = _(
-        "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI "
-        "used in the authorization request, or was issued to another client."
-    )
-    return BadRequest("invalid_grant", error_description=description)
-
-
-def missing_parameter(name: str) -> BadRequest:
-    """The `invalid_request` for a parameter that was not sent (RFC 6749 section 5.2)."""
-    description = _("Missing required parameter: %(name)s.") % {"name": name}
-    return BadRequest("invalid_request", error_description=description)
-
-
-def issue_code(
-    *, application: Application, user: User, redirect_uri: str, scopes: Sequence[str], code_challenge: str = ""
-) -> str:
-    """A new authorization code: 10 minutes, one use, for this redirect URI and (with a challenge) this verifier.
-
-    `scopes` are stored as they will be granted: without those of the staff for everybody else.
-    """
-    Grant.objects.filter(application=application, user=user, expires__lte=clock.now()).delete()
-    code = secrets.token_hex(16)
-    Grant.objects.create(
-        application=application,
-        user=user,
-        code=code,
-        expires=clock.now() + CODE_LIFETIME,
-        redirect_uri=redirect_uri,
-        scope=" ".join(granted_scopes(scopes, staff=user.is_staff)),
-        code_challenge=code_challenge,
-        code_challenge_method=Grant.CODE_CHALLENGE_S256 if code_challenge else "",
-    )
-    return code
-
-
-def exchange_code(*, application: Application, code: str, redirect_uri: str, verifier: str = "") -> AccessToken:
-    """The token for a code; the code is used up.
-
-    Two exchanges at the same moment: the row lock lets one through. A failed attempt does not use the code up. Using a
-    code again ends the token it was exchanged for: one of the two was not the application (RFC 6749 section 4.1.2).
-    Raises BadRequest (`invalid_grant`, `invalid_request`).
-    """
-    with transaction.atomic():
-        grant = (
-            Grant.objects.select_for_update(of=("self",))
-            .select_related("user__role")
-            .filter(code=code.replace("\0", ""), application=application)
-            .first()
-        )
-        if grant is not None and grant.access_token_id is not None:
-            revoke_tokens(AccessToken.objects.filter(pk=grant.access_token_id))
-        else:
-            return _exchange(grant, application, redirect_uri, verifier)
-    # Outside: an error inside the transaction would undo the revocation.
-    raise _invalid_grant()
-
-
-def _exchange(grant: Grant | None, application: Application, redirect_uri: str, verifier: str) -> AccessToken:
-    if grant is None or grant.is_expired() or grant.redirect_uri != redirect_uri or not grant.user.is_active:
-        raise _invalid_grant()
-    if grant.code_challenge:
-        if not verifier:
-            raise missing_parameter("code_verifier")
-        if not verifier_matches(grant.code_challenge, verifier):
-            raise _invalid_grant()
-    elif verifier or application.client_type == Application.CLIENT_PUBLIC:
-        # A verifier whose challenge somebody took out of the request (RFC 9700 section 4.8.2); or neither secret nor
-        # PKCE, so that nothing ties the code to who asked for it (section 2.1.1).
-        raise _invalid_grant()
-    token = issue_token(application=application, user=grant.user, scopes=grant.scope.split())
-    grant.access_token = token
-    grant.save(update_fields=["access_token"])
-    return token
-
-
 def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
     """A token for a user, or with `user=None` for the application itself.
 
     The same application, user and set of scopes get the same token again, also when two ask at the same moment.
-    Scopes of the staff are dropped for users who are not of the staff (security row 45).
+    Scopes of the staff may be among them for anybody: what they allow is asked of the role at every call, and whoever gets
+    a role later goes on with the token of their sign-up. On the consent page nobody grants them who is not of the staff
+    (security row 45).
     """
-    wanted = tuple(dict.fromkeys(scopes)) if user is None else granted_scopes(scopes, staff=user.is_staff)
+    wanted = tuple(dict.fromkeys(scopes))
     with transaction.atomic():
         lock(f"token:{application.pk}:{user.pk if user is not None else 'application'}")
         token: AccessToken
@@ -132,29 +55,24 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
         return token
 
 
-def issue_application_token(*, application: Application, scope: str = "") -> AccessToken:
-    """The application's own token (client credentials), by default for `read`.
-
-    Raises BadRequest (`invalid_scope`) for what the application has not registered word for word, and
-    `unauthorized_client` for an application that has no secret to show.
-    """
-    if application.client_type == Application.CLIENT_PUBLIC:
-        description = _("The client is not authorized to perform this request using this method.")
-        raise BadRequest("unauthorized_client", error_description=description)
-    wanted = tree.parse(scope) or (tree.DEFAULT,)
-    if not set(wanted) <= set(application.scope_list):
-        description = _("The requested scope is invalid, unknown, or malformed.")
-        raise BadRequest("invalid_scope", error_description=description)
-    return issue_token(application=application, user=None, scopes=wanted)
-
-
 def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
     """Delete these tokens; returns how many. They are refused at once and their streams close.
 
-    Announces TokenRevoked for each. What hangs on a token (its push subscription) goes with its row.
+    In steps, each a transaction of its own unless the caller has one: what is done stays done, and calling again goes on.
+    Publishes TokenRevoked for each. What belongs to a token (its push subscription) goes with its row.
     """
+    revoked = 0
+    while step := _revoke_some(tokens):
+        revoked += step
+    return revoked
+
+
+def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
     with transaction.atomic():
-        doomed = dict(tokens.select_for_update(of=("self",)).order_by("pk").values_list("pk", "token_checksum"))
+        locked = tokens.select_for_update(of=("self",)).order_by("pk")[:_REVOKED_AT_A_TIME]
+        doomed = dict(locked.values_list("pk", "token_checksum"))
+        if not doomed:
+            return 0
         with connection.cursor() as cursor:
             cursor.execute(_REMEMBER_REVOKED, {"checksums": list(doomed.values()), "now": clock.now()})
         publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
@@ -164,8 +82,12 @@ def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
     return len(doomed)
 
 
-def forget_revoked_tokens() -> int:
-    """Remove what is remembered of tokens revoked more than a day ago; how many there were. Run by the scheduler."""
+def forget_ended_tokens() -> int:
+    """Remove codes that ran out, and what is remembered of tokens revoked more than a day ago; how many of those there were.
+
+    Run by the scheduler.
+    """
+    Grant.objects.filter(expires__lt=clock.now()).delete()
     removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_KEPT).delete()
     return removed
 

@@ -1,5 +1,5 @@
 """The background work about accounts; Celery finds it here."""
 
-from accounts.tasks.cleaning import forget_revoked_tokens, forget_tag_uses
+from accounts.tasks.cleaning import forget_archives, forget_ended_tokens, forget_imports, forget_tag_uses
 
-__all__ = ["forget_revoked_tokens", "forget_tag_uses"]
+__all__ = ["forget_archives", "forget_ended_tokens", "forget_imports", "forget_tag_uses"]

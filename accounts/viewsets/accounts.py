@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -11,12 +10,24 @@ from rest_framework.request import Request
 
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
+from accounts.queries.account_search import search_accounts
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_featuring, load_known_relations, load_relations
-from accounts.queries.users import find_own_account, search_accounts
+from accounts.queries.users import find_own_account
 from accounts.serializers.account import AccountSerializer
-from accounts.serializers.relationship import relationship_entity
+from accounts.serializers.inputs.accounts import (
+    FollowInput,
+    IdsInput,
+    LegacyFollowInput,
+    LookupInput,
+    MuteInput,
+    RelationshipsInput,
+    SearchInput,
+    SignUpInput,
+)
+from accounts.serializers.presenting import present_accounts
+from accounts.serializers.relationship import RelationshipSerializer
 from accounts.serializers.token import TokenSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
@@ -25,14 +36,6 @@ from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
 from social.api.declarations import Endpoint
-from social.api.inputs import (
-    ClientAgreement,
-    ClientBoolean,
-    ClientInteger,
-    ClientString,
-    Input,
-    StringListField,
-)
 from social.api.limits import family, limited
 from social.api.pagination import ByOffset, Limit
 from social.api.responses import reply
@@ -56,132 +59,8 @@ _SHOWN_OF_RELATIONSHIP: Final = (
 _SEARCH = ByOffset(Limit(40, 80))
 
 
-@dataclass(frozen=True)
-class SignUpForm:
-    """The parameters of `POST /api/v1/accounts`."""
-
-    username: str = ""
-    email: str = ""
-    password: str = ""
-    agreement: bool = False
-    locale: str | None = None
-    reason: str = ""
-    time_zone: str | None = None
-    date_of_birth: str = ""
-    invite_code: str = ""
-
-
-class SignUpInput(Input[SignUpForm]):
-    """What somebody who signs up sends; the rules are the policy's."""
-
-    draft = SignUpForm
-    username = ClientString(strip=True)
-    email = ClientString(strip=True)
-    password = ClientString()
-    agreement = ClientAgreement()
-    locale = ClientString()
-    reason = ClientString()
-    time_zone = ClientString()
-    date_of_birth = ClientString()
-    invite_code = ClientString(strip=True)
-
-
-@dataclass(frozen=True)
-class MuteForm:
-    """The parameters of a mute."""
-
-    notifications: bool = True
-    duration: int = 0
-
-
-class MuteInput(Input[MuteForm]):
-    """Whether notifications are hidden, and for how many seconds."""
-
-    draft = MuteForm
-    notifications = ClientBoolean()
-    duration = ClientInteger()
-
-
-class FollowInput(Input[FollowChange]):
-    """The options of a follow; what is not sent stays."""
-
-    draft = FollowChange
-    reblogs = ClientBoolean()
-    notify = ClientBoolean()
-    languages = StringListField()
-
-
-@dataclass(frozen=True)
-class LegacyFollowForm:
-    """The parameters of `POST /api/v1/follows`."""
-
-    address: str = ""
-
-
-class LegacyFollowInput(Input[LegacyFollowForm]):
-    """Whom to follow: `user` or `user@domain`, however blank."""
-
-    draft = LegacyFollowForm
-    uri = ClientString(source="address", strip=True)
-
-
-@dataclass(frozen=True)
-class IdsForm:
-    """Things that are asked for together."""
-
-    ids: tuple[str, ...] = ()
-    with_suspended: bool = False
-
-
-class IdsInput(Input[IdsForm]):
-    """`id[]`; a single `id` is no list and dropped."""
-
-    draft = IdsForm
-    id = StringListField(source="ids")
-
-
-class RelationshipsInput(Input[IdsForm]):
-    """Whom to compare oneself with: `id[]`, or a single `id`."""
-
-    draft = IdsForm
-    id = StringListField(scalar=True, source="ids")
-    with_suspended = ClientBoolean()
-
-
-@dataclass(frozen=True)
-class LookupForm:
-    """The parameters of a look-up."""
-
-    acct: str = ""
-
-
-class LookupInput(Input[LookupForm]):
-    """An address, with or without a domain."""
-
-    draft = LookupForm
-    acct = ClientString()
-
-
-@dataclass(frozen=True)
-class SearchForm:
-    """The parameters of a search for accounts."""
-
-    query: str = ""
-    resolve: bool = False
-    following: bool = False
-
-
-class SearchInput(Input[SearchForm]):
-    """The beginning of a name, or an address that may be looked up elsewhere (`resolve`)."""
-
-    draft = SearchForm
-    q = ClientString(source="query", strip=True)
-    resolve = ClientBoolean()
-    following = ClientBoolean()
-
-
 class AccountsViewSet(ApiViewSet):
-    """`/api/v1/accounts` and what hangs on an account."""
+    """`/api/v1/accounts` and what is below an account."""
 
     endpoints = {
         "create": Endpoint(app_token("write:accounts"), "Token", input=SignUpInput, throttles=limited("sign_up")),
@@ -237,7 +116,7 @@ class AccountsViewSet(ApiViewSet):
         if form.resolve:
             resolve_address(form.query)
         found = search_accounts(form.query, viewer_id=self.account_id, following=form.following)
-        return reply(self._entities(self.paginate(found).items))
+        return reply(list(present_accounts(self.paginate(found).items, self.viewer_id).values()))
 
     def relationships(self, request: Request) -> HttpResponse:
         """How one stands to accounts, in the order they were asked for; unknown and suspended ones are left out."""
@@ -245,7 +124,8 @@ class AccountsViewSet(ApiViewSet):
         asked = map(parse_id, form.ids)
         ids = list(dict.fromkeys(number for number in asked if number is not None))
         known, relations = load_known_relations(self.account_id, ids, with_suspended=form.with_suspended)
-        return reply([relationship_entity(number, relations) for number in ids if number in known])
+        found = [number for number in ids if number in known]
+        return reply(RelationshipSerializer(found, many=True, context={"relations": relations}).data)
 
     def follow(self, request: Request, id: int) -> HttpResponse:
         """Follow, or change the options of a follow."""
@@ -315,7 +195,7 @@ class AccountsViewSet(ApiViewSet):
     def _relationship_entity(self, target: Account, *, instant: bool = False) -> dict[str, Any]:
         """The relationship after the act; a follow of an account believed unlocked shows at once (SEED-105)."""
         relations = load_relations(self.account_id, [target.id])
-        entity = relationship_entity(target.id, relations)
+        entity: dict[str, Any] = RelationshipSerializer(target.id, context={"relations": relations}).data
         if instant and entity["requested"] and not target.locked and not target.local:
             entity |= {"following": True, "requested": False}
         return entity

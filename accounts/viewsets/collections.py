@@ -18,14 +18,17 @@ from accounts.queries.collections import (
     find_shown,
     list_of_account,
     list_with_account,
-    load_members,
     show,
 )
-from accounts.queries.emojis import EmojiLookup
-from accounts.queries.relations import load_featuring
 from accounts.queries.users import find_own_account, find_user
-from accounts.serializers.account import AccountSerializer
-from accounts.serializers.collection import collection_entity, item_entity
+from accounts.serializers.collection import (
+    CollectionsSerializer,
+    CollectionWithAccountsSerializer,
+    WrappedCollectionItemSerializer,
+    WrappedCollectionSerializer,
+)
+from accounts.serializers.inputs.collections import CollectionInput, ItemInput
+from accounts.serializers.presenting import present_accounts
 from accounts.services.collections import (
     add_item,
     create_collection,
@@ -36,25 +39,10 @@ from accounts.services.collections import (
 )
 from social.api.access import optional_user, user
 from social.api.declarations import Endpoint
-from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, parameters
 from social.api.pagination import ByOffset, Limit
 from social.api.responses import reply, reply_empty
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import Forbidden, Invalid, NotFound
-from social.kernel.ids import parse_id
-
-
-class CollectionInput(Input[dict[str, Any]]):
-    """What is sent of a collection; the rules are the policy's. `null` clears the language."""
-
-    draft = dict
-    name = ClientString()
-    description = ClientString()
-    language = ClientString(allow_null=True)
-    sensitive = ClientBoolean()
-    discoverable = ClientBoolean()
-    tag_name = ClientString()
-    account_ids = IdListField()
+from social.kernel.errors import Forbidden, Invalid
 
 
 class CollectionsViewSet(ApiViewSet):
@@ -65,7 +53,7 @@ class CollectionsViewSet(ApiViewSet):
         "retrieve": Endpoint(optional_user("read:collections"), "CollectionWithAccounts"),
         "update": Endpoint(user("write:collections"), "WrappedCollection", input=CollectionInput),
         "destroy": Endpoint(user("write:collections"), None),
-        "add": Endpoint(user("write:collections"), "WrappedCollectionItem", also=("account_id",)),
+        "add": Endpoint(user("write:collections"), "WrappedCollectionItem", input=ItemInput),
         "remove": Endpoint(user("write:collections"), None),
         "revoke": Endpoint(user("write:collections"), None),
         "of_account": Endpoint(
@@ -93,13 +81,9 @@ class CollectionsViewSet(ApiViewSet):
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """A collection with its accounts, the owner first."""
         shown = find_shown(id, self.viewer_id)
-        accounts = load_members(shown)
-        context = {
-            "emojis": EmojiLookup.for_accounts(accounts),
-            "relations": load_featuring(self.viewer_id, accounts),
-        }
-        entities = AccountSerializer(accounts, many=True, context=context).data
-        return reply({"collection": collection_entity(shown), "accounts": entities})
+        accounts = present_accounts(shown.account_ids, self.viewer_id)
+        context = {"accounts": list(accounts.values())}
+        return reply(CollectionWithAccountsSerializer(shown, context=context).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change what is sent."""
@@ -118,14 +102,11 @@ class CollectionsViewSet(ApiViewSet):
     def add(self, request: Request, collection_id: int) -> HttpResponse:
         """Put an account into a collection."""
         collection = find_collection(collection_id)
-        sent = parameters(request).get("account_id")
-        if sent in (None, ""):
-            raise Invalid(_("`account_id` parameter is missing"))
-        account_id = parse_id(sent)
+        account_id = ItemInput.read(request).account_id
         if account_id is None:
-            raise NotFound
+            raise Invalid(_("`account_id` parameter is missing"))
         item = add_item(owner=find_own_account(self.account_id), collection=collection, account_id=account_id)
-        return reply({"collection_item": item_entity(item)})
+        return reply(WrappedCollectionItemSerializer(item).data)
 
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
         """Take an account out of one's collection."""
@@ -152,8 +133,8 @@ class CollectionsViewSet(ApiViewSet):
         page = self.paginate(list_with_account(id))
         return page.respond(self._entities(page.items))
 
-    def _entities(self, collections: Sequence[Collection]) -> dict[str, Any]:
-        return {"collections": [collection_entity(shown) for shown in show(collections, self.viewer_id)]}
+    def _entities(self, collections: Sequence[Collection]) -> Any:
+        return CollectionsSerializer(show(collections, self.viewer_id)).data
 
     def _shown(self, collection: Collection) -> HttpResponse:
-        return reply({"collection": collection_entity(show([collection], self.viewer_id)[0])})
+        return reply(WrappedCollectionSerializer(show([collection], self.viewer_id)[0]).data)

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.queries.networks import count_follows_with
 from accounts.queries.relations import list_blocked_domains
 from accounts.queries.users import find_own_account
+from accounts.serializers.domain_block import DomainBlockPreviewSerializer
+from accounts.serializers.inputs.domain_blocks import DomainInput
 from accounts.services.blocking import block_domain, unblock_domain
 from social.api.access import user
 from social.api.declarations import EMPTY, Endpoint
-from social.api.inputs import ClientString, Input
 from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
-
-
-@dataclass(frozen=True)
-class DomainForm:
-    """The name of a server."""
-
-    domain: str = ""
-
-
-class DomainInput(Input[DomainForm]):
-    """In the query or in the body."""
-
-    draft = DomainForm
-    domain = ClientString()
 
 
 class DomainBlocksViewSet(ApiViewSet):
@@ -39,6 +26,7 @@ class DomainBlocksViewSet(ApiViewSet):
         "list": Endpoint(
             user("read:blocks", "follow"), "Text", many=True, paging=ByCursor(Limit(100, 200), prev="since_id")
         ),
+        "preview": Endpoint(user("write:blocks", "follow"), "DomainBlockPreview", input=DomainInput),
         "create": Endpoint(user("write:blocks", "follow"), EMPTY, input=DomainInput),
         "destroy": Endpoint(user("write:blocks", "follow"), EMPTY, input=DomainInput),
     }
@@ -47,6 +35,11 @@ class DomainBlocksViewSet(ApiViewSet):
         """The servers one blocks, newest first."""
         page = self.paginate(list_blocked_domains(self.account_id))
         return page.respond([block.domain for block in page.items])
+
+    def preview(self, request: Request) -> Any:
+        """What blocking a server would end."""
+        domain = DomainInput.read(request).domain
+        return DomainBlockPreviewSerializer(count_follows_with(self.account_id, domain)).data
 
     def create(self, request: Request) -> Any:
         """Block a server."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
@@ -10,28 +9,14 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.queries.users import find_user
+from accounts.serializers.inputs.emails import ResendInput
 from accounts.services.confirmations import resend_confirmation
-from social.api import gate
 from social.api.access import any_token
+from social.api.admission import admission_of
 from social.api.declarations import EMPTY, Endpoint
-from social.api.inputs import ClientString, Input
 from social.api.limits import limited
 from social.api.viewsets import ApiViewSet
 from social.kernel.errors import Unauthorized
-
-
-@dataclass(frozen=True)
-class ResendForm:
-    """The parameters of asking for the confirmation mail again."""
-
-    email: str | None = None
-
-
-class ResendInput(Input[ResendForm]):
-    """Another address, if the first one was wrong."""
-
-    draft = ResendForm
-    email = ClientString()
 
 
 class EmailsViewSet(ApiViewSet):
@@ -58,7 +43,7 @@ class EmailsViewSet(ApiViewSet):
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
         """The answer to an error; `check` says of every missing user the same, with or without a token."""
-        admission = gate.admission_of(self.request)
+        admission = admission_of(self.request)
         revoked = admission is not None and admission.refusal is not None
         if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:
             exc = Unauthorized(_("This method requires an authenticated user"))

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.queries.emojis import list_local_emojis
-from accounts.serializers.emoji import picker_entity
+from accounts.serializers.emoji import PickerEmojiSerializer
 from social.api.access import anyone
 from social.api.declarations import Endpoint
 from social.api.responses import reply
@@ -20,4 +20,4 @@ class CustomEmojisViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """What a client's picker offers."""
-        return reply([picker_entity(emoji) for emoji in list_local_emojis()])
+        return reply(PickerEmojiSerializer(list(list_local_emojis()), many=True).data)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.models import Account
 from accounts.queries.accounts import find_account
-from accounts.queries.cards import load_cards
 from accounts.queries.networks import (
     list_endorsed,
     list_follow_requests,
@@ -21,23 +18,26 @@ from accounts.queries.networks import (
 )
 from accounts.queries.relations import list_blocked, list_muted, load_known_relations
 from accounts.queries.users import find_own_account
-from accounts.serializers.presenting import present_cards
-from accounts.serializers.relationship import relationship_entity
+from accounts.serializers.discovery import FamiliarFollowersSerializer
+from accounts.serializers.inputs.networks import FamiliarInput, NoteInput
+from accounts.serializers.muted import MutedAccountSerializer
+from accounts.serializers.presenting import present_accounts
+from accounts.serializers.relationship import RelationshipSerializer
 from accounts.services.follow_requests import authorize_request, reject_request, remove_follower
 from accounts.services.private import endorse_account, unendorse_account, write_note
 from social.api.access import optional_user, user
 from social.api.declarations import Endpoint
-from social.api.inputs import as_list, parameters
 from social.api.pagination import ByCursor, Limit, Page
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
-from social.kernel import clock
-from social.kernel.ids import parse_id
 
 LIMIT = Limit(40, 80)
 _BY_ROW = ByCursor(LIMIT, prev="since_id")
 _ALL_FOR_ZERO = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id")
 FAMILIAR_IDS_LIMIT = 40
+
+# The time of Mastodon's release 4.4, in seconds.
+_SINCE_4_4 = 1751932800
 
 
 class NetworksViewSet(ApiViewSet):
@@ -47,7 +47,7 @@ class NetworksViewSet(ApiViewSet):
         "followers": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
         "following": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
         "endorsements_of": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
-        "familiar_followers": Endpoint(user("read:follows"), "FamiliarFollowers", many=True, also=("id",)),
+        "familiar_followers": Endpoint(user("read:follows"), "FamiliarFollowers", many=True, input=FamiliarInput),
         "endorsements": Endpoint(user("read:accounts"), "Account", many=True, paging=_ALL_FOR_ZERO),
         "blocks": Endpoint(user("read:blocks", "follow"), "Account", many=True, paging=_BY_ROW),
         "mutes": Endpoint(user("read:mutes", "follow"), "MutedAccount", many=True, paging=_BY_ROW),
@@ -57,9 +57,9 @@ class NetworksViewSet(ApiViewSet):
         "remove_from_followers": Endpoint(user("write:follows", "follow"), "Relationship"),
         "endorse": Endpoint(user("write:accounts"), "Relationship"),
         "unendorse": Endpoint(user("write:accounts"), "Relationship"),
-        "pin": Endpoint(user("write:accounts"), "Relationship"),
-        "unpin": Endpoint(user("write:accounts"), "Relationship"),
-        "note": Endpoint(user("write:accounts"), "Relationship", also=("comment",)),
+        "pin": Endpoint(user("write:accounts"), "Relationship", deprecated=_SINCE_4_4),
+        "unpin": Endpoint(user("write:accounts"), "Relationship", deprecated=_SINCE_4_4),
+        "note": Endpoint(user("write:accounts"), "Relationship", input=NoteInput),
     }
 
     def followers(self, request: Request, id: int) -> HttpResponse:
@@ -93,13 +93,9 @@ class NetworksViewSet(ApiViewSet):
     def mutes(self, request: Request) -> HttpResponse:
         """Whom one mutes, and until when."""
         page = self.paginate(list_muted(self.account_id))
-        entities = _entities([row.target_id for row in page.items], self.viewer_id)
-        shown = []
-        for row in page.items:
-            if row.target_id in entities:
-                ending = orjson.dumps({"mute_expires_at": clock.iso_or_none(row.expires_at)})
-                shown.append(orjson.Fragment(orjson.dumps(entities[row.target_id])[:-1] + b"," + ending[1:]))
-        return page.respond(shown)
+        accounts = present_accounts([row.target_id for row in page.items], self.viewer_id)
+        shown = [(accounts[row.target_id], row.expires_at) for row in page.items if row.target_id in accounts]
+        return page.respond(MutedAccountSerializer(shown, many=True).data)
 
     def follow_requests(self, request: Request) -> HttpResponse:
         """Who asks to follow."""
@@ -137,32 +133,25 @@ class NetworksViewSet(ApiViewSet):
 
     def pin(self, request: Request, id: int) -> HttpResponse:
         """The older name of `endorse`."""
-        return _deprecated(self.endorse(request, id))
+        return self.endorse(request, id)
 
     def unpin(self, request: Request, id: int) -> HttpResponse:
         """The older name of `unendorse`."""
-        return _deprecated(self.unendorse(request, id))
+        return self.unendorse(request, id)
 
     def note(self, request: Request, id: int) -> HttpResponse:
         """Keep a private note about somebody; a blank one removes it."""
         target = find_account(id)
-        comment = parameters(request).get("comment")
-        write_note(account=self._me(), target=target, comment=comment if isinstance(comment, str) else "")
+        write_note(account=self._me(), target=target, comment=NoteInput.read(request).comment)
         return self._relationship(target)
 
     def familiar_followers(self, request: Request) -> HttpResponse:
         """Of those one follows, who follows each of these accounts; at most 40 accounts are looked at."""
-        asked = [parse_id(item) for item in as_list(parameters(request).get("id"), scalar=True)]
-        ids = list(dict.fromkeys(number for number in asked if number is not None))[:FAMILIAR_IDS_LIMIT]
+        ids = FamiliarInput.read(request).ids[:FAMILIAR_IDS_LIMIT]
         found = load_familiar_followers(self.account_id, ids)
-        entities = _entities([number for people in found.values() for number in people], self.viewer_id)
-        return reply(
-            [
-                {"id": str(number), "accounts": [entities[person] for person in found[number] if person in entities]}
-                for number in ids
-                if number in found
-            ]
-        )
+        accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
+        shown = [(number, found[number]) for number in ids if number in found]
+        return reply(FamiliarFollowersSerializer(shown, many=True, context={"accounts": accounts}).data)
 
     def _me(self) -> Account:
         return find_own_account(self.identity.account_id)
@@ -170,20 +159,8 @@ class NetworksViewSet(ApiViewSet):
     def _relationship(self, target: Account) -> HttpResponse:
         # Known ones: a note about oneself is shown, and `load_relations` leaves oneself out.
         _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
-        return reply(relationship_entity(target.id, relations))
-
-
-def _entities(account_ids: Sequence[int], viewer_id: int | None) -> dict[int, orjson.Fragment]:
-    return present_cards(load_cards(account_ids, viewer_id))
+        return reply(RelationshipSerializer(target.id, context={"relations": relations}).data)
 
 
 def _respond(page: Page[Any], viewer_id: int | None) -> HttpResponse:
-    ids = [row.person_id for row in page.items]
-    entities = _entities(ids, viewer_id)
-    return page.respond([entities[number] for number in ids if number in entities])
-
-
-def _deprecated(response: HttpResponse) -> HttpResponse:
-    """With the day from which the older name is deprecated (contract, behaviours section 1)."""
-    response.headers["Deprecation"] = "@1751932800"
-    return response
+    return page.respond(list(present_accounts([row.person_id for row in page.items], viewer_id).values()))

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.request import Request
 
 from accounts.queries.users import find_user
-from accounts.serializers.preferences import preferences_entity
+from accounts.serializers.preferences import PreferencesSerializer
 from social.api.access import user
 from social.api.declarations import Endpoint
 from social.api.viewsets import ApiViewSet
@@ -20,4 +20,4 @@ class PreferencesViewSet(ApiViewSet):
 
     def retrieve(self, request: Request) -> Any:
         """How one posts and reads by default."""
-        return preferences_entity(find_user(self.identity.user_id))
+        return PreferencesSerializer(find_user(self.identity.user_id)).data

@@ -42,7 +42,7 @@ OUTCOME = shown(
 
 @admin.register(OutboundActivity)
 class OutboundActivityAdmin(FederationAdmin):
-    """What is being told. The bodies are not shown: they may hold private posts."""
+    """Activities of this server. Their bodies are not shown: they may hold private posts."""
 
     list_display = (TYPE, SENDER, URI, MADE)
     list_filter = ("type",)

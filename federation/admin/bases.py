@@ -1,4 +1,4 @@
-"""Knows who of the staff may look at federation, and the columns that several of its tables have."""
+"""Who of the staff may look at federation, and the columns that several of its tables have."""
 
 from __future__ import annotations
 

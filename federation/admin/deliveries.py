@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.contrib import admin, messages
-from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.models import User
+from accounts.policies.staff import staff_of
 from federation.admin.bases import ATTEMPTS, ERROR, MADE, FederationAdmin
-from federation.models import Delivery, Host
+from federation.models import Delivery
 from federation.outbound.queueing import retry
 from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
 
@@ -76,11 +78,6 @@ class DeliveryAdmin(FederationAdmin):
     @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         """Give them a fresh set of attempts, now; their hosts are not left alone any longer."""
-        with transaction.atomic():
-            hosts = set(queryset.values_list("host", flat=True))
-            count = retry(list(queryset.values_list("id", flat=True)))
-            Host.objects.filter(name__one_of=hosts).update(failures=0, retry_at=Now())
-        for delivery in queryset:
-            self.log_change(request, delivery, "retry")
+        count = retry(by=staff_of(cast("User", request.user)), ids=list(queryset.values_list("id", flat=True)))
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

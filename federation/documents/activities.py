@@ -1,14 +1,15 @@
-"""Knows the activities we send (contract, federation section 7)."""
+"""The activities we send (contract, federation section 7)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from accounts.models import Account
 from federation.documents.actors import iso
 from federation.documents.addressing import addresses
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, with_context
-from federation.documents.loading import Post, activity_uri, followers_url_of, load_post, uri_of
+from federation.documents.loading import Post, activity_uri, followers_url_of, load_post, load_posts, uri_of
 from federation.documents.notes import note, note_terms
 from statuses.models import Status
 from statuses.policies.visibility import is_for_followers_only
@@ -55,6 +56,15 @@ def announce(boost: Status, *, context: bool = True) -> dict[str, Any]:
         inner = note(load_post(original))
         return with_context(activity | {"object": inner}, note_terms(inner))
     return _with_plain_context(activity)
+
+
+def of_posts(statuses: Sequence[Status]) -> list[dict[str, Any]]:
+    """The Create or Announce of each, as they stand inside a collection; `reblog_of` and both accounts are loaded."""
+    posts = {post.status.id: post for post in load_posts([each for each in statuses if each.reblog_of is None])}
+    return [
+        create(posts[each.id], context=False) if each.reblog_of is None else announce(each, context=False)
+        for each in statuses
+    ]
 
 
 def undo_announce(boost: Status) -> dict[str, Any]:
@@ -111,32 +121,25 @@ def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> 
     }
 
 
-def like(account: Account, favourite_id: int, object_uri: str, *, context: bool = True) -> dict[str, Any]:
+def like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
     """A favourite."""
-    activity = {
-        "id": f"{account.uri}#likes/{favourite_id}",
-        "type": "Like",
-        "actor": account.uri,
-        "object": object_uri,
-    }
-    return _with_plain_context(activity) if context else activity
+    return _act("Like", f"{account.uri}#likes/{favourite_id}", account, object_uri)
 
 
 def undo_like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
     """Taking a favourite back."""
-    activity = like(account, favourite_id, object_uri, context=False)
+    activity = like(account, favourite_id, object_uri)
     return _undo(f"{activity['id']}/undo", account, activity)
 
 
-def follow(account: Account, target_uri: str, uri: str, *, context: bool = True) -> dict[str, Any]:
+def follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
     """A request to follow; `uri` is its id, which the answer refers to."""
-    activity = {"id": uri, "type": "Follow", "actor": account.uri, "object": target_uri}
-    return _with_plain_context(activity) if context else activity
+    return _act("Follow", uri, account, target_uri)
 
 
 def undo_follow(account: Account, target_uri: str, uri: str) -> dict[str, Any]:
     """The end of a follow, or of the request."""
-    return _undo(f"{uri}/undo", account, follow(account, target_uri, uri, context=False))
+    return _undo(f"{uri}/undo", account, follow(account, target_uri, uri))
 
 
 def answer_follow(
@@ -144,34 +147,34 @@ def answer_follow(
 ) -> dict[str, Any]:
     """Accept or Reject of somebody's Follow; `number` is the row's id here, for the answer's own id."""
     kind, place = ("Accept", "accepts") if accepted else ("Reject", "rejects")
-    activity = {
-        "id": f"{account.uri}#{place}/follows/{number}",
-        "type": kind,
-        "actor": account.uri,
-        "object": {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri},
-    }
-    return _with_plain_context(activity)
+    followed = {"id": follow_uri, "type": "Follow", "actor": follower_uri, "object": account.uri}
+    return _act(kind, f"{account.uri}#{place}/follows/{number}", account, followed)
 
 
-def block(account: Account, block_id: int, target_uri: str, *, context: bool = True) -> dict[str, Any]:
-    """A block, told to the blocked one's server only."""
-    activity = {
-        "id": f"{account.uri}#blocks/{block_id}",
-        "type": "Block",
-        "actor": account.uri,
-        "object": target_uri,
-    }
-    return _with_plain_context(activity) if context else activity
+def block(account: Account, block_id: int, target_uri: str) -> dict[str, Any]:
+    """A block; it is sent to the server of the blocked account only."""
+    return _act("Block", f"{account.uri}#blocks/{block_id}", account, target_uri)
 
 
 def undo_block(account: Account, block_id: int, target_uri: str) -> dict[str, Any]:
     """The end of a block."""
-    activity = block(account, block_id, target_uri, context=False)
+    activity = block(account, block_id, target_uri)
     return _undo(f"{activity['id']}/undo", account, activity)
 
 
+def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) -> dict[str, Any]:
+    """A report, by this server and not by whom it is from: the account, then its posts and collections."""
+    activity = {"id": uri, "type": "Flag", "actor": sender.uri, "content": content, "object": list(object_uris)}
+    return _with_plain_context(activity)
+
+
 def _undo(uri: str, account: Account, activity: dict[str, Any]) -> dict[str, Any]:
-    return _with_plain_context({"id": uri, "type": "Undo", "actor": account.uri, "object": activity})
+    inner = {name: value for name, value in activity.items() if name != "@context"}
+    return _act("Undo", uri, account, inner)
+
+
+def _act(kind: str, uri: str, account: Account, target: str | dict[str, Any]) -> dict[str, Any]:
+    return _with_plain_context({"id": uri, "type": kind, "actor": account.uri, "object": target})
 
 
 def _with_plain_context(activity: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Knows how our accounts look to other servers (contract, federation section 4)."""
+"""How our accounts look to other servers (contract, federation section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows to whom a post is addressed, and what an addressing means (contract, federation section 6)."""
+"""To whom a post is addressed, and what an addressing means (contract, federation section 6)."""
 
 from __future__ import annotations
 

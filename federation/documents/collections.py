@@ -1,4 +1,4 @@
-"""Knows the collections of an actor and of a post (contract, federation section 8)."""
+"""The collections of an actor and of a post (contract, federation section 8)."""
 
 from __future__ import annotations
 

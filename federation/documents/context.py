@@ -1,4 +1,4 @@
-"""Knows the @context: the two or three vocabularies everybody has, and the terms a document uses beyond them.
+"""The @context: the two or three vocabularies everybody has, and the terms a document uses beyond them.
 
 Source: contract, federation section 3. Contexts are matched by name by all the network: no JSON-LD processor is needed.
 """
@@ -37,6 +37,14 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
         "toot": "http://joinmastodon.org/ns#",
         "focalPoint": {"@container": "@list", "@id": "toot:focalPoint"},
     },
+    **{
+        name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
+        for name in ("interactionPolicy", "canQuote", "automaticApproval", "manualApproval")
+    },
+    "quote": {"quote": {"@id": "https://w3id.org/fep/044f#quote", **_ID}},
+    "quoteAuthorization": {"quoteAuthorization": {"@id": "https://w3id.org/fep/044f#quoteAuthorization", **_ID}},
+    "quoteUri": {"quoteUri": "http://fedibird.com/ns#quoteUri"},
+    "_misskey_quote": {"_misskey_quote": "https://misskey-hub.net/ns#_misskey_quote"},
     "featured": {"toot": "http://joinmastodon.org/ns#", "featured": {"@id": "toot:featured", **_ID}},
     "featuredTags": {"toot": "http://joinmastodon.org/ns#", "featuredTags": {"@id": "toot:featuredTags", **_ID}},
     "attributionDomains": {
@@ -58,6 +66,11 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
         )
     },
 }
+
+
+def all_terms() -> list[str]:
+    """Every term there is: for a document that may hold anything."""
+    return sorted(_TERMS)
 
 
 def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabularies: str) -> dict[str, Any]:

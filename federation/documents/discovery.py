@@ -1,4 +1,4 @@
-"""Knows the documents by which servers and people are found (contract, federation section 14)."""
+"""The documents by which servers and people are found (contract, federation section 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how custom emojis look to other servers (contract, federation section 5)."""
+"""How custom emojis look to other servers (contract, federation section 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how to read JSON that may be hostile: size, depth, and values of any type where one was expected.
+"""How to read JSON that may be hostile: size, depth, and values of any type where one was expected.
 
 Sources: contract, federation sections 5 and 16; security row 34.
 """

@@ -1,4 +1,4 @@
-"""Knows how to read an account of another server (contract, federation sections 4 and 16)."""
+"""How to read an account of another server (contract, federation sections 4 and 16)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ReceivedKey:
 
 @dataclass(frozen=True)
 class ReceivedActor:
-    """An actor document, typed and clamped. Whether its address is really its own, WebFinger must tell."""
+    """An actor document, typed and clamped. Whether the address is really the actor's, only WebFinger can confirm."""
 
     uri: str
     type: str

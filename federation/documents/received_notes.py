@@ -1,4 +1,4 @@
-"""Knows how to read a post of another server (contract, federation sections 5, 6 and 16)."""
+"""How to read a post of another server (contract, federation sections 5, 6 and 16)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ SUMMARY_LIMIT: Final = 10_000
 _MEDIA_TYPES: Final = {"image": MediaType.IMAGE, "video": MediaType.VIDEO, "audio": MediaType.AUDIO}
 # Two to three letters, then subtags (RFC 5646, section 2.1): what clients give to their locale libraries.
 _LANGUAGE: Final = re.compile(r"(?=.{2,12}\Z)[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+# In the order in which they are believed (contract, federation section 5).
+_QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
 _DOCUMENTS: Final = frozenset({"Document", "Image", "Audio", "Video"})
 
 
@@ -69,6 +71,8 @@ class ReceivedNote:
     sensitive: bool
     language: str | None
     published: datetime
+    # When it was last edited, if it says so.
+    updated: datetime | None
     url: str
     in_reply_to: str | None
     conversation: str | None
@@ -77,6 +81,12 @@ class ReceivedNote:
     mentioned: list[str] = field(default_factory=list)
     tags: list[tuple[str, str]] = field(default_factory=list)
     files: list[ReceivedFile] = field(default_factory=list)
+    # What it quotes; `legacy` when that is said without the word of FEP-044f.
+    quoted: str | None = None
+    legacy_quote: bool = False
+    quote_authorization: str | None = None
+    automatic_approval: list[str] = field(default_factory=list)
+    manual_approval: list[str] = field(default_factory=list)
 
     @property
     def addressed(self) -> list[str]:
@@ -114,6 +124,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     summary = text_of(document.get("summary"), SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
+    quoted = next((found for name in _QUOTES if (found := web_uri(document.get(name))) is not None), None)
     conversation = document.get("conversation") or document.get("context")
     return ReceivedNote(
         uri=uri,
@@ -123,6 +134,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         sensitive=flag_of(document.get("sensitive")) or bool(summary),
         language=language,
         published=moment_of(document.get("published")),
+        updated=moment_of(document["updated"]) if document.get("updated") else None,
         url=url,
         in_reply_to=uri_of(document.get("inReplyTo")),
         conversation=uri_of(conversation),
@@ -131,7 +143,19 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         mentioned=_tagged(document, "Mention", MENTIONS_LIMIT),
         tags=_read_tags(document),
         files=_read_files(document),
+        quoted=quoted,
+        legacy_quote=quoted is not None and web_uri(document.get("quote")) is None,
+        quote_authorization=web_uri(document.get("quoteAuthorization")),
+        automatic_approval=_approving(document, "automaticApproval"),
+        manual_approval=_approving(document, "manualApproval"),
     )
+
+
+def _approving(document: Mapping[str, Any], name: str) -> list[str]:
+    """Whose quotes the post's policy approves in this way: ids of people and of collections."""
+    policy = document.get("interactionPolicy")
+    rules = policy.get("canQuote") if isinstance(policy, Mapping) else None
+    return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
 
 
 def _read_content(document: Mapping[str, Any]) -> tuple[str, str | None]:

@@ -59,7 +59,7 @@ def _own_post(incoming: Incoming) -> Status | None:
     note = read_note(incoming.object)
     if note.author_uri != incoming.actor.uri:
         return None
-    status = keep_note(note, incoming.actor, announced=False)
+    status = keep_note(note, incoming.actor, publish_event=False)
     if status is None:
         raise Rejected("the post was deleted")
     return status

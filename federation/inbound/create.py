@@ -13,8 +13,8 @@ from federation.remote.references import is_received
 def handle(incoming: Incoming) -> None:
     """A post of its actor, kept if anybody here has to do with it.
 
-    One that is only named, not contained, is fetched, unless it can be told before that nobody has. Raises Rejected for
-    another author's.
+    One that is only named, not contained, is fetched, unless it is known beforehand that nobody here would get it. Raises
+    Rejected for another author's.
     """
     if not incoming.object:
         uri = incoming.needed_object_uri()

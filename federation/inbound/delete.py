@@ -8,15 +8,12 @@ from typing import Final
 from django.db import transaction
 
 from accounts.models.account import SuspensionOrigin
-from accounts.services.changing import change_account
+from accounts.services.deleting import end_account
 from federation.documents.reading import Rejected, same_origin
-from federation.events import ActorDeleted
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.references import find_account_by_uri, find_post_by_uri
-from social.kernel import clock
-from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.services.deleting import delete_status
 
@@ -37,9 +34,7 @@ def _delete_actor(incoming: Incoming) -> None:
     account = incoming.actor
     with transaction.atomic():
         Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
-        if account.suspended_at is None:
-            change_account(account.id, suspended_at=clock.now(), suspension_origin=SuspensionOrigin.REMOTE)
-        publish(ActorDeleted(account_id=account.id))
+        end_account(account=account, origin=SuspensionOrigin.REMOTE)
 
 
 def _delete_post(incoming: Incoming) -> None:

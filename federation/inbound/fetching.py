@@ -20,6 +20,7 @@ from federation.events import FetchesDue
 from federation.inbound.processing import act_upon
 from federation.models import Fetch, FetchKind
 from federation.remote.actors import refresh_if_stale
+from federation.remote.addresses import ask_for
 from federation.remote.gathering import Awaited, Gathered
 from federation.remote.posts import find_or_fetch_post
 from social.kernel import clock
@@ -33,9 +34,9 @@ logger = logging.getLogger("social.federation")
 
 JOBS: Final = 100
 PER_HOST: Final = 2
-#: Seconds in which new fetches are taken in hand; those under way may take JOB_SECONDS more.
+#: Seconds in which new fetches are claimed; those under way may take JOB_SECONDS more.
 SLICE: Final = 30.0
-#: Seconds for one answer, and for all that one piece of work waits for.
+#: Seconds for one answer, and for all that one fetch waits for.
 DEADLINE: Final = 10.0
 JOB_SECONDS: Final = 20.0
 LEASE: Final = 90.0
@@ -65,7 +66,7 @@ class _Claimed:
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """A row in hand, and what was fetched for it so far."""
+    """A claimed row, and what was fetched for it so far."""
 
     row: _Claimed
     token: int
@@ -80,7 +81,7 @@ class _Flight:
     tasks: dict[asyncio.Task[bool], tuple[_Job, str]] = field(default_factory=dict)
 
     def busy(self) -> list[str]:
-        """The hosts that have as much in hand as they may."""
+        """The hosts with as many claimed fetches as allowed."""
         counts = Counter(job.row.host for job, _host in self.tasks.values())
         return [host for host, number in counts.items() if number >= PER_HOST]
 
@@ -97,7 +98,7 @@ class _Flight:
 
 
 def fetch_due() -> int:
-    """Fetch what is due for SLICE seconds and act upon it; how many pieces of work were done or given up.
+    """Fetch what is due for SLICE seconds and act upon it; how many rows were done or given up.
 
     If anything waits at the end, somebody will look again (FetchesDue). Any number of processes may do this at once.
     """
@@ -167,8 +168,11 @@ def _work(row: _Claimed) -> None:
             act_upon(row.activity_id)
     elif row.kind == FetchKind.ACTOR:
         refresh_if_stale(row.uri)
+    elif row.kind == FetchKind.ADDRESS:
+        username, _at, domain = row.uri.partition("@")
+        ask_for(username, domain)
     else:
-        find_or_fetch_post(row.uri, announced=False, ancestors=row.remaining)
+        find_or_fetch_post(row.uri, publish_event=False, ancestors=row.remaining)
 
 
 def _fail(job: _Job, error: str) -> None:

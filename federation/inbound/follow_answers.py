@@ -1,4 +1,4 @@
-"""Knows which Follow of ours an Accept or Reject is about (contract, federation section 7; security row 16)."""
+"""Which Follow of ours an Accept or Reject is about (contract, federation section 7; security row 16)."""
 
 from __future__ import annotations
 

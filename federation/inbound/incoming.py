@@ -1,4 +1,4 @@
-"""Knows an activity as its handlers see it: who signed it, for whom it came, and what it says."""
+"""An activity as its handlers get it: who signed it, to whom it was sent, and its content."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def remember_undone(uri: str | None, actor: Account) -> None:
 
 
 def is_undone(uri: str | None, actor: Account) -> bool:
-    """Whether `remember_undone` has been told of this activity."""
+    """Whether `remember_undone` was called for this activity."""
     return uri is not None and Tombstone.objects.filter(uri=uri, actor_uri=actor.uri).exists()
 
 

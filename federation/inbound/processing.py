@@ -20,6 +20,7 @@ from federation.inbound import (
     block,
     create,
     delete,
+    flag,
     follow,
     forwarded,
     like,
@@ -53,6 +54,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Block": block.handle,
     "Create": create.handle,
     "Delete": delete.handle,
+    "Flag": flag.handle,
     "Follow": follow.handle,
     "Like": like.handle,
     "Reject": reject.handle,
@@ -62,7 +64,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
 
 
 def is_acted_upon(kind: str) -> bool:
-    """Whether activities of this type are stored and acted upon; others are ignored, which their senders are not told."""
+    """Whether activities of this type are stored and acted upon; others are answered alike and ignored."""
     return kind in HANDLERS or kind in _COLLECTIONS
 
 

@@ -1,4 +1,4 @@
-"""Knows how much of one actor and of one server is kept, whatever they send (security row 61).
+"""How much of one actor and of one server is kept, whatever they send (security row 61).
 
 Each bound is far above what a busy server sends, and far below what would fill a disk.
 """

@@ -19,6 +19,8 @@ from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.hosts import record_contact
 from federation.signatures.message import BadSignature, Message
+from moderation.queries.domain_rules import is_closed_to
+from social.kernel.errors import Forbidden
 from social.kernel.events import publish
 
 # What a suspended account may still send: it must be able to leave.
@@ -26,10 +28,11 @@ _OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
 
 
 def receive(message: Message, recipient: Account | None = None) -> InboundActivity | None:
-    """Store a signed activity and announce ActivityReceived; None for one that needs no work (also a replay).
+    """Store a signed activity and publish ActivityReceived; None for one that needs no work (also a replay).
 
     `recipient` is whose inbox it came to. Raises Rejected for what cannot be read, BadSignature, Unavailable when the
-    signer's server could not be asked, and RateLimited when too much of the signer waits here. What a document says is
+    signer's server could not be asked, RateLimited when too much of the signer waits here, and Forbidden when staff have
+    closed this server to the signer's. What a document says is
     never a reason to refuse it. Never inside a transaction.
     """
     parsed = parse_json(message.body)
@@ -39,14 +42,24 @@ def receive(message: Message, recipient: Account | None = None) -> InboundActivi
         return None
     if not signers.has_signature(message):
         raise BadSignature("Request not signed")
+    # By the name of the server that the activity claims to be of: nothing is asked of one that this server is closed to.
+    claimed = origin_of(uri_of(document.get("actor")) or "") or ""
+    _refuse_closed({claimed})
     try:
         signed = signers.verify(message)
     except Rejected as reason:
         raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
+    # The rest is asked once the signer is known (security row 13).
+    _refuse_closed({host_of(signed.account.uri), signed.account.domain or ""} - {claimed})
     if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _OF_SUSPENDED):
         return None
     check_room(signed.account.id, host_of(signed.account.uri), len(message.body))
     return _store(message, signed, document, kind, recipient)
+
+
+def _refuse_closed(domains: set[str]) -> None:
+    if is_closed_to(*(domain for domain in domains if domain)):
+        raise Forbidden
 
 
 def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:

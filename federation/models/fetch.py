@@ -1,4 +1,4 @@
-"""Knows what is still to be asked of other servers in the background."""
+"""Fetches from other servers that wait to be made in the background."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ class FetchKind(StrEnum):
     ACTIVITY = "activity"
     POST = "post"
     ACTOR = "actor"
+    ADDRESS = "address"
 
 
 class Fetch(LeasedRow):
     """Something to be fetched from `host`, once however many want it; deleted when it is done.
 
-    `uri` is the id of the post or actor, or the number of the activity. `remaining` is how many posts above this one
-    may still be fetched for the activity that began it. A dead row is kept for some hours: until then nobody asks again.
+    `uri` is the id of the post or actor, the address of an account, or the number of the activity. `remaining` is how many
+    posts above this one may still be fetched for the activity that began it. A dead row is kept for some hours: until then
+    nobody asks again.
     """
 
     kind = models.TextField()

@@ -1,4 +1,4 @@
-"""Knows how well other servers answer."""
+"""How well other servers answer: failures, pauses, times of contact."""
 
 from __future__ import annotations
 

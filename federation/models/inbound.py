@@ -1,4 +1,4 @@
-"""Knows what other servers have sent, from the moment it was answered with 202 until it has been acted upon."""
+"""What other servers have sent, from the moment it was answered with 202 until it has been processed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows what is on its way to other servers."""
+"""Activities that wait to be delivered, one row per inbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows what has been deleted elsewhere, so that it cannot arrive afterwards."""
+"""Objects deleted by their own servers, so that a late copy of them is refused."""
 
 from __future__ import annotations
 

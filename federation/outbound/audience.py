@@ -1,4 +1,4 @@
-"""Knows which inboxes an activity goes to, each server's once (contract, federation section 12).
+"""Which inboxes an activity goes to, each server's once (contract, federation section 12).
 
 A post goes where it is addressed and nowhere else: private ones to followers and those mentioned, direct ones to those
 mentioned only.
@@ -20,6 +20,7 @@ SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accou
  WHERE a.domain IS NOT NULL AND a.suspended_at IS NULL AND a.inbox_url <> '' AND a.id IN ({people})
 """
 _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s"
+_EVERYBODY: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
 _CONCERNED: Final = "SELECT unnest(%(concerned)s::bigint[])"
 # What answers a deleted post names it no more except in its path.
@@ -37,8 +38,13 @@ def inbox_of(account: Account) -> set[str]:
 
 
 def followers_inboxes(account: Account) -> set[str]:
-    """Where everybody hears what an account tells its followers."""
+    """The inboxes of an account's followers."""
     return _inboxes(_FOLLOWERS, author=account.id)
+
+
+def known_inboxes() -> set[str]:
+    """An inbox of every server that is known here."""
+    return _inboxes(_EVERYBODY)
 
 
 def post_inboxes(status: Status) -> set[str]:

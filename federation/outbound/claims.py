@@ -1,4 +1,4 @@
-"""Knows which deliveries are due, and how a process takes them in hand and ticks them off.
+"""Which deliveries are due, and how a process claims, finishes and releases them.
 
 Claims are those of `social.kernel.claims`. The oldest unfinished delivery of a lane (inbox and key) comes first. A host that
 fails gets one request at a time, so that a slow or dead one never holds what a healthy one needs; so does one that nothing

@@ -19,7 +19,7 @@ from federation.events import DeliveriesDue
 from federation.models import Delivery, OutboundActivity
 from federation.outbound.claims import Batch, Claimed, Result, claim, record
 from federation.outbound.retrying import Verdict, verdict_on
-from federation.remote.signing import signer_of
+from federation.remote.signing import signers_of
 from social.kernel import clock
 from social.kernel.crypto import UnreadableSecret
 from social.kernel.events import publish
@@ -30,7 +30,7 @@ logger = logging.getLogger("social.federation")
 
 HOSTS: Final = 200
 PER_HOST_AT_ONCE: Final = 2
-#: Seconds in which new deliveries are taken in hand; those under way may take DEADLINE more.
+#: Seconds in which new deliveries are claimed; those under way may take DEADLINE more.
 SLICE: Final = 5.0
 DEADLINE: Final = 10.0
 #: Seconds after which somebody looks again while anything waits.
@@ -49,7 +49,7 @@ class _Flight:
     def busy(self) -> list[str]:
         return [host for host, _token in self.tasks.values()]
 
-    async def launch(self, batch: Batch, signers: Mapping[int, Signer]) -> None:
+    async def launch(self, batch: Batch, signers: Mapping[int, Sequence[Signer]]) -> None:
         for host, rows in batch.by_host.items():
             task = asyncio.create_task(_deliver_to_host(rows, batch.activities, signers))
             self.tasks[task] = (host, batch.token)
@@ -63,7 +63,7 @@ class _Flight:
 
 
 async def _deliver_to_host(
-    rows: Sequence[Claimed], activities: Mapping[int, OutboundActivity], signers: Mapping[int, Signer]
+    rows: Sequence[Claimed], activities: Mapping[int, OutboundActivity], signers: Mapping[int, Sequence[Signer]]
 ) -> list[Result]:
     """A few at a time; after the first failure, or DEADLINE seconds, the rest is left for later: the lease is not for ever."""
     end = time.monotonic() + DEADLINE
@@ -83,21 +83,25 @@ async def _deliver_to_host(
     return [*results, *(Result(row, None) for row in waiting)]
 
 
-async def _deliver(row: Claimed, activity: OutboundActivity | None, signers: Mapping[int, Signer]) -> Result:
-    signer = signers.get(activity.account_id) if activity is not None else None
-    if activity is None or signer is None:
+async def _deliver(row: Claimed, activity: OutboundActivity | None, signers: Mapping[int, Sequence[Signer]]) -> Result:
+    usable = signers.get(activity.account_id) if activity is not None else None
+    if activity is None or not usable:
         return Result(row, Verdict.REFUSED, "There is no key to sign it with.")
     try:
-        response = await fetch_async(
-            row.inbox_url,
-            method="POST",
-            headers=_HEADERS,
-            body=activity.body.encode(),
-            signer=signer,
-            redirects=0,
-            max_bytes=1 << 16,
-            deadline=DEADLINE,
-        )
+        for signer in usable:
+            response = await fetch_async(
+                row.inbox_url,
+                method="POST",
+                headers=_HEADERS,
+                body=activity.body.encode(),
+                signer=signer,
+                redirects=0,
+                max_bytes=1 << 16,
+                deadline=DEADLINE,
+            )
+            # A signature it cannot check: perhaps it knows only the key before.
+            if response.status != 401:
+                break
     except FetchError as error:
         return Result(row, Verdict.FAILED, f"{type(error).__name__}: {error}")
     except Exception as error:
@@ -108,14 +112,14 @@ async def _deliver(row: Claimed, activity: OutboundActivity | None, signers: Map
     return Result(row, verdict, f"{response.status} {said}".strip())
 
 
-def _signers(batch: Batch) -> dict[int, Signer]:
+def _signers(batch: Batch) -> dict[int, Sequence[Signer]]:
     """The signers of the accounts of a batch; one whose key cannot be opened is left out."""
-    found: dict[int, Signer] = {}
+    found: dict[int, Sequence[Signer]] = {}
     for activity in batch.activities.values():
         pair = getattr(activity.account, "key_pair", None)
         if activity.account_id not in found and pair is not None and pair.private_key:
             try:
-                found[activity.account_id] = signer_of(pair)
+                found[activity.account_id] = signers_of(pair)
             except UnreadableSecret:
                 logger.error("The key of account %d cannot be opened with FIELD_ENCRYPTION_KEYS", activity.account_id)
     return found

@@ -6,12 +6,13 @@ that each activity is put on its way exactly once. Source: contract, federation 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from accounts.events import (
     AccountBlocked,
+    AccountDeleted,
     AccountFollowed,
     AccountUnblocked,
     AccountUnfollowed,
@@ -25,7 +26,7 @@ from federation.documents import activities
 from federation.documents.actors import actor
 from federation.documents.loading import load_post, uri_of
 from federation.events import FollowAnswerDue
-from federation.outbound.audience import followers_inboxes, inbox_of, post_inboxes, reached_inboxes
+from federation.outbound.audience import followers_inboxes, inbox_of, known_inboxes, post_inboxes, reached_inboxes
 from federation.outbound.queueing import drop_waiting, enqueue, last_due
 from social.kernel import clock
 from social.kernel.plans import IDS, Plan
@@ -45,6 +46,11 @@ _STATUSES = Plan(lambda: Status.objects.select_related("account", "reblog_of__ac
 
 def _statuses(ids: Iterable[int]) -> dict[int, Status]:
     return {status.id: status for status in _STATUSES.run(ids=list(set(ids)))}
+
+
+def _sends_activities(account: Account) -> bool:
+    """Whether activities of an account of ours are sent: of a deleted or erased account none but its Delete."""
+    return account.local and account.deleted_at is None and account.erased_at is None
 
 
 def _pair_key(one: int, other: int) -> str:
@@ -80,11 +86,14 @@ def send_published(events: Sequence[StatusPublished]) -> None:
 
 
 def send_deleted(events: Sequence[StatusDeleted]) -> None:
-    """Delete, or the Undo of an Announce, to wherever the post may have arrived; what still waits is dropped."""
+    """Delete, or the Undo of an Announce, to wherever the post may have arrived; what still waits is dropped.
+
+    Nothing of a deleted account: its own Delete says it all.
+    """
     statuses = _statuses(event.status_id for event in events)
     for event in events:
         status = statuses.get(event.status_id)
-        if status is None or not status.local:
+        if status is None or not status.local or not _sends_activities(status.account):
             continue
         document = activities.undo_announce(status) if status.reblog_of is not None else activities.delete(status)
         enqueue(
@@ -117,7 +126,7 @@ def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
     accounts = _accounts(event.account_id for event in events)
     for event in events:
         status, account = statuses.get(event.status_id), accounts.get(event.account_id)
-        if status is None or account is None or status.local or not account.local:
+        if status is None or account is None or status.local or not _sends_activities(account):
             continue
         document = activities.undo_like(account, event.favourite_id, uri_of(status))
         enqueue(account=account, document=document, inboxes=inbox_of(status.account), key=f"status:{status.id}")
@@ -177,7 +186,7 @@ def send_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
         if event.ended_by_id == follower.id and not follower.local:
             drop_waiting(key, inbox_of(follower))
             continue
-        if event.ended_by_id is None or not accounts[event.ended_by_id].local:
+        if event.ended_by_id is None or not _sends_activities(accounts[event.ended_by_id]):
             continue
         if follower.local:
             enqueue(
@@ -202,28 +211,31 @@ def _answer(account: Account, follower: Account, uri: str, *, accepted: bool, nu
 
 def send_blocked(events: Sequence[AccountBlocked]) -> None:
     """Block, to the blocked one's server."""
-    accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
-    for event in events:
-        account, target = accounts.get(event.account_id), accounts.get(event.target_id)
-        if account is not None and target is not None and account.local and not target.local:
-            document = activities.block(account, event.block_id, target.uri)
-            enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
+    _send_of_block(events, activities.block)
 
 
 def send_unblocked(events: Sequence[AccountUnblocked]) -> None:
     """Undo of a Block."""
+    _send_of_block(events, activities.undo_block)
+
+
+def _send_of_block(
+    events: Sequence[AccountBlocked] | Sequence[AccountUnblocked],
+    activity: Callable[[Account, int, str], dict[str, Any]],
+) -> None:
+    """`activity` of each block of an account elsewhere by one of ours."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
         account, target = accounts.get(event.account_id), accounts.get(event.target_id)
         if account is not None and target is not None and account.local and not target.local:
-            document = activities.undo_block(account, event.block_id, target.uri)
+            document = activity(account, event.block_id, target.uri)
             enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
 
 
 def send_profile(events: Sequence[ProfileUpdated]) -> None:
     """Update of an actor, to its followers; one for many changes, and the last one only."""
     for account in _accounts(event.account_id for event in events).values():
-        inboxes = followers_inboxes(account) if account.local else ()
+        inboxes = followers_inboxes(account) if _sends_activities(account) else ()
         if not inboxes:
             continue
         emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
@@ -234,6 +246,18 @@ def send_profile(events: Sequence[ProfileUpdated]) -> None:
             account=account,
             document=document,
             inboxes=inboxes,
+            key=f"account:{account.id}",
+            supersedes=True,
+        )
+
+
+def send_account_deleted(events: Sequence[AccountDeleted]) -> None:
+    """Delete of an actor, to every server that is known: posts and mentions of it may have reached any of them."""
+    for account in _accounts(event.account_id for event in events).values():
+        enqueue(
+            account=account,
+            document=activities.delete_actor(account),
+            inboxes=known_inboxes(),
             key=f"account:{account.id}",
             supersedes=True,
         )

@@ -8,14 +8,17 @@ from typing import Any, Final
 
 import orjson
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
 
 from accounts.models import Account
+from accounts.policies.staff import Staff
+from accounts.services.audit import record_each
 from accounts.services.key_pairs import keys_of
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
-from federation.models import Delivery, OutboundActivity
+from federation.models import Delivery, Host, OutboundActivity
 from social.kernel import clock
 from social.kernel.claims import idle
 from social.kernel.events import publish
@@ -32,7 +35,7 @@ def enqueue(
     supersedes: bool = False,
     due_at: datetime | None = None,
 ) -> OutboundActivity | None:
-    """Have `document` delivered to these inboxes, signed by `account`; None when there is nobody to tell.
+    """Have `document` delivered to these inboxes, signed by `account`; None when there are no inboxes.
 
     `key` names what it is about (`status:12`): activities of one key reach an inbox in the order of these calls. With
     `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. It is sent
@@ -71,7 +74,7 @@ def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
 
 
 def drop_waiting(key: str, inboxes: Iterable[str]) -> int:
-    """Drop deliveries of a key that nobody has in hand; how many."""
+    """Delete the unclaimed deliveries of a key; returns how many."""
     waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     chosen = list(waiting.select_for_update(skip_locked=True).values_list("id", "activity_id"))
     Delivery.objects.filter(id__one_of=[number for number, _activity in chosen]).delete()
@@ -84,14 +87,28 @@ def forget_delivered(activity_ids: Iterable[int]) -> None:
     OutboundActivity.objects.filter(id__one_of=activity_ids, deliveries__isnull=True).delete()
 
 
-def retry(ids: Iterable[int]) -> int:
-    """Give deliveries (waiting or given up) a fresh set of attempts from now on; how many. Announces DeliveriesDue."""
-    count = Delivery.objects.filter(idle(), id__one_of=ids).update(
+def is_delivering(account_id: int) -> bool:
+    """Whether anything that the account has signed is still on its way."""
+    return Delivery.objects.filter(activity__account_id=account_id, dead_at=None).exists()
+
+
+@transaction.atomic
+def retry(*, by: Staff, ids: Iterable[int]) -> int:
+    """Give deliveries (waiting or given up) a fresh set of attempts from now on; how many.
+
+    Their hosts are not left alone any longer. Writes the audit log and announces DeliveriesDue.
+    """
+    rows = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
+    chosen = list(rows.values_list("id", "activity__type", "host"))
+    Delivery.objects.filter(id__one_of=[row_id for row_id, _type, _host in chosen]).update(
         attempts=0, due_at=Now(), dead_at=None, claim=None, claimed_until=None
     )
-    if count:
+    Host.objects.filter(name__one_of={host for _id, _type, host in chosen}).update(failures=0, retry_at=Now())
+    targets = [(row_id, f"{kind} for {host}") for row_id, kind, host in chosen]
+    record_each(by=by, action="retry", target_type="Delivery", targets=targets)
+    if chosen:
         publish(DeliveriesDue())
-    return count
+    return len(chosen)
 
 
 def forget_given_up(older_than: timedelta = KEPT_GIVEN_UP) -> int:

@@ -1,4 +1,4 @@
-"""Knows when a delivery is tried again, when it is given up, and how long a host is left alone. Pure decisions.
+"""When a delivery is retried, when it is given up, and how long a failing host is paused. Pure decisions.
 
 Source: contract, federation section 12.
 """

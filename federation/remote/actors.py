@@ -20,6 +20,8 @@ from federation.models import Tombstone
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import is_own
+from moderation.models import DomainRule, DomainSeverity
+from moderation.queries.domain_rules import is_closed_to, rule_for
 from social.kernel import clock
 from social.kernel.errors import Conflict
 from social.kernel.locks import lock
@@ -36,7 +38,7 @@ def is_stale(account: Account) -> bool:
 
 
 def may_refresh(account: Account) -> bool:
-    """Whether a stranger's word is reason enough to look at an account now: nobody can make us ask more often than this."""
+    """Whether an unverified hint is reason enough to fetch an account now: nobody can make this server fetch more often."""
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
@@ -123,15 +125,18 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
 def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult) -> Account:
     """Write what was read, under the address that WebFinger has confirmed.
 
-    Raises Rejected for an id that was deleted or is one of ours, an address that another actor has, and a key that
-    another account has.
+    Raises Rejected for an id that was deleted or is one of ours, an address that another actor has, a key that another
+    account has, and when this server is closed to the actor's. Somebody new obeys the rule for their server.
     """
+    if is_closed_to(found.domain):
+        raise Rejected("this server is closed to the actor's server")
+    rule = rule_for(found.domain)
     try:
         with transaction.atomic():
             lock(f"object:{received.uri}")
             if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
-            return store_remote_account(profile=_profile(received, found), key=_key(received))
+            return store_remote_account(profile=_profile(received, found, rule), key=_key(received))
     except Conflict:
         raise Rejected("the id, the address or the key is another actor's") from None
 
@@ -154,8 +159,10 @@ def _key(received: ReceivedActor) -> RemoteKey | None:
     return RemoteKey(received.key.id, received.key.pem) if received.key is not None else None
 
 
-def _profile(received: ReceivedActor, found: webfinger.WebFingerResult) -> RemoteProfile:
+def _profile(received: ReceivedActor, found: webfinger.WebFingerResult, rule: DomainRule | None) -> RemoteProfile:
+    shows_pictures = rule is None or not rule.reject_media
     return RemoteProfile(
+        limited_since=rule.created_at if rule is not None and rule.severity == DomainSeverity.SILENCE else None,
         uri=received.uri,
         username=found.username,
         domain=found.domain,
@@ -176,9 +183,9 @@ def _profile(received: ReceivedActor, found: webfinger.WebFingerResult) -> Remot
         indexable=received.indexable,
         memorial=received.memorial,
         suspended=received.suspended,
-        avatar_remote_url=received.icon,
+        avatar_remote_url=received.icon if shows_pictures else "",
         avatar_description=received.icon_description,
-        header_remote_url=received.image,
+        header_remote_url=received.image if shows_pictures else "",
         header_description=received.image_description,
         also_known_as=received.also_known_as,
         attribution_domains=received.attribution_domains,

@@ -1,4 +1,4 @@
-"""Knows how to fetch a document from its origin, and when to believe it.
+"""How to fetch a document from its origin, and when to believe it.
 
 Sources: contract, federation sections 1 and 16; security rows 5, 6, 7 and 10.
 """

@@ -1,4 +1,4 @@
-"""Knows how background work gets documents without a thread that waits for them.
+"""How background work gets documents without a thread that waits for them.
 
 Work on other servers' documents runs as if they were at hand. The first one that is not stops it with Awaited; whoever runs
 the work asks for that document on the network loop, among many others, and runs the work again with what came back. The work
@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from federation.documents.reading import Rejected, origin_of
+from moderation.queries.domain_rules import is_closed_to
 from social.kernel.http.client import FetchError, Response, Signer, fetch, fetch_async
 
 MOST: Final = 8
-"""Requests that one piece of work may cause: a post, its author, the author's key and address, each redirected once."""
+"""Requests that one background fetch may cause: a post, its author, the author's key and address, each redirected once."""
 
 
 @dataclass(eq=False)
@@ -35,7 +36,7 @@ class Awaited(Exception):
 
 
 class Gathered:
-    """What has been fetched for one piece of work so far."""
+    """What was fetched for one row so far."""
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, tuple[str, ...]], Response | FetchError] = {}
@@ -77,7 +78,12 @@ _current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
 
 
 def get(url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None) -> Response:
-    """A document of another server. Raises FetchError, and Awaited in background work that does not have it yet."""
+    """A document of another server. Raises FetchError, Rejected for a server that this one is closed to, and Awaited in
+    background work that does not have it yet.
+    """
+    origin = origin_of(url)
+    if origin is not None and is_closed_to(origin):
+        raise Rejected("this server is closed to the document's server")
     gathered = _current.get()
     if gathered is None:
         return fetch(url, accept=accept, signer=signer, deadline=deadline)

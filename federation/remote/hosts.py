@@ -1,4 +1,4 @@
-"""Knows what follows when a server that was given a rest shows that it is there."""
+"""What to do when a paused server has answered again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the account that stands for this server: it signs what the server fetches."""
+"""The account that stands for this server: it signs what the server fetches."""
 
 from __future__ import annotations
 

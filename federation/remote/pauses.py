@@ -1,4 +1,4 @@
-"""Knows which keys are not asked for again for a while, so that bad requests do not make us send others.
+"""Keys that are not fetched again for a while after a failure, so that bad requests do not cause requests of ours.
 
 Source: contract, federation section 10 "Circuit" (5 minutes for an address after a key could not be fetched). Kept in
 Redis, where everything ends by itself after that time; without Redis there are no pauses.

@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from accounts.models import Account, Follow
 from federation.documents.addressing import visibility_of
+from federation.documents.context import PUBLIC_NAMES
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.models import Tombstone
@@ -18,13 +19,15 @@ from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
 from federation.remote.requests import ANCESTORS, request_post
+from moderation.queries.domain_rules import rule_for
 from social.kernel import clock
 from social.kernel.locks import lock
-from statuses.models import Status
+from statuses.models import QuoteState, Status
+from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.policies.visibility import FOR_ADDRESSED, with_silent_readers
 from statuses.queries.statuses import list_statuses
 from statuses.services.receiving import RemoteFile, publish_remote_status
-from statuses.services.storing import NewStatus
+from statuses.services.storing import NewQuote, NewStatus
 
 QUIET_AFTER: Final = timedelta(hours=6)
 """A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
@@ -41,12 +44,12 @@ def refuse_tombstone(uri: str, actor: Account) -> None:
 
 
 def find_or_fetch_post(
-    uri: str, *, deadline: float = DEADLINE, announced: bool = True, ancestors: int = ANCESTORS
+    uri: str, *, deadline: float = DEADLINE, publish_event: bool = True, ancestors: int = ANCESTORS
 ) -> Status:
     """The post with this id, fetched from its origin when it is unknown here; `ancestors` as in `keep_note`.
 
-    It is announced if it is recent and may be. Raises Rejected, Missing, and Unavailable when a server could not be
-    reached. Never inside a transaction.
+    StatusPublished is published if `publish_event` is true and the post is recent. Raises Rejected, Missing, and
+    Unavailable when a server could not be reached. Never inside a transaction.
     """
     known = find_post_by_uri(uri)
     if known is not None:
@@ -57,8 +60,8 @@ def find_or_fetch_post(
         raise Rejected("there is no such post here")
     note = _fetch_note(uri, deadline)
     author = find_or_fetch(note.author_uri, deadline=deadline)
-    announced = announced and clock.now() - note.published < QUIET_AFTER
-    status = keep_note(note, author, announced=announced, ancestors=ancestors)
+    publish_event = publish_event and clock.now() - note.published < QUIET_AFTER
+    status = keep_note(note, author, publish_event=publish_event, ancestors=ancestors)
     if status is None:
         raise Rejected("the post was deleted")
     return status
@@ -75,7 +78,7 @@ def keep_note(
     note: ReceivedNote,
     author: Account,
     *,
-    announced: bool = True,
+    publish_event: bool = True,
     recipient: Account | None = None,
     ancestors: int = ANCESTORS,
 ) -> Status | None:
@@ -89,24 +92,13 @@ def keep_note(
         raise Rejected("the post is not its author's")
     if author.suspended:
         raise Rejected("the author is suspended")
-    new = _new_status(note, author, recipient, announced=announced)
+    new = new_status(note, author, recipient, publish_event=publish_event)
     with transaction.atomic():
         lock(f"object:{note.uri}")
         refuse_tombstone(note.uri, author)
         status = publish_remote_status(
             new=new,
-            files=[
-                RemoteFile(
-                    url=file.url,
-                    type=file.type,
-                    content_type=file.content_type,
-                    description=file.description,
-                    blurhash=file.blurhash,
-                    preview_url=file.preview_url,
-                    meta=file.meta,
-                )
-                for file in note.files
-            ],
+            files=remote_files(note, author),
         )
         if status is not None and ancestors > 0 and _answers_unknown(note):
             request_post(str(note.in_reply_to), remaining=ancestors - 1)
@@ -120,7 +112,29 @@ def _answers_unknown(note: ReceivedNote) -> bool:
     return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post_by_uri(note.in_reply_to) is None
 
 
-def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, *, announced: bool) -> NewStatus:
+def remote_files(note: ReceivedNote, author: Account) -> list[RemoteFile]:
+    """The files of a post, as they are stored; none from a server whose media is refused."""
+    rule = rule_for(author.domain or "")
+    if rule is not None and rule.reject_media:
+        return []
+    return [
+        RemoteFile(
+            url=file.url,
+            type=file.type,
+            content_type=file.content_type,
+            description=file.description,
+            blurhash=file.blurhash,
+            preview_url=file.preview_url,
+            meta=file.meta,
+        )
+        for file in note.files
+    ]
+
+
+def new_status(
+    note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
+) -> NewStatus:
+    """The post that was read, as it is stored: with the people, the post answered and the post quoted that are known here."""
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     addressed = set(note.addressed)
     people = find_accounts_by_uri(addressed)
@@ -145,12 +159,56 @@ def _new_status(note: ReceivedNote, author: Account, recipient: Account | None, 
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
         tags=note.tags,
-        has_link="<a " in note.content,
+        has_link="<a " in note.content and note.quoted is None,
+        quote_policy=_quote_policy(note, author),
+        quote=_new_quote(note, author),
         uri=note.uri,
         url=note.url,
         conversation_uri=note.conversation,
         created_at=note.published,
-        announced=announced,
+        publish_event=publish_event,
+    )
+
+
+def _quote_policy(note: ReceivedNote, author: Account) -> int:
+    """Who may quote the post, as its author's server says (FEP-044f); nobody where it says nothing."""
+    return encode_policy(_groups(note.automatic_approval, author), _groups(note.manual_approval, author))
+
+
+def _groups(uris: Sequence[str], author: Account) -> Group:
+    groups = NO_GROUP
+    for uri in uris:
+        if uri in PUBLIC_NAMES:
+            groups |= Group.PUBLIC
+        elif uri == author.followers_url:
+            groups |= Group.FOLLOWERS
+        elif uri == author.following_url:
+            groups |= Group.FOLLOWING
+        elif uri != author.uri:
+            groups |= Group.UNSUPPORTED_POLICY
+    return groups
+
+
+def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
+    """What the post quotes: at once only what its author has written themselves, anything else waits for the authorization.
+
+    A post that its author may not read, or that is not known here, is kept by its id alone.
+    """
+    if note.quoted is None:
+        return None
+    quoted = find_post_by_uri(note.quoted)
+    if quoted is not None:
+        quoted = quoted.reblog_of or quoted
+        if not list_statuses(author.id).filter(id=quoted.id).exists():
+            quoted = None
+    own = quoted is not None and quoted.account_id == author.id
+    return NewQuote(
+        quoted_id=None if quoted is None else quoted.id,
+        quoted_uri=note.quoted,
+        state=QuoteState.ACCEPTED if own else QuoteState.PENDING,
+        # An authorization counts when it has been fetched from the server of the quoted author (security row 36).
+        approval_uri=note.quote_authorization,
+        legacy=note.legacy_quote,
     )
 
 

@@ -1,4 +1,4 @@
-"""Knows what the ids in documents stand for here: our own accounts and posts, and those received before."""
+"""Resolves the ids in documents to local accounts and posts, and to remote ones received before."""
 
 from __future__ import annotations
 
@@ -47,13 +47,17 @@ def is_received(uri: str) -> bool:
     return Status.objects.filter(uri=uri).exists()
 
 
+def own_username(uri: str) -> str | None:
+    """The name in the id, or the address of the page, of an account of this server, known or not; None for anything else."""
+    found = _LOCAL_ACTOR.match(urlsplit(uri).path) if is_own(uri) else None
+    return found[1] if found is not None else None
+
+
 def find_account_by_uri(uri: str) -> Account | None:
     """The account with this id, known here; of ours also by its page."""
     account = Account.objects.filter(uri=uri).first()
-    if account is not None or not is_own(uri):
-        return account
-    found = _LOCAL_ACTOR.match(urlsplit(uri).path)
-    return Account.objects.filter(domain=None, username__iexact=found[1]).first() if found is not None else None
+    username = own_username(uri) if account is None else None
+    return Account.objects.filter(domain=None, username__iexact=username).first() if username is not None else account
 
 
 def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:

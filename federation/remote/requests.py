@@ -1,6 +1,6 @@
 """Puts what is wanted of other servers on the list of background fetches.
 
-Each function needs the caller's transaction or opens its own, asks for one thing once however many want it, and announces
+Each function needs the caller's transaction or opens its own, asks for one thing once however many want it, and publishes
 FetchesDue. What waits for one server is bounded: who names a thousand posts of a slow server gets some of them.
 """
 
@@ -21,6 +21,7 @@ from social.kernel.events import publish
 logger = logging.getLogger("social.federation")
 
 WAITING_PER_HOST: Final = 500
+ADDRESSES_PER_HOST: Final = 100
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
 
@@ -35,6 +36,12 @@ def request_actor(account: Account) -> None:
     _request(Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
+def request_address(username: str, domain: str) -> bool:
+    """Have the account with an address found; False when much waits for its server: activities go before lists."""
+    host = origin_of(f"https://{domain}") or ""
+    return _request(Fetch(kind=FetchKind.ADDRESS, uri=f"{username}@{domain}", host=host), most=ADDRESSES_PER_HOST)
+
+
 def request_for(activity: InboundActivity, host: str) -> None:
     """Have an activity worked off where documents can be waited for; the first is on `host`.
 
@@ -44,11 +51,12 @@ def request_for(activity: InboundActivity, host: str) -> None:
         raise Unavailable(f"too much waits for {host}")
 
 
-def _request(fetch: Fetch) -> bool:
+def _request(fetch: Fetch, *, most: int | None = None) -> bool:
+    most = WAITING_PER_HOST if most is None else most
     if not fetch.host:
         return False
-    waiting = Fetch.objects.filter(host=fetch.host, dead_at=None).order_by("due_at")[:WAITING_PER_HOST].count()
-    if waiting >= WAITING_PER_HOST:
+    waiting = Fetch.objects.filter(host=fetch.host, dead_at=None).order_by("due_at")[:most].count()
+    if waiting >= most:
         logger.info("%s is not fetched: too much waits for %s", fetch, fetch.host)
         return False
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Knows who signed a request: finds the key, asking its server when it is unknown or does not fit any more.
+"""Who signed a request: finds the key, and fetches it from its server when it is unknown or no longer fits.
 
 Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
 """
@@ -21,6 +21,8 @@ from federation.signatures import cavage, rfc9421
 from federation.signatures.message import BadSignature, Message
 from social.kernel import clock
 from social.kernel.errors import Unavailable
+from social.kernel.http.client import Busy
+from social.kernel.http.limits import stranger_budget
 
 DEADLINE: Final = 4.0
 Parsed = cavage.CavageSignature | rfc9421.MessageSignature
@@ -49,7 +51,8 @@ def parse(message: Message) -> Parsed:
 
 
 def verify(message: Message) -> Signed:
-    """Who signed the request. Never inside a transaction: it may ask the signer's server, for four seconds.
+    """Who signed the request. Never inside a transaction: it may ask the signer's server, for four seconds altogether, few
+    requests at a time (`social.kernel.http.limits.stranger_budget`).
 
     Host, target and time are looked at here for every method (security row 54). Raises BadSignature, Rejected (there is
     no such signer) and Unavailable (the signer's server could not be asked).
@@ -125,11 +128,15 @@ def _fetch_key(key_id: str, source: str) -> KeyPair:
     """Ask a key's server for it, unless that has just failed. Raises as `verify`, and Pause."""
     pauses.check(key_id, source)
     address = _address_of(key_id)
+    host = address[1] if address is not None else origin_of(key_id)
     try:
-        if address is None:
-            account = fetch_owner(key_id, deadline=DEADLINE)
-        else:
-            account = fetch_actor(webfinger.look_up(*address, deadline=DEADLINE).actor_uri, deadline=DEADLINE)
+        with stranger_budget(str(host), DEADLINE):
+            if address is None:
+                account = fetch_owner(key_id, deadline=DEADLINE)
+            else:
+                account = fetch_actor(webfinger.look_up(*address, deadline=DEADLINE).actor_uri, deadline=DEADLINE)
+    except Busy:
+        raise
     except Rejected:
         pauses.begin(key_id, source, refused=True)
         raise

@@ -1,4 +1,4 @@
-"""Knows how what this server sends is signed: a pure function per account, its key opened beforehand."""
+"""Signs requests of this server: a pure function per account, its key decrypted beforehand."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ def _opened(stored: str) -> str:
 
 def signer_of(key_pair: KeyPair) -> Signer:
     """Signs requests as a local account, by draft-cavage (contract, federation section 10 "Sending")."""
-    key_id, private_key = key_pair.key_id, _opened(key_pair.private_key)
+    return _signer(key_pair.key_id, _opened(key_pair.private_key))
 
+
+def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
+    """`signer_of`, and behind it the one with the key before the last rotation, for servers that know only that one."""
+    previous = key_pair.previous_private_key
+    return (signer_of(key_pair), *([_signer(key_pair.key_id, _opened(previous))] if previous else ()))
+
+
+def _signer(key_id: str, private_key: str) -> Signer:
     def sign(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Mapping[str, str]:
         return cavage.signed_headers(
             method, url, headers, body, key_id=key_id, private_key_pem=private_key, now=clock.now()

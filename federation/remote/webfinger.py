@@ -1,4 +1,4 @@
-"""Knows how an address is turned into an actor, and that both must agree.
+"""How an address is turned into an actor, and that both must agree.
 
 Sources: RFC 7033; contract, federation section 4 "Incoming actors"; security rows 5 and 14.
 """

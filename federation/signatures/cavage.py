@@ -1,4 +1,4 @@
-"""Knows the signatures most of the network sends: draft-cavage-http-signatures-12 with rsa-sha256.
+"""The signatures most of the network sends: draft-cavage-http-signatures-12 with rsa-sha256.
 
 Source: contract, federation section 10.
 """

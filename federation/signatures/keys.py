@@ -1,4 +1,4 @@
-"""Knows RSA keys: reading them quickly, signing and checking with PKCS#1 v1.5 and SHA-256."""
+"""RSA keys: reading them quickly, signing and checking with PKCS#1 v1.5 and SHA-256."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows an HTTP request as a signature sees it, and what may be wrong with one."""
+"""An HTTP request as a signature sees it, and what may be wrong with one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the signatures of RFC 9421, as far as servers of this network send them.
+"""The signatures of RFC 9421, as far as servers of this network send them.
 
 Source: contract, federation section 10 "Accepting RFC 9421".
 """

@@ -1,4 +1,4 @@
-"""What is thrown away by the clock: activities that were worked off, deliveries that were given up."""
+"""Deletes on a schedule: processed activities, and deliveries that were given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Works off received activities when they are announced."""
+"""Processes received activities."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from accounts.services.key_pairs import keys_of
 from federation.documents import activities, collections
 from federation.documents.actors import actor as actor_document
 from federation.documents.actors import instance_actor as instance_actor_document
-from federation.documents.loading import load_post
 from federation.documents.notes import note_terms
 from federation.remote.instance_actor import instance_actor as find_instance_actor
 from federation.views.messages import reads
@@ -129,12 +128,7 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
             name += f"&max_id={max_id}"
             posts = posts.filter(id__lt=max_id)
         page = list(posts.order_by("-id")[:POSTS])
-    items = [
-        activities.announce(status, context=False)
-        if status.reblog_of is not None
-        else activities.create(load_post(status), context=False)
-        for status in page
-    ]
+    items = activities.of_posts(page)
     terms = {term: None for item in items if isinstance(item["object"], dict) for term in note_terms(item["object"])}
     return collections.page(
         name,

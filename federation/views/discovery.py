@@ -11,13 +11,15 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
 from accounts.queries.accounts import list_accounts, split_address
+from accounts.queries.sign_up import is_retired
 from accounts.queries.site_settings import load_site_texts
 from federation.documents import discovery
 from federation.remote.instance_actor import instance_actor, instance_actor_uri
-from federation.remote.references import find_account_by_uri, is_own
+from federation.remote.references import is_own, own_username
 from federation.views.messages import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
+from social.kernel.errors import Gone, Invalid
 from social.kernel.text.names import clean_input
 
 _DAYS_3 = "public, max-age=259200"
@@ -30,11 +32,18 @@ def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
 
 @reads
 def webfinger(request: HttpRequest) -> HttpResponse:
-    """`/.well-known/webfinger?resource=`: 400 without a resource that could be one, 404 for nobody here, both empty."""
+    """`/.well-known/webfinger?resource=`: 400 without a resource that could be one, 404 for nobody here, 410 for somebody
+    who is no longer here, all three empty.
+    """
     resource = clean_input(request.GET.get("resource", "")).strip()
     if not resource or len(resource) > 2048:
         return _empty(400)
-    account, instance = _find(resource)
+    try:
+        account, instance = _find(resource)
+    except Invalid:
+        return _empty(400)
+    except Gone:
+        return _empty(410)
     if account is None:
         return _empty(404)
     content_type = "application/jrd+json; charset=utf-8"
@@ -52,10 +61,13 @@ def _empty(status: int) -> HttpResponse:
 
 
 def _find(resource: str) -> tuple[Account | None, bool]:
-    """The account behind a resource, and whether it is this server itself."""
+    """The account behind a resource, and whether it is this server itself.
+
+    Raises Gone for a deleted one, Invalid for what is neither an address nor a web page.
+    """
     # Schemes, and the hosts behind them, have no case (RFC 3986 section 3).
     scheme, separator, rest = resource.partition("://")
-    if separator:
+    if separator and scheme.lower() in ("http", "https"):
         host, slash, path = rest.partition("/")
         resource = f"{scheme.lower()}://{host.lower()}{slash}{path}"
         try:
@@ -64,15 +76,17 @@ def _find(resource: str) -> tuple[Account | None, bool]:
             return None, False
         if resource == instance_actor_uri() or (is_own(resource) and parts.path in ("", "/", "/about/more")):
             return instance_actor(), True
-        account = find_account_by_uri(resource) if is_own(resource) else None
-        return _shown(account.username) if account is not None and account.local else None, False
+        username = own_username(resource)
+        return _shown(username) if username is not None else None, False
     address = resource
     if resource[:5].lower() == "acct:":
         address = resource[5:]
         if address.startswith("@"):  # no URI of an account (RFC 7565), though people write addresses so
             return None, False
     if "@" not in address.removeprefix("@"):
-        return (instance_actor(), True) if links.is_own_domain(address) else (None, False)
+        if not links.is_own_domain(address):
+            raise Invalid
+        return instance_actor(), True
     pair = split_address(address)
     if pair is None or pair[1] is not None:
         return None, False
@@ -82,7 +96,10 @@ def _find(resource: str) -> tuple[Account | None, bool]:
 
 
 def _shown(username: str) -> Account | None:
-    return list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
+    found = list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
+    if found is None and is_retired(username):
+        raise Gone
+    return found
 
 
 @reads

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
 from accounts.queries.accounts import list_accounts
+from accounts.queries.sign_up import is_retired
 from federation.inbound.receiving import receive
 from federation.remote.instance_actor import instance_actor
 from federation.views.messages import accepts, message_of
@@ -24,7 +25,7 @@ def inbox(request: HttpRequest, username: str) -> HttpResponse:
     """`POST /users/:username/inbox`."""
     account = list_accounts().filter(domain=None, username__iexact=username, user__isnull=False).first()
     if account is None:
-        raise NotFound
+        raise Gone if is_retired(username) else NotFound
     if account.suspended:
         raise Gone
     return _receive(request, account)

@@ -1,4 +1,4 @@
-"""Knows a Django request as a signature sees it, and what answer a bad one gets."""
+"""A Django request as signature checks need it, and the answers to unsigned and badly signed ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from social.kernel.errors import KernelError, NotFound, Unavailable
 
 View = Callable[..., HttpResponse]
 _READ: Final = frozenset({"GET", "HEAD"})
+_RETRY_AFTER: Final = "30"
 
 
 class TooLarge(Exception):
@@ -64,7 +65,9 @@ def _guarded(view: View, methods: frozenset[str]) -> View:
         except NotFound:
             return refusal(_("Not Found"), 404)
         except Unavailable as error:
-            return refusal(error.message, 503)
+            response = refusal(error.message, 503)
+            response.headers["Retry-After"] = _RETRY_AFTER
+            return response
         except KernelError as error:
             return refusal(error.message, exceptions.status_of(error))
 

@@ -1,4 +1,4 @@
-"""Knows what a caller wants of an address that has a document and a page (contract, federation section 1)."""
+"""Whether a caller gets the document or the page of an address that has both (contract, federation section 1)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wanted(request: HttpRequest) -> Wanted | None:
 def _by_preference(header: str) -> list[str]:
     kinds = []
     for position, part in enumerate(header[:1000].split(",")):
-        kind, *parameters = (piece.strip() for piece in part.split(";"))
+        kind, *parameters = (item.strip() for item in part.split(";"))
         quality = 1.0
         for parameter in parameters:
             name, _equals, value = parameter.partition("=")
@@ -59,6 +59,11 @@ def document(data: dict[str, Any], *, private: bool = False, status: int = 200) 
     response.headers["Vary"] = _VARY
     response.headers["Cache-Control"] = "private, no-store" if private else "public, max-age=180"
     return response
+
+
+def alternate(uri: str) -> str:
+    """The part of a `Link` header that says where the document is (contract, federation section 1)."""
+    return f'<{uri}>; rel="alternate"; type="application/activity+json"'
 
 
 def not_acceptable() -> HttpResponse:

@@ -16,7 +16,7 @@ from federation.documents.discovery import WEBFINGER_PATH
 from federation.documents.loading import uri_of
 from federation.views.actors import actor_response
 from federation.views.messages import reads
-from federation.views.negotiation import Wanted, not_acceptable, wanted
+from federation.views.negotiation import Wanted, alternate, not_acceptable, wanted
 from federation.views.posts import post_response
 from federation.views.reading import find_local_account
 from social.kernel import links
@@ -25,6 +25,7 @@ from social.kernel.ids import parse_id
 from social.kernel.text.names import visible_text
 from social.kernel.text.plain import plain
 from social.pages.frame import show
+from social.pages.sharing import Sharing, absolute
 from social.pages.text import shown_html
 from social.pages.views import page
 from statuses.pages.posts import load_shown, newest_shown
@@ -74,6 +75,7 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
     ]
     context: dict[str, Any] = {
         **person(account),
+        "sharing": _sharing(account),
         "header": f"{settings.MEDIA_URL}{account.header}" if account.header else "",
         "kind": _KINDS.get(ActorType(account.actor_type)),
         "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
@@ -84,7 +86,20 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
         "newest": request.path if before is not None else "",
     }
     response = show(request, "federation/profile.html", context)
-    return _announced(response, account, account.uri)
+    return _with_alternate(response, account, account.uri)
+
+
+def _sharing(account: Account) -> Sharing:
+    who = shown_person(account)
+    return Sharing(
+        kind="profile",
+        url=links.profile_url(account.username),
+        title=f"{who.name} ({who.address})",
+        description=" ".join(visible_text(plain(account.note_html)).split()),
+        image=absolute(who.avatar),
+        image_description=account.avatar_description,
+        username=f"{account.username}@{settings.LOCAL_DOMAIN}",
+    )
 
 
 @page
@@ -108,19 +123,20 @@ def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBa
         **person(post.status.account),
         "title": (post.warning or plain(post.status.content))[:100],
         "post": post,
+        "sharing": post.sharing,
         "ancestors": [posts[number] for number in above if number in posts],
         "answers_hidden": answered and post.status.in_reply_to_id not in posts,
         "replies": [posts[number] for number in below if number in posts],
     }
-    return _announced(show(request, "federation/post.html", context), post.status.account, uri_of(post.status))
+    return _with_alternate(show(request, "federation/post.html", context), post.status.account, uri_of(post.status))
 
 
-def _announced(response: HttpResponse, account: Account, uri: str) -> HttpResponse:
-    """Tells machines where the document is (contract, federation section 1)."""
+def _with_alternate(response: HttpResponse, account: Account, uri: str) -> HttpResponse:
+    """With where WebFinger and the document are (contract, federation section 1)."""
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (
         f'<{links.web_url(WEBFINGER_PATH)}?resource={resource}>; rel="lrdd"; type="application/jrd+json", '
-        f'<{uri}>; rel="alternate"; type="application/activity+json"'
+        + alternate(uri)
     )
     response.headers["Vary"] = _VARY
     return response

@@ -1,4 +1,4 @@
-"""Documents of posts, and what hangs on them (contract, federation sections 2, 5 and 8)."""
+"""Documents of posts, and their collections (contract, federation sections 2, 5 and 8)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from federation.documents.context import with_context
 from federation.documents.loading import load_post, uri_of
 from federation.documents.notes import note, note_document, note_terms
 from federation.views.messages import reads
-from federation.views.negotiation import Wanted, document, not_acceptable, redirect, wanted
+from federation.views.negotiation import Wanted, alternate, document, not_acceptable, redirect, wanted
 from federation.views.reading import ShownPost, find_deleted, find_shown_post
 from social.kernel import links
 from social.kernel.errors import NotFound
@@ -43,7 +43,9 @@ def post_response(request: HttpRequest, username: str, status_id: str) -> HttpRe
         return document(with_context(activities.tombstone(deleted), ["atomUri"]), status=410)
     if found.status.reblog_of is not None:
         return document(activities.announce(found.status), private=found.private)
-    return document(note_document(load_post(found.status)), private=found.private)
+    response = document(note_document(load_post(found.status)), private=found.private)
+    response.headers["Link"] = alternate(uri_of(found.status))
+    return response
 
 
 @reads

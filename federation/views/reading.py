@@ -1,4 +1,4 @@
-"""Knows who asks for a document, and what they may be given.
+"""Who asks for a document, and what they may be given.
 
 Source: contract, federation sections 1 and 8; behaviours section 7; security rows 19, 39 and 40.
 """
@@ -12,11 +12,12 @@ from django.http import HttpRequest
 
 from accounts.models import Account
 from accounts.queries.accounts import list_accounts
+from accounts.queries.sign_up import is_retired
 from federation.documents.reading import Rejected
 from federation.remote import signers
 from federation.signatures.message import BadSignature
 from federation.views.messages import message_of
-from social.kernel.errors import Forbidden, NotFound, Unavailable
+from social.kernel.errors import Forbidden, Gone, NotFound, Unavailable
 from social.kernel.ids import parse_id
 from statuses.models import Status
 from statuses.policies.visibility import FOR_ANYBODY
@@ -32,7 +33,10 @@ class ShownPost:
 
 
 def find_local_account(username: str, *, served_while_suspended: bool = False) -> Account:
-    """The local account with a document of its own. Raises NotFound, and Forbidden for one suspended for a time."""
+    """The local account with a document of its own.
+
+    Raises NotFound, Gone for one that was deleted or erased, and Forbidden for one suspended for a time.
+    """
     account = (
         list_accounts()
         .select_related("stat", "moved_to")
@@ -40,7 +44,9 @@ def find_local_account(username: str, *, served_while_suspended: bool = False) -
         .first()
     )
     if account is None:
-        raise NotFound
+        raise Gone if is_retired(username) else NotFound
+    if account.erased_at is not None:
+        raise Gone
     if account.suspended and not served_while_suspended:
         raise Forbidden
     return account
@@ -73,7 +79,7 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> Show
     if found is not None:
         return ShownPost(found, private=False)
     # Whether there is such a post is not asked before: a key that is fetched for a private one and not for an absent one
-    # would tell the two apart (security row 60).
+    # would reveal which of the two it is (security row 60).
     signer = signer_of(request)
     if signer is None:
         raise NotFound

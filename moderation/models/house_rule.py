@@ -1,8 +1,9 @@
-"""Knows the rules of this server that people agree to when they sign up."""
+"""The rules of this server that people agree to when they sign up."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
 
@@ -19,6 +20,8 @@ class InstanceRule(models.Model):
     withdrawn_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("rule")
+        verbose_name_plural = _("rules")
         ordering = ("position", "id")
 
     def __str__(self) -> str:

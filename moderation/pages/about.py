@@ -1,16 +1,21 @@
-"""Knows the pages that say what this server is, who runs it, and what it keeps about people."""
+"""The pages that say what this server is, who runs it, what its rules and terms are, and what it keeps about people."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from moderation.models import InstanceRule
+from moderation.queries.documents import find_description, find_privacy_policy, find_terms, have_terms
 from moderation.queries.instance import load_instance
+from social.kernel.errors import NotFound
+from social.kernel.text.documents import markdown_to_html
 from social.kernel.text.plain import plain
 from social.pages.frame import show
 
@@ -26,6 +31,8 @@ def about(request: HttpRequest) -> HttpResponse:
         "rules": [_in_language(rule, get_language()) for rule in document.rules],
         "contact": document.contact,
         "contact_email": document.texts["site_contact_email"],
+        "extended": _html(find_description().markdown),
+        "terms": have_terms(),
         "version": settings.VERSION,
     }
     return show(request, "moderation/about.html", context)
@@ -33,9 +40,46 @@ def about(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def privacy_policy(request: HttpRequest) -> HttpResponse:
-    """`/privacy-policy`: what this software keeps and whom it tells; true of every server that runs it."""
-    texts = load_instance().texts
-    return show(request, "moderation/privacy_policy.html", {"contact_email": texts["site_contact_email"]})
+    """`/privacy-policy`: what this server keeps of people and to whom it sends it."""
+    policy = find_privacy_policy()
+    context = {
+        "written": _html(policy.markdown),
+        "updated_at": policy.updated_at,
+        "contact_email": policy.contact_email,
+    }
+    return show(request, "moderation/privacy_policy.html", context)
+
+
+@require_safe
+def terms(request: HttpRequest) -> HttpResponse:
+    """`/terms-of-service`: those that apply today. Raises NotFound where there are none."""
+    return _terms(request, None)
+
+
+@require_safe
+def terms_of_day(request: HttpRequest, day: str) -> HttpResponse:
+    """`/terms-of-service/:date`: those that apply from a day on. Raises NotFound."""
+    try:
+        wanted = date.fromisoformat(day)
+    except ValueError:
+        raise NotFound from None
+    return _terms(request, wanted)
+
+
+def _terms(request: HttpRequest, day: date | None) -> HttpResponse:
+    found = find_terms(day)
+    context = {
+        "terms": found.terms,
+        "effective": found.effective,
+        "succeeded_by": found.succeeded_by,
+        "changelog": _html(found.terms.changelog),
+        "text": _html(found.terms.text),
+    }
+    return show(request, "moderation/terms_of_service.html", context)
+
+
+def _html(markdown: str) -> SafeString:
+    return mark_safe(markdown_to_html(markdown, below=1))  # noqa: S308 (safe HTML is what it makes)
 
 
 def _in_language(rule: InstanceRule, language: str | None) -> dict[str, str]:

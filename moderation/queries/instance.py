@@ -9,12 +9,14 @@ from typing import Any
 
 from django.db import connection
 
-from accounts.models import Account
+from accounts.models import Account, Role
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.site_settings import load_site_texts
 from moderation.models import InstanceRule
+from moderation.queries.documents import have_terms
 from social.kernel import clock
-from timelines.policies.access import HASHTAG, LIVE
+from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
 from timelines.queries.access import load_access
 
 # "The last four weeks" of the contract's usage figure.
@@ -41,6 +43,8 @@ class InstanceDocument:
     contact: Account | None
     emojis: EmojiLookup
     timelines_access: Mapping[str, Mapping[str, str]]
+    invites_enabled: bool
+    has_terms: bool = False
 
 
 def list_rules() -> list[InstanceRule]:
@@ -100,5 +104,7 @@ def load_instance() -> InstanceDocument:
         rules=list_rules(),
         contact=contact,
         emojis=EmojiLookup.for_accounts([contact] if contact is not None else []),
-        timelines_access={kind: _openness(kind) for kind in (LIVE, HASHTAG, "trending_link_feeds")},
+        invites_enabled=Role.objects.get(id=EVERYONE_ROLE_ID).can(Permission.INVITE_USERS),
+        has_terms=have_terms(),
+        timelines_access={kind: _openness(kind) for kind in (LIVE, HASHTAG, TRENDING_LINK)},
     )

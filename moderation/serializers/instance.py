@@ -1,33 +1,34 @@
-"""Knows the instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance")."""
+"""The instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance")."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 
+from accounts.models.featured_tag import FEATURED_TAGS_LIMIT
 from accounts.policies.relations import NOBODY
-from accounts.serializers.account import entity
-from accounts.services import profiles
+from accounts.serializers.account import AccountSerializer
+from accounts.services.profiles import DESCRIPTION_LIMIT as PICTURE_DESCRIPTION_LIMIT
+from accounts.services.profiles import DISPLAY_NAME_LIMIT, FIELD_LENGTH, FIELDS_LIMIT, NOTE_LIMIT
 from moderation.models import InstanceRule
 from moderation.queries.instance import InstanceDocument
 from social.api.serializers import EntitySerializer
 from social.kernel import links
-from social.kernel.media.images import PIXEL_LIMIT
+from social.kernel.media import storage
+from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
+from social.kernel.text.documents import markdown_to_html
 from social.kernel.text.length import URL_LENGTH
 from statuses.models.media import DESCRIPTION_LIMIT
-from statuses.policies.media import IMAGE_SIZE_LIMIT, SUPPORTED_TYPES
+from statuses.policies.media import IMAGE_SIZE_LIMIT, SUPPORTED_TYPES, VIDEO_SIZE_LIMIT
+from statuses.policies.polls import OPTION_LIMIT, OPTIONS, SECONDS
 from statuses.policies.publishing import MEDIA_LIMIT, TEXT_LIMIT
 
 ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)
-FEATURED_TAGS_LIMIT = 10
 PINNED_STATUSES_LIMIT = 5
-# Clients read these as numbers even while no video type is among the accepted ones.
-VIDEO_SIZE_LIMIT = 103_809_024
-VIDEO_FRAME_RATE_LIMIT = 120
-VIDEO_MATRIX_LIMIT = 8_294_400
 
 
 def version() -> str:
@@ -35,9 +36,17 @@ def version() -> str:
     return f"{settings.UPSTREAM_VERSION} (compatible; Social {settings.VERSION})"
 
 
-def rule_entity(rule: InstanceRule) -> dict[str, Any]:
-    """The entity "Rule"."""
-    return {"id": str(rule.id), "text": rule.text, "hint": rule.hint, "translations": rule.translations}
+class RuleSerializer(EntitySerializer):
+    """Rule."""
+
+    def to_representation(self, instance: InstanceRule) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "id": str(instance.id),
+            "text": instance.text,
+            "hint": instance.hint,
+            "translations": instance.translations,
+        }
 
 
 def _statuses() -> dict[str, int]:
@@ -54,19 +63,39 @@ def _media() -> dict[str, Any]:
         "image_size_limit": IMAGE_SIZE_LIMIT,
         "image_matrix_limit": PIXEL_LIMIT,
         "video_size_limit": VIDEO_SIZE_LIMIT,
-        "video_frame_rate_limit": VIDEO_FRAME_RATE_LIMIT,
-        "video_matrix_limit": VIDEO_MATRIX_LIMIT,
+        "video_frame_rate_limit": FRAME_RATE_LIMIT,
+        "video_matrix_limit": VIDEO_PIXEL_LIMIT,
     }
 
 
 def _polls() -> dict[str, int]:
-    return {"max_options": 4, "max_characters_per_option": 50, "min_expiration": 300, "max_expiration": 2629746}
+    shortest, longest = SECONDS
+    return {
+        "max_options": OPTIONS[1],
+        "max_characters_per_option": OPTION_LIMIT,
+        "min_expiration": shortest,
+        "max_expiration": longest,
+    }
+
+
+def _thumbnail(texts: Mapping[str, Any]) -> str:
+    path = texts["site_thumbnail"]
+    return storage.url(path) if path else links.web_url(f"{settings.STATIC_URL}thumbnail.png")
+
+
+def _closed_message(texts: Mapping[str, Any]) -> str:
+    written = texts["site_closed_message"]
+    if written:
+        return markdown_to_html(written)
+    return f"<p>{escape(_('This server does not accept new people at the moment.'))}</p>"
 
 
 def _contact(document: InstanceDocument) -> dict[str, Any] | None:
     if document.contact is None:
         return None
-    return entity(document.contact, document.emojis, NOBODY)
+    context = {"emojis": document.emojis, "relations": NOBODY}
+    found: dict[str, Any] = AccountSerializer(document.contact, context=context).data
+    return found
 
 
 class InstanceSerializer(EntitySerializer):
@@ -75,7 +104,6 @@ class InstanceSerializer(EntitySerializer):
     def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
         """The whole document."""
         texts = instance.texts
-        thumbnail = links.web_url(f"{settings.STATIC_URL}thumbnail.png")
         return {
             "domain": settings.LOCAL_DOMAIN,
             "title": texts["site_title"],
@@ -83,7 +111,7 @@ class InstanceSerializer(EntitySerializer):
             "source_url": settings.SOURCE_URL,
             "description": texts["site_short_description"],
             "usage": {"users": {"active_month": instance.figures.active_month}},
-            "thumbnail": {"url": thumbnail, "description": ""},
+            "thumbnail": {"url": _thumbnail(texts), "description": ""},
             "icon": [
                 {"src": links.web_url(f"{settings.STATIC_URL}icons/icon-{size}.png"), "size": f"{size}x{size}"}
                 for size in ICON_SIZES
@@ -92,22 +120,22 @@ class InstanceSerializer(EntitySerializer):
             "configuration": {
                 "urls": {
                     "streaming": settings.STREAMING_URL,
-                    "status": None,
+                    "status": texts["site_status_page_url"] or None,
                     "about": links.web_url("/about"),
                     "privacy_policy": links.web_url("/privacy-policy"),
-                    "terms_of_service": None,
+                    "terms_of_service": links.web_url("/terms-of-service") if instance.has_terms else None,
                 },
                 "vapid": {"public_key": settings.VAPID_PUBLIC_KEY},
                 "accounts": {
-                    "max_display_name_length": profiles.DISPLAY_NAME_LIMIT,
-                    "max_note_length": profiles.NOTE_LIMIT,
-                    "max_avatar_description_length": profiles.DESCRIPTION_LIMIT,
-                    "max_header_description_length": profiles.DESCRIPTION_LIMIT,
+                    "max_display_name_length": DISPLAY_NAME_LIMIT,
+                    "max_note_length": NOTE_LIMIT,
+                    "max_avatar_description_length": PICTURE_DESCRIPTION_LIMIT,
+                    "max_header_description_length": PICTURE_DESCRIPTION_LIMIT,
                     "max_featured_tags": FEATURED_TAGS_LIMIT,
                     "max_pinned_statuses": PINNED_STATUSES_LIMIT,
-                    "max_profile_fields": profiles.FIELDS_LIMIT,
-                    "profile_field_name_limit": profiles.FIELD_LENGTH,
-                    "profile_field_value_limit": profiles.FIELD_LENGTH,
+                    "max_profile_fields": FIELDS_LIMIT,
+                    "profile_field_name_limit": FIELD_LENGTH,
+                    "profile_field_value_limit": FIELD_LENGTH,
                 },
                 "statuses": _statuses(),
                 "media_attachments": {"description_limit": DESCRIPTION_LIMIT} | _media(),
@@ -120,16 +148,14 @@ class InstanceSerializer(EntitySerializer):
                 "enabled": settings.REGISTRATIONS != "closed",
                 "approval_required": settings.REGISTRATIONS == "approval",
                 "reason_required": settings.REGISTRATIONS == "approval",
-                "message": None
-                if settings.REGISTRATIONS != "closed"
-                else f"<p>{escape(_('This server does not accept new people at the moment.'))}</p>",
+                "message": None if settings.REGISTRATIONS != "closed" else _closed_message(texts),
                 "min_age": settings.MINIMUM_AGE or None,
                 "url": None,
             },
             "api_versions": {"mastodon": settings.API_VERSION},
             "wrapstodon": None,
             "contact": {"email": texts["site_contact_email"], "account": _contact(instance)},
-            "rules": [rule_entity(rule) for rule in instance.rules],
+            "rules": RuleSerializer(instance.rules, many=True).data,
         }
 
 
@@ -152,11 +178,11 @@ class InstanceV1Serializer(EntitySerializer):
                 "status_count": instance.figures.statuses,
                 "domain_count": instance.figures.domains,
             },
-            "thumbnail": links.web_url(f"{settings.STATIC_URL}thumbnail.png"),
+            "thumbnail": _thumbnail(texts),
             "languages": texts["site_languages"],
             "registrations": settings.REGISTRATIONS != "closed",
             "approval_required": settings.REGISTRATIONS == "approval",
-            "invites_enabled": False,
+            "invites_enabled": instance.invites_enabled,
             "max_toot_chars": TEXT_LIMIT,
             "configuration": {
                 "accounts": {"max_featured_tags": FEATURED_TAGS_LIMIT},
@@ -165,5 +191,5 @@ class InstanceV1Serializer(EntitySerializer):
                 "polls": _polls(),
             },
             "contact_account": _contact(instance),
-            "rules": [rule_entity(rule) for rule in instance.rules],
+            "rules": RuleSerializer(instance.rules, many=True).data,
         }

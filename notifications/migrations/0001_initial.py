@@ -12,6 +12,7 @@ class Migration(migrations.Migration):
         ("social", "0001_initial"),
         ("accounts", "0001_initial"),
         ("statuses", "0001_initial"),
+        ("moderation", "0001_initial"),
     ]
 
     operations = [
@@ -29,6 +30,13 @@ class Migration(migrations.Migration):
                             ("favourite", "Favourite"),
                             ("follow", "Follow"),
                             ("follow_request", "Follow Request"),
+                            ("poll", "Poll"),
+                            ("quote", "Quote"),
+                            ("update", "Update"),
+                            ("quoted_update", "Quoted Update"),
+                            ("admin.sign_up", "Admin Sign Up"),
+                            ("admin.report", "Admin Report"),
+                            ("moderation_warning", "Moderation Warning"),
                         ]
                     ),
                 ),
@@ -78,5 +86,39 @@ class Migration(migrations.Migration):
                 ],
                 "constraints": [models.UniqueConstraint(fields=("cause", "account"), name="notifications_cause")],
             },
+        ),
+        migrations.AddField(
+            model_name="notification",
+            name="report",
+            field=models.ForeignKey(
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to="moderation.report",
+            ),
+        ),
+        migrations.AddField(
+            model_name="notification",
+            name="strike",
+            field=models.ForeignKey(
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to="moderation.strike",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="notification",
+            index=models.Index(
+                condition=models.Q(("report__isnull", False)), fields=["report"], name="notifications_report"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="notification",
+            index=models.Index(
+                condition=models.Q(("strike__isnull", False)), fields=["strike"], name="notifications_strike"
+            ),
         ),
     ]

@@ -1,17 +1,18 @@
-"""Knows what somebody has been told."""
+"""The notifications of local accounts."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from accounts.models import Account
+from moderation.models import Report, Strike
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from statuses.models import Status
 
 
 class NotificationType(models.TextChoices):
-    """What can be told today (contract, behaviours section 13)."""
+    """The types that are made today (contract, behaviours section 13)."""
 
     MENTION = "mention"
     STATUS = "status"
@@ -19,13 +20,20 @@ class NotificationType(models.TextChoices):
     FAVOURITE = "favourite"
     FOLLOW = "follow"
     FOLLOW_REQUEST = "follow_request"
+    POLL = "poll"
+    QUOTE = "quote"
+    UPDATE = "update"
+    QUOTED_UPDATE = "quoted_update"
+    ADMIN_SIGN_UP = "admin.sign_up"
+    ADMIN_REPORT = "admin.report"
+    MODERATION_WARNING = "moderation_warning"
 
 
 class Notification(models.Model):
     """`from_account` did something that concerns `account`.
 
-    `cause` names the row that made it (`favourite:12`), once per recipient: a reaction that runs twice tells once, and
-    taking the act back finds what it told. `filtered` ones are kept and not listed.
+    `cause` names the row that made it (`favourite:12`), once per recipient: a reaction that runs twice notifies once, and
+    undoing the act finds its notifications. `filtered` ones are kept and not listed.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -33,6 +41,8 @@ class Notification(models.Model):
     from_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     type = models.TextField(choices=NotificationType.choices)
     status = models.ForeignKey(Status, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    strike = models.ForeignKey(Strike, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
     cause = models.TextField()
     group_key = models.TextField(null=True)
     filtered = models.BooleanField(default=False)
@@ -45,6 +55,8 @@ class Notification(models.Model):
             models.Index(fields=["account", "from_account"], name="notifications_from"),
             models.Index(fields=["from_account"], name="notifications_from_account"),
             models.Index(fields=["status"], name="notifications_status", condition=models.Q(status__isnull=False)),
+            models.Index(fields=["report"], name="notifications_report", condition=models.Q(report__isnull=False)),
+            models.Index(fields=["strike"], name="notifications_strike", condition=models.Q(strike__isnull=False)),
         ]
 
     def __str__(self) -> str:

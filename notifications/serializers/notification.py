@@ -1,8 +1,8 @@
-"""Knows the entity "Notification" (contract, entities)."""
+"""The entity "Notification" (contract, entities)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -13,7 +13,7 @@ from social.kernel import clock
 
 
 class NotificationSerializer(EntitySerializer):
-    """Notification. Context: `accounts` and `statuses` as encoded entities by id."""
+    """Notification. Context: `accounts` and `statuses` as encoded entities, `reports` and `strikes` as entities, by id."""
 
     def to_representation(self, instance: Notification) -> dict[str, Any]:
         """The entity; `status` is there for the types that are about a post."""
@@ -28,19 +28,10 @@ class NotificationSerializer(EntitySerializer):
         }
         if instance.status_id is not None:
             entity["status"] = statuses[instance.status_id]
+        if instance.report_id is not None:
+            entity["report"] = self.context["reports"][instance.report_id]
+        if instance.strike_id is not None:
+            entity["moderation_warning"] = self.context["strikes"][instance.strike_id]
         if instance.filtered:
             entity["filtered"] = True
         return entity
-
-
-def represent(
-    rows: Sequence[Notification],
-    *,
-    accounts: Mapping[int, orjson.Fragment],
-    statuses: Mapping[int, orjson.Fragment],
-) -> list[dict[str, Any]]:
-    """The entities of a page. A notification whose post the recipient may no longer read is left out."""
-    shown = [row for row in rows if row.status_id is None or row.status_id in statuses]
-    context = {"accounts": accounts, "statuses": statuses}
-    entities: list[dict[str, Any]] = NotificationSerializer(shown, many=True, context=context).data
-    return entities

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.events import (
     AccountBlocked,
@@ -16,23 +16,39 @@ from accounts.events import (
     AccountUnfollowed,
     DomainBlocked,
     FollowRequested,
+    UserActivated,
 )
-from accounts.models import Follow, FollowRequest
+from accounts.models import Follow, FollowRequest, User
+from accounts.models.user import Permission
 from accounts.queries.relations import blocks_domain, load_block_pairs, load_relations
-from notifications.events import FollowersWaiting
+from accounts.queries.users import list_staff
+from moderation.events import ReportFiled, StrikeIssued
+from moderation.models import Report
+from notifications.events import FollowersWaiting, VotersWaiting
 from notifications.models import Notification, NotificationType
 from notifications.services.notifying import Note, notify, remove_between, remove_from_domain, take_back
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.plans import IDS, Plan
-from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Favourite, Mention, Status
+from statuses.events import (
+    PollEnded,
+    StatusDeleted,
+    StatusFavourited,
+    StatusPublished,
+    StatusQuoted,
+    StatusReblogged,
+    StatusUnfavourited,
+)
+from statuses.models import Favourite, Mention, Poll, PollVote, Quote, QuoteState, Status
 from statuses.policies.visibility import FOR_FOLLOWERS
+from statuses.queries.rows import load_rows
+from statuses.queries.statuses import is_readable
+from timelines.services.conversations import add_posts
 
 STEP: Final = 200
 """Followers notified in one transaction."""
 
-NEWS: Final = timedelta(days=1)
+MAX_AGE: Final = timedelta(days=1)
 _FAVOURITES = Plan(
     lambda: Favourite.objects.filter(id__one_of=IDS, status__deleted_at=None).values_list(
         "id", "account_id", "status_id", "status__account_id"
@@ -41,8 +57,8 @@ _FAVOURITES = Plan(
 
 
 def notify_followed(events: Sequence[AccountFollowed]) -> None:
-    """A new follower; an accepted request ends what was told of the request (contract, behaviours section 13)."""
-    # A pair that is not among the events matches too if its request is gone; it would be news no more either.
+    """A new follower; an accepted request replaces the notification of the request (contract, behaviours section 13)."""
+    # A pair that is not among the events matches too if its request is gone; its notification would be outdated, too.
     waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(waiting),
@@ -71,7 +87,7 @@ def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
-    """The follow, or the request to, has ended before it was read of, or after: it is no news any more."""
+    """The follow or request has ended: its notification is removed, whether it was read or not."""
     for event in events:
         # The number is that of a follow or of a request: only between these two people does it name one row.
         take_back(
@@ -82,10 +98,17 @@ def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def notify_mentioned(events: Sequence[StatusPublished]) -> None:
-    """Everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently are not told."""
+    """Everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently are not
+    notified. A direct post becomes part of the conversations of those who are (behaviours section 11).
+    """
+    notify_of_mentions({event.status_id: 0 for event in events})
+
+
+def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
+    """`notify_mentioned` for mentions in these posts whose ids are not below the number given for the post."""
     mentions = (
         Mention.objects.select_related("status")
-        .filter(status_id__one_of=[event.status_id for event in events], status__deleted_at=None)
+        .filter(status_id__one_of=list(first_ids), status__deleted_at=None)
         .order_by("status_id", "id")
     )
     involved: dict[int, set[int]] = defaultdict(set)
@@ -93,7 +116,7 @@ def notify_mentioned(events: Sequence[StatusPublished]) -> None:
         involved[mention.status_id].add(mention.account_id)
         if mention.status.in_reply_to_account_id is not None:
             involved[mention.status_id].add(mention.status.in_reply_to_account_id)
-    notify(
+    made = notify(
         [
             Note(
                 mention.account_id,
@@ -104,15 +127,16 @@ def notify_mentioned(events: Sequence[StatusPublished]) -> None:
                 frozenset(involved[mention.status_id] - {mention.account_id, mention.status.account_id}),
             )
             for mention in mentions
-            if not mention.silent
+            if not mention.silent and mention.id >= first_ids[mention.status_id]
         ]
     )
+    add_posts([(account_id, status_id) for account_id, status_id in made if status_id is not None])
 
 
 def notify_followers(events: Sequence[StatusPublished]) -> None:
     """Those who follow an author with `notify`: of posts, of answers only to themselves (behaviours section 13, `status`).
 
-    What was written more than a day before it arrived is not told: it is no news.
+    A post written more than MAX_AGE before it arrived notifies nobody.
     """
     posts = [
         status
@@ -120,7 +144,7 @@ def notify_followers(events: Sequence[StatusPublished]) -> None:
             id__one_of=[event.status_id for event in events],
             deleted_at=None,
             visibility__in=FOR_FOLLOWERS,
-            created_at__gt=clock.now() - NEWS,
+            created_at__gt=clock.now() - MAX_AGE,
         ).order_by("id")
         if status.in_reply_to_account_id in (None, status.account_id) and status.in_reply_to_uri is None
     ]
@@ -179,6 +203,30 @@ def notify_reblogged(events: Sequence[StatusReblogged]) -> None:
     )
 
 
+def notify_quoted(events: Sequence[StatusQuoted]) -> None:
+    """The author of a quoted post, if they may read the one that quotes it."""
+    quotes = Quote.objects.select_related("quoted_status").filter(
+        id__one_of=[event.quote_id for event in events],
+        state=QuoteState.ACCEPTED,
+        status__deleted_at=None,
+        quoted_status__deleted_at=None,
+    )
+    rows = {row.id: row for row in load_rows(quote.status_id for quote in quotes)}
+    notify(
+        [
+            Note(
+                quote.quoted_status.account_id,
+                rows[quote.status_id].account_id,
+                NotificationType.QUOTE,
+                f"quote:{quote.id}",
+                quote.status_id,
+            )
+            for quote in quotes
+            if quote.quoted_status is not None and is_readable(rows[quote.status_id], quote.quoted_status.account_id)
+        ]
+    )
+
+
 def notify_favourited(events: Sequence[StatusFavourited]) -> None:
     """The author of a favourited post."""
     notify(
@@ -191,19 +239,57 @@ def notify_favourited(events: Sequence[StatusFavourited]) -> None:
     )
 
 
+def notify_poll_ended(events: Sequence[PollEnded]) -> None:
+    """The author of a poll that has ended, and everybody here who voted in it (behaviours section 13, `poll`).
+
+    Nobody while it goes on: an edit has moved its end, and that is announced by an event of its own.
+    """
+    for event in events:
+        for poll in _ended_polls(event.poll_id):
+            notify([_poll_note(poll, poll.status.account_id)])
+            _notify_voters(poll, after_id=0)
+
+
+def notify_more_voters(events: Sequence[VotersWaiting]) -> None:
+    """The next step of `notify_poll_ended`."""
+    for event in events:
+        for poll in _ended_polls(event.poll_id):
+            _notify_voters(poll, after_id=event.after_id)
+
+
+def _ended_polls(poll_id: int) -> QuerySet[Poll]:
+    return Poll.objects.select_related("status").filter(
+        id=poll_id, status__deleted_at=None, expires_at__lte=clock.now()
+    )
+
+
+def _notify_voters(poll: Poll, *, after_id: int) -> None:
+    votes = PollVote.objects.filter(poll=poll, account__domain=None, account_id__gt=after_id)
+    voters = list(votes.order_by("account_id").values_list("account_id", flat=True).distinct()[:STEP])
+    notify([_poll_note(poll, voter) for voter in voters])
+    if len(voters) == STEP:
+        publish(VotersWaiting(poll_id=poll.id, after_id=voters[-1]))
+
+
+def _poll_note(poll: Poll, recipient_id: int) -> Note:
+    assert poll.expires_at is not None  # only polls that have ended are asked for
+    cause = f"poll:{poll.id}:{int(poll.expires_at.timestamp())}"
+    return Note(recipient_id, poll.status.account_id, NotificationType.POLL, cause, poll.status_id)
+
+
 def forget_favourite(events: Sequence[StatusUnfavourited]) -> None:
     """The favourite was taken back."""
     take_back(f"favourite:{event.favourite_id}" for event in events)
 
 
 def forget_status(events: Sequence[StatusDeleted]) -> None:
-    """A post is gone: what was told of it goes too; an undone boost takes its own notification back."""
+    """A post was deleted: its notifications are removed; an undone boost removes its own notification."""
     Notification.objects.filter(status_id__one_of=[event.status_id for event in events]).delete()
     take_back(f"reblog:{event.status_id}" for event in events)
 
 
 def forget_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Blocking removes what both were told of each other (SEED-130); an undone block leaves things alone."""
+    """Blocking removes the notifications of both about each other (SEED-130), unless the block was undone meanwhile."""
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
         remove_between(account_id=account_id, from_account_id=target_id)
@@ -211,7 +297,7 @@ def forget_blocked(events: Sequence[AccountBlocked]) -> None:
 
 
 def forget_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """Blocking a server removes what one was told of its people."""
+    """Blocking a server removes the notifications about its people."""
     for event in events:
         if blocks_domain(event.account_id, event.domain):
             remove_from_domain(account_id=event.account_id, domain=event.domain)
@@ -223,3 +309,47 @@ def forget_muted(events: Sequence[AccountMuted]) -> None:
         mute = load_relations(event.account_id, [event.target_id]).muting.get(event.target_id)
         if mute is not None and mute.hide_notifications:
             remove_between(account_id=event.account_id, from_account_id=event.target_id)
+
+
+def notify_reported(events: Sequence[ReportFiled]) -> None:
+    """Everybody who manages reports (behaviours section 18): of the report, in the name of whom it is by."""
+    reports = Report.objects.filter(id__one_of=[event.report_id for event in events])
+    staff = list(list_staff(Permission.MANAGE_REPORTS).values_list("account_id", flat=True))
+    notify(
+        [
+            Note(
+                account_id, report.account_id, NotificationType.ADMIN_REPORT, f"report:{report.id}", report_id=report.id
+            )
+            for report in reports
+            for account_id in staff
+        ]
+    )
+
+
+def notify_signed_up(events: Sequence[UserActivated]) -> None:
+    """Everybody who manages users, of somebody new who can use their account (behaviours section 6)."""
+    users = User.objects.filter(pk__one_of=[event.user_id for event in events])
+    staff = list(list_staff(Permission.MANAGE_USERS).values_list("account_id", flat=True))
+    notify(
+        [
+            Note(account_id, user.account_id, NotificationType.ADMIN_SIGN_UP, f"sign_up:{user.pk}")
+            for user in users
+            for account_id in staff
+        ]
+    )
+
+
+def notify_warned(events: Sequence[StrikeIssued]) -> None:
+    """Whom staff have acted on, in their own name: who acted is not said."""
+    notify(
+        [
+            Note(
+                event.account_id,
+                event.account_id,
+                NotificationType.MODERATION_WARNING,
+                f"strike:{event.strike_id}",
+                strike_id=event.strike_id,
+            )
+            for event in events
+        ]
+    )

@@ -17,18 +17,27 @@ from notifications.policies.verdicts import Candidate, is_dropped
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.plans import IDS, Plan
+from statuses.queries.conversation_mutes import load_muted
 
-_GROUPED = (NotificationType.FAVOURITE, NotificationType.REBLOG, NotificationType.FOLLOW)
+_GROUPED = (
+    NotificationType.FAVOURITE,
+    NotificationType.REBLOG,
+    NotificationType.FOLLOW,
+    NotificationType.ADMIN_SIGN_UP,
+)
+# People are notified of these by what they have done, or what was done to them, themselves.
+_ABOUT_ONESELF = (NotificationType.POLL, NotificationType.MODERATION_WARNING)
 _GROUP_SECONDS = 12 * 3600
 _INSERT: Final = """
 INSERT INTO notifications_notification
-       (account_id, from_account_id, type, status_id, cause, group_key, filtered, created_at)
-SELECT account_id, from_account_id, type, status_id, cause, group_key, false, %s
-  FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::text[], %s::text[])
-       WITH ORDINALITY AS n (account_id, from_account_id, type, status_id, cause, group_key, position)
+       (account_id, from_account_id, type, status_id, report_id, strike_id, cause, group_key, filtered, created_at)
+SELECT account_id, from_account_id, type, status_id, report_id, strike_id, cause, group_key, false, %s
+  FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[])
+       WITH ORDINALITY
+       AS n (account_id, from_account_id, type, status_id, report_id, strike_id, cause, group_key, position)
  ORDER BY position
     ON CONFLICT (cause, account_id) DO NOTHING
-RETURNING id, account_id
+RETURNING id, account_id, status_id
 """
 _BATCH: Final = 500
 _PEOPLE = Plan(lambda: Account.objects.select_related("user__role").filter(id__one_of=IDS))
@@ -36,7 +45,7 @@ _PEOPLE = Plan(lambda: Account.objects.select_related("user__role").filter(id__o
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What to tell: `cause` is the row that made it, `involved` as in `verdicts.Candidate`."""
+    """A notification to make: `cause` is the row that made it, `involved` as in `verdicts.Candidate`."""
 
     recipient_id: int
     sender_id: int
@@ -44,6 +53,8 @@ class Note:
     cause: str
     status_id: int | None = None
     involved: frozenset[int] = frozenset()
+    report_id: int | None = None
+    strike_id: int | None = None
 
 
 def _group_key(note: Note) -> str | None:
@@ -53,14 +64,15 @@ def _group_key(note: Note) -> str | None:
     return f"{note.type}-{note.status_id}-{bucket}" if note.status_id else f"{note.type}-{bucket}"
 
 
-def notify(notes: Sequence[Note]) -> None:
-    """Make these notifications, leaving out what the recipient does not want and what was told already.
+def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
+    """Make these notifications, leaving out those the recipient does not want and those that exist already. Returns who was
+    notified, of which post.
 
-    Works in the caller's transaction; announces NotificationMade for each new row. Remote recipients are left out: their
-    own server tells them. The number of statements does not depend on that of the recipients.
+    Works in the caller's transaction; publishes NotificationMade for each new row. Remote recipients are left out: their
+    own server notifies them. The number of statements does not depend on that of the recipients.
     """
     if not notes:
-        return
+        return []
     people = {
         account.id: account
         for account in _PEOPLE.run(
@@ -73,6 +85,7 @@ def notify(notes: Sequence[Note]) -> None:
         {account for note in local for account in (note.sender_id, *note.involved)},
         followable={note.sender_id for note in local},
     )
+    muted = load_muted({(note.recipient_id, note.status_id) for note in local if note.status_id is not None})
     wanted = [
         note
         for note in local
@@ -81,32 +94,37 @@ def notify(notes: Sequence[Note]) -> None:
             people[note.recipient_id],
             people.get(note.sender_id),
             relations.get(note.recipient_id) or Relations(viewer_id=note.recipient_id),
+            thread_muted=(note.recipient_id, note.status_id) in muted,
         )
     ]
     if not wanted:
-        return
+        return []
     with transaction.atomic():
-        publish(
-            *(NotificationMade(notification_id=number, account_id=account_id) for number, account_id in _insert(wanted))
-        )
+        made = _insert(wanted)
+        publish(*(NotificationMade(notification_id=number, account_id=account) for number, account, _status in made))
+    return [(account, status) for _number, account, status in made]
 
 
-def _insert(notes: Sequence[Note]) -> list[tuple[int, int]]:
-    """Ids and recipients of the rows that were not there yet."""
+def _insert(notes: Sequence[Note]) -> list[tuple[int, int, int | None]]:
+    """Ids, recipients and posts of the rows that were not there yet."""
     columns: list[Any] = [
         [note.recipient_id for note in notes],
         [note.sender_id for note in notes],
         [str(note.type) for note in notes],
         [note.status_id for note in notes],
+        [note.report_id for note in notes],
+        [note.strike_id for note in notes],
         [note.cause for note in notes],
         [_group_key(note) for note in notes],
     ]
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, [clock.now(), *columns])
-        return [(number, account_id) for number, account_id in cursor.fetchall()]
+        return list(cursor.fetchall())
 
 
-def _is_wanted(note: Note, recipient: Account, sender: Account | None, relations: Relations) -> bool:
+def _is_wanted(
+    note: Note, recipient: Account, sender: Account | None, relations: Relations, *, thread_muted: bool
+) -> bool:
     if sender is None:
         return False
     user = getattr(sender, "user", None)
@@ -116,26 +134,28 @@ def _is_wanted(note: Note, recipient: Account, sender: Account | None, relations
         relations=relations,
         recipient_suspended=recipient.suspended,
         sender_suspended=sender.suspended,
+        thread_muted=thread_muted,
         involved=note.involved,
+        about_oneself=note.type in _ABOUT_ONESELF,
         sender_staff=note.type == NotificationType.MENTION and user is not None and user.is_staff,
     )
     return not is_dropped(candidate)
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:
-    """Remove what was told of acts that were undone; `between` narrows it to an `account_id` and a `from_account_id`."""
+    """Remove the notifications of acts that were undone; `between` narrows it to an `account_id` and a `from_account_id`."""
     Notification.objects.filter(cause__one_of=causes, **between).delete()
 
 
 def remove_between(*, account_id: int, from_account_id: int) -> None:
-    """Remove everything `account_id` was told of `from_account_id` (block; mute with notifications)."""
+    """Remove all notifications of `account_id` about `from_account_id` (block; mute with notifications)."""
     Notification.objects.filter(account_id=account_id, from_account_id=from_account_id).delete()
 
 
 def remove_from_domain(*, account_id: int, domain: str) -> None:
-    """Remove everything `account_id` was told of people of a server they have blocked, in batches."""
-    told = Notification.objects.filter(account_id=account_id, from_account__domain=domain).values("id")
-    while Notification.objects.filter(id__in=told[:_BATCH]).delete()[0]:
+    """Remove all notifications of `account_id` about people of a server they have blocked, in batches."""
+    found = Notification.objects.filter(account_id=account_id, from_account__domain=domain).values("id")
+    while Notification.objects.filter(id__in=found[:_BATCH]).delete()[0]:
         continue
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from django.http import HttpResponse
@@ -10,11 +9,11 @@ from rest_framework.request import Request
 
 from notifications.queries.listing import NotificationFilter, find_notification, list_notifications
 from notifications.queries.page import load_page
+from notifications.serializers.inputs.notifications import ListInput
 from notifications.serializers.presenting import present
 from notifications.services.notifying import clear, dismiss
 from social.api.access import user
 from social.api.declarations import EMPTY, Endpoint
-from social.api.inputs import ClientBoolean, ClientString, Input, StringListField
 from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
@@ -22,26 +21,6 @@ from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 
 _PAGES = ByCursor(Limit(40, 80), next_when="any")
-
-
-@dataclass(frozen=True)
-class ListForm:
-    """Which notifications are wanted."""
-
-    types: tuple[str, ...] = ()
-    exclude_types: tuple[str, ...] = ()
-    account_id: str = ""
-    include_filtered: bool = False
-
-
-class ListInput(Input[ListForm]):
-    """Some types only, or one sender (`account_id`)."""
-
-    draft = ListForm
-    types = StringListField()
-    exclude_types = StringListField()
-    account_id = ClientString()
-    include_filtered = ClientBoolean()
 
 
 class NotificationsViewSet(ApiViewSet):

@@ -1,6 +1,9 @@
-"""Knows how operators look at the outbox and deal with its dead letters."""
+"""How operators look at the outbox and deal with its dead letters."""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
@@ -36,7 +39,7 @@ def _state(row: OutboxRow) -> SafeString:
 
 
 EVENT = shown("event", gettext_lazy("Event"), lambda row: shortened(row.event, 80), order="event")
-SUBSCRIBER = shown("subscriber", gettext_lazy("Who should hear it"), lambda row: shortened(row.subscriber, 120))
+SUBSCRIBER = shown("subscriber", gettext_lazy("Subscriber"), lambda row: shortened(row.subscriber, 120))
 QUEUE = shown("queue", gettext_lazy("Queue"), order="queue")
 KEY = shown("key", gettext_lazy("About"), lambda row: shortened(row.key, 80), order="key", minor=True)
 STATE = shown("state", gettext_lazy("State"), _state)
@@ -46,12 +49,12 @@ DUE = shown("due_at", gettext_lazy("Due"), order="due_at", minor=True)
 
 @admin.register(OutboxRow)
 class OutboxRowAdmin(ReadOnlyAdmin):
-    """Read-only; the two actions call the kernel and stand in the log of the admin."""
+    """Read-only; the two actions call the kernel, which writes the audit log."""
 
     list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE)
     list_filter = (StateFilter, "queue")
     search_fields = ("key", "event", "subscriber")
-    search_help_text = gettext_lazy("Part of an event, of who should hear it, or of what it is about (status:12)")
+    search_help_text = gettext_lazy("Part of an event, a subscriber or a key (status:12)")
     ordering = ("id",)
     actions = ("retry", "discard")
     fieldsets = (
@@ -69,8 +72,8 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     )
 
     def name_of(self, row: OutboxRow) -> str:
-        """Event, who should hear it, what it is about."""
-        return f"{row} ({row.key})"
+        """Event, subscriber and key."""
+        return row.name
 
     def has_repair_permission(self, request: HttpRequest) -> bool:
         """Who may retry and discard: whoever could change rows, were they not read-only."""
@@ -79,30 +82,27 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     @admin.action(description=gettext_lazy("Try the chosen rows again"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
         """Give them a fresh set of attempts, now."""
-        rows = list(queryset)
-        count = outbox.retry([row.pk for row in rows])
-        for row in rows:
-            self.log_change(request, row, "retry")
+        count = outbox.retry([row.pk for row in queryset], by=request.user)
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)
 
     @admin.action(
-        description=gettext_lazy("Drop the chosen rows: their events will not be heard"), permissions=["repair"]
+        description=gettext_lazy("Drop the chosen rows without running their reactions"), permissions=["repair"]
     )
     def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
         """Drop them, except those a process has in its hands."""
         return self.each(
             request,
             queryset,
-            _discard,
+            partial(_discard, by=request.user),
             verb="discard",
             done=lambda count: ngettext("%(count)d row dropped.", "%(count)d rows dropped.", count),
             question=gettext_lazy("Drop these rows? What they should have brought about will not happen."),
         )
 
 
-def _discard(row: OutboxRow) -> None:
+def _discard(row: OutboxRow, *, by: Any) -> None:
     try:
-        outbox.discard(row.pk)
+        outbox.discard(row.pk, by=by)
     except Conflict:
         raise Conflict(_("A process is running it just now.")) from None

@@ -18,20 +18,18 @@ Callers
     self.identity, self.account_id, self.viewer_id     # as ids; load rows by queries where they are needed
     request.client_ip, addresses.client_ip(request)    # trusted proxies only
     identities.plug_in(TokenSource)                    # who answers for tokens
-    gate.forget_tokens([checksum_of(token)])           # after the commit of what changes a token or its user's state
-    gate.count(limits.SIGN_IN_EMAIL, subject=email)    # pages that count for themselves
+    admission.forget_tokens([checksum_of(token)])           # after the commit of what changes a token or its user's state
+    admission.count(limits.SIGN_IN_EMAIL, subject=email)    # pages that count for themselves
 
 Parameters
-    parameters(request)            # inputs: query and body of any encoding, one nested dict
-    class StatusInput(Input[StatusDraft]):             # inputs: declared fields -> frozen dataclass
+    class StatusInput(Input[StatusDraft]):             # in an app's serializers/inputs: fields -> frozen dataclass
         draft = StatusDraft
         required_keys = ("uri",)                       # absent or blank: 400
         details = True                                 # 422 with details per field
         status = ClientString(max_length=500)          # ClientBoolean, ClientInteger, ClientNumber, ClientChoice,
         media_ids = IdListField(scalar=True)           #   ClientDateTime, ClientFile, IdField, StringListField
         options = NestedListField(OptionInput)
-    draft = StatusInput.read(request)
-    as_boolean(value), as_integer(value), as_list(value, scalar=True)      # for single values
+    draft = StatusInput.read(request)                  # query and body of any encoding; override read_mapping for more
 
 Answers
     class StatusSerializer(EntitySerializer): ...      # serializers: to_representation -> dict; many=True; no queries

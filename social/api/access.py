@@ -1,4 +1,4 @@
-"""Knows who may knock at which kind: the declarations of the viewsets and the order in which they are checked.
+"""Who may call an endpoint: the kinds of access that viewsets declare, and the order in which they are checked.
 
 Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv columns auth and scope.
 """

@@ -1,4 +1,4 @@
-"""Knows how one line per request is written without costing as much as the request.
+"""How one line per request is written without costing as much as the request.
 
 In JSON the line bypasses the redaction of the general log (a third of a trivial request): it holds nothing a client can
 put a secret in but the path, and long segments of that are cut by the caller (security row 48).

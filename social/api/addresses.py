@@ -1,4 +1,4 @@
-"""Knows whose address a request comes from, and what of it is counted.
+"""Whose address a request comes from, and what of it is counted.
 
 Only proxies named in `settings.TRUSTED_PROXIES` are believed (security row 25: X-Forwarded-For is anybody's to write).
 """

@@ -1,4 +1,4 @@
-"""Knows how a token travels in a request, and who the caller is once the gate has answered.
+"""How a token travels in a request, and who the caller is once their token was looked up.
 
 Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and what belongs to the cache behind
 it are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
@@ -12,9 +12,9 @@ from typing import Any, cast
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from social.api import gate, languages, limits
+from social.api import languages, limits
 from social.api.addresses import client_ip, rate_key
-from social.api.gate import Admission, checksum_of, forget_token, forget_tokens
+from social.api.admission import Admission, admit, checksum_of, forget_token, forget_tokens
 from social.api.identities import Identity, TokenSource, plug_in
 from social.api.requests import ApiRequest, Caller
 
@@ -24,6 +24,7 @@ __all__ = [
     "Identity",
     "TokenAuthentication",
     "TokenSource",
+    "UncountedAuthentication",
     "checksum_of",
     "forget_token",
     "forget_tokens",
@@ -39,19 +40,24 @@ NOBODY = Caller()
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Asks the gate: `request.auth` is an Identity or None, `request.user` a Caller, `request.admission` the counts."""
+    """Finds the caller: `request.auth` is an Identity or None, `request.user` a Caller, `request.admission` the counts.
+
+    `counts`: whether the limits of the whole API hold.
+    """
+
+    counts = True
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
         """Who calls. Raises RateLimited (429); whether a bad token matters is the action's access to say."""
         view = request.parser_context.get("view")
-        rules = limits.ALWAYS
-        if _PAGING.search(request.META.get("QUERY_STRING", "")):
+        rules = limits.ALWAYS if self.counts else ()
+        if self.counts and _PAGING.search(request.META.get("QUERY_STRING", "")):
             rules += limits.PAGING
         declared = view.endpoints.get(view.action)  # type: ignore[union-attr]  # only viewsets ask
         if declared is not None:
             rules += declared.throttles
         acts = request.method not in ("GET", "HEAD")
-        admission = gate.admit(token_of(request), rate_key(client_ip(request)), rules, acts=acts)
+        admission = admit(token_of(request), rate_key(client_ip(request)), rules, acts=acts)
         request._request.admission = admission  # type: ignore[attr-defined]
         limits.refuse_exceeded(admission.counts)
         identity = admission.identity
@@ -64,6 +70,12 @@ class TokenAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """The scheme of a 401."""
         return "Bearer"
+
+
+class UncountedAuthentication(TokenAuthentication):
+    """For pictures: a page is full of them, so they do not count as requests of the API."""
+
+    counts = False
 
 
 def token_of(request: Request) -> str | None:

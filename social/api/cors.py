@@ -1,7 +1,7 @@
-"""Knows which answers scripts of other sites may read: all of the API, to everybody, without cookies.
+"""Which answers scripts of other sites may read: all of the API, to everybody, without cookies.
 
 Source: contract, behaviours section 1 ("CORS"); clients.md, trap 8; settings CORS_*. The answer is the same for every
-origin, so it stands on every response and caches need not tell origins apart. (django-cors-headers does more and took a
+origin, so it stands on every response and caches need not store an answer per origin. (django-cors-headers does more and took a
 fifth of a trivial request.)
 """
 

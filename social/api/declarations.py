@@ -1,4 +1,4 @@
-"""Knows how an endpoint declares itself: who may call it, what it reads, what it answers, how it is cut into pages.
+"""How an endpoint declares itself: who may call it, what it reads, what it answers, how it is cut into pages.
 
 Everything that is the same for all endpoints is made from this declaration: the checks of the caller, the page and its
 `Link` header, and for developers the battery of tests, the table in docs/coverage.md and the OpenAPI document.
@@ -28,9 +28,12 @@ class Endpoint:
     `input`: what is read from query and body; `also` names parameters that the action reads beyond it by itself. Paging
     parameters and tokens are not named.
     `paging`: how a list is cut into pages, for `ApiViewSet.paginate`.
-    `throttles`: limits beyond those of the server (`social.api.limits`). `max_body`: bytes that are read at most.
+    `throttles`: limits beyond those of the server (`social.api.limits`). `max_body`: bytes that are read at most,
+    and `max_text`, where it is less, of a body that is no multipart form: such a one is held in memory.
     `cache_control`: what a successful GET says to caches; by default private for callers with a token, else public for
     15 s (contract, behaviours section 1).
+    `deprecated`: the unix time in seconds since which the endpoint is deprecated; every answer, errors too, says so in the
+    header `Deprecation` (RFC 9745).
     """
 
     access: Access
@@ -42,7 +45,9 @@ class Endpoint:
     paging: Paging | None = None
     throttles: tuple[Rule, ...] = ()
     max_body: int = DEFAULT_MAX_BODY
+    max_text: int | None = None
     cache_control: str | None = None
+    deprecated: int | None = None
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -53,6 +58,11 @@ class Endpoint:
         if self.paging is not None:
             names |= self.paging.parameters
         return frozenset(names)
+
+    @property
+    def lists(self) -> frozenset[str]:
+        """The parameters that hold lists and drop a single value."""
+        return self.input.lists() if self.input is not None else frozenset()
 
     @property
     def links(self) -> bool:

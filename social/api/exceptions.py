@@ -1,4 +1,4 @@
-"""Knows which answer each error gets: status, body, headers (contract, behaviours section 3, entities "Errors")."""
+"""Which answer each error gets: status, body, headers (contract, behaviours section 3, entities "Errors")."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ STATUS: dict[type[errors.KernelError], int] = {
 
 # What somebody needs who makes room.
 _FULL_DISK_SECONDS = 30
-# What a RateLimited may carry is for the headers, which the gate's counters already fill.
+# What a RateLimited may carry is for the headers, which the counters of the admission already fill.
 _NOT_IN_BODY = ("limit", "remaining", "reset")
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """The answer to anything an action or the gate raised; never HTML, never a trace.
+    """The answer to anything an action or the check of the caller raised; never HTML, never a trace.
 
-    What nobody foresaw is logged with its trace and announced to Django's `got_request_exception` (error trackers; the
+    What nobody foresaw is logged with its trace and sent to Django's `got_request_exception` (error trackers; the
     test client raises it again).
     """
     if isinstance(exc, errors.KernelError):

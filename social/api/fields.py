@@ -1,4 +1,4 @@
-"""Knows the spellings of single values: booleans, numbers, ids, dates, texts, lists and files.
+"""The spellings of single values: booleans, numbers, ids, dates, texts, lists and files.
 
 Source: contract, parameters section 0; clients.md, trap 14; seed-coverage D-06 (files in base64).
 """
@@ -233,7 +233,9 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
         return number
 
 
-class _List(_ClientField):
+class ListField(_ClientField):
+    """Base of the fields that hold lists. `scalar`: a single value counts as a list of one; otherwise it is dropped."""
+
     by_index = False
 
     def __init__(self, *, scalar: bool = False, max_items: int | None = None, **options: Any) -> None:
@@ -247,23 +249,31 @@ class _List(_ClientField):
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
         items = as_list(data, scalar=self.scalar, by_index=self.by_index)
-        if isinstance(data, dict) and data and not items:
+        if isinstance(data, dict) and not items:
             raise SkipField
         if self.max_items is not None and len(items) > self.max_items:
             self.fail("max_items", count=self.max_items)  # type: ignore[attr-defined]
         return items
 
 
-class IdListField(_List, serializers.Field[tuple[int, ...], Any, list[str], Any]):
-    """Ids, each once, in their order; what cannot be an id is left out. `scalar`: a single id counts as a list."""
+class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], Any]):
+    """Ids, each once, in their order. `scalar`: a single id counts as a list. What cannot be an id is left out, or, with
+    `all_known`, read as id 0, which nothing has: one that must be found is then not found, as an unknown one.
+    """
+
+    def __init__(self, *, all_known: bool = False, **options: Any) -> None:
+        self.all_known = all_known
+        super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> tuple[int, ...]:
         """A tuple of ints."""
         numbers = (parse_id(item.strip() if isinstance(item, str) else item) for item in self.items(data))
+        if self.all_known:
+            numbers = (number or 0 for number in numbers)
         return tuple(dict.fromkeys(number for number in numbers if number is not None))
 
 
-class StringListField(_List, serializers.Field[tuple[str, ...], Any, list[str], Any]):
+class StringListField(ListField, serializers.Field[tuple[str, ...], Any, list[str], Any]):
     """Texts in their order; anything else in the list is left out."""
 
     def to_internal_value(self, data: Any) -> tuple[str, ...]:
@@ -275,7 +285,7 @@ class StringListField(_List, serializers.Field[tuple[str, ...], Any, list[str], 
         )
 
 
-class NestedListField(_List, serializers.Field[tuple[Any, ...], Any, list[Any], Any]):
+class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[Any], Any]):
     """Objects, each read by an `Input`: a JSON array, `a[][b]`, or index keys. What is no object is left out."""
 
     by_index = True

@@ -1,4 +1,4 @@
-"""Knows who is behind a token, in a form small enough to be kept in Redis, and whom to ask for it."""
+"""Who is behind a token, in a form small enough to be kept in Redis, and whom to ask for it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def find_in_database(token: str) -> Identity | None:
 
 
 def encode(identity: Identity) -> bytes:
-    """`token:user:account:` (read by the script of the gate, digits or nothing), then the rest as JSON."""
+    """`token:user:account:` (read by the script in `social.api.admission`, digits or nothing), then the rest as JSON."""
     flags = (
         identity.confirmed * _CONFIRMED
         | identity.approved * _APPROVED

@@ -1,4 +1,4 @@
-"""Knows how parameters become frozen dataclasses, in all spellings clients use (contract, parameters section 0).
+"""How parameters become frozen dataclasses, in all spellings clients use (contract, parameters section 0).
 
     class BookmarkInput(Input[BookmarkDraft]):
         draft = BookmarkDraft                      # a frozen dataclass of the services
@@ -31,6 +31,7 @@ from social.api.fields import (
     ClientString,
     IdField,
     IdListField,
+    ListField,
     NestedListField,
     StringListField,
     as_boolean,
@@ -64,6 +65,7 @@ __all__ = [
 T = TypeVar("T")
 
 _SHARED: dict[type[Any], Any] = {}
+_LISTS: dict[type[Any], frozenset[str]] = {}
 _CODES = {
     "required": "ERR_BLANK",
     "null": "ERR_BLANK",
@@ -109,6 +111,14 @@ class Input(serializers.Serializer[Any], Generic[T]):
     def names(cls) -> tuple[str, ...]:
         """The parameters it reads."""
         return tuple(cls._shared().fields)
+
+    @classmethod
+    def lists(cls) -> frozenset[str]:
+        """The parameters that hold lists and drop a single value."""
+        if cls not in _LISTS:
+            fields = cls._shared().fields.items()
+            _LISTS[cls] = frozenset(name for name, field in fields if isinstance(field, ListField) and not field.scalar)
+        return _LISTS[cls]
 
     @classmethod
     def _shared(cls) -> Input[T]:

@@ -1,4 +1,4 @@
-"""Knows in which language a person is answered: that of `lang`, then the user's own, the browser's, the server's.
+"""In which language a person is answered: that of `lang`, then the user's own, the browser's, the server's.
 
 Pages also keep what was chosen, in a cookie that counts more than the user's own.
 Source: contract, parameters section 0 ("lang").

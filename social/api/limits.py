@@ -1,7 +1,7 @@
-"""Knows how often a caller may do what, and how that is told in headers.
+"""The rate limits of callers, and the headers that report them.
 
 Source: contract, behaviours section 4. Windows are fixed and aligned to the period; counting happens in
-`social.api.gate`, in the same round trip that finds the caller.
+`social.api.admission`, in the same round trip that finds the caller.
 """
 
 from __future__ import annotations
@@ -75,11 +75,22 @@ _LIMITS = {
     "confirmations": (Rule("confirmations/address", 25, 300, "address"), Rule("confirmations/user", 5, 1800, "user")),
 }
 
-# For pages, which know their subject themselves: `gate.count(SIGN_IN_EMAIL, subject=email)`.
+# For pages, which know their subject themselves: `admission.count(SIGN_IN_EMAIL, subject=email)`.
 SIGN_IN_ADDRESS = Rule("sign_in/address", 25, 300, "address")
 SIGN_IN_EMAIL = Rule("sign_in/email", 25, 3600, "account")
 PASSWORD_RESET_ADDRESS = Rule("password_reset/address", 25, 300, "address")
 PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
+
+# What a look at a file of another server costs that is not here yet.
+FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
+
+# Pages on which people ask for something that costs the server, or that strangers could guess at.
+PASSWORD_AGAIN = Rule("password_again", 10, 600, "account")
+ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
+IMPORTS = Rule("imports", 20, 86400, "account")
+EXPORTS = Rule("exports", 60, 3600, "account")
+APPEALS = Rule("appeals", 20, 3600, "account")
+INVITATIONS = Rule("invitations", 30, 86400, "account")
 
 
 def family(name: str) -> tuple[Rule, ...]:

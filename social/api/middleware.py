@@ -1,4 +1,4 @@
-"""Knows what every request passes, and how those without a session leave out what only pages need.
+"""What every request passes, and how those without a session leave out what only pages need.
 
 Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; everything for pages;
 ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
@@ -81,7 +81,7 @@ class RequestMiddleware:
 
 
 class LanguageMiddleware:
-    """Answers in the language of `?lang=` or Accept-Language; the gate and ReaderMiddleware know the user's."""
+    """Answers in the language of `?lang=` or Accept-Language; authentication and ReaderMiddleware know the user's."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -149,7 +149,7 @@ def api_shortcut_end(get_response: GetResponse) -> GetResponse:
 
 
 def api_shortcut(get_response: GetResponse) -> GetResponse:
-    """Sends sessionless paths past everything up to `api_shortcut_end`: about a third of a request's price.
+    """Sends sessionless paths past everything up to `api_shortcut_end`: about a third of a request's cost.
 
     Django builds its chain from the end, so the end of this very chain has just been remembered.
     """

@@ -1,4 +1,4 @@
-"""Knows how lists are cut into pages and how the `Link` header leads to the next ones.
+"""How lists are cut into pages and how the `Link` header leads to the next ones.
 
 Source: contract, behaviours section 2 and parameters section 0; clients.md, traps 9-12.
 
@@ -12,7 +12,7 @@ Source: contract, behaviours section 2 and parameters section 0; clients.md, tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote_plus, unquote_plus
@@ -25,7 +25,7 @@ from rest_framework.request import Request
 
 from social.api.fields import as_integer
 from social.api.inputs import parameters
-from social.api.parameters import readable
+from social.api.parameters import decode
 from social.api.responses import reply
 from social.kernel.cursors import Cursor
 
@@ -70,12 +70,13 @@ class ByOffset:
     """Pages by `offset`, in the source's own order.
 
     `links`: trends and collections have a header, with `next` when the page is full; `prev` as soon as the offset is
-    beyond one limit (trends) or beyond zero.
+    beyond one limit (trends: on empty pages too) or beyond zero. `path`: what the links lead to, if not to the same list.
     """
 
     limit: Limit
     links: bool = False
     prev: Literal["beyond_limit", "beyond_zero"] = "beyond_limit"
+    path: str | None = None
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -98,7 +99,7 @@ class Page(Generic[T]):
 
     @property
     def headers(self) -> dict[str, str]:
-        """`Link`, next first; nothing when no neighbour is known."""
+        """`Link`, next first; nothing when there is no other page."""
         if not self.links:
             return {}
         return {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in self.links)}
@@ -130,12 +131,13 @@ def paginate(
     *,
     cursor: str = "id",
     cursor_of: Callable[[T], int] | None = None,
+    lists: Collection[str] = (),
 ) -> Page[T]:
     """One page by cursor.
 
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
     (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity. `cursor_of`: how
-    to read it from an item, by default the attribute `cursor`, or the item itself if it is an int.
+    to read it from an item, by default the attribute `cursor`, or the item itself if it is an int. `lists`: as for `link`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=prev == "min_id")
@@ -147,39 +149,45 @@ def paginate(
     read = cursor_of or _reader(cursor)
     links = []
     if paging.next_when == "any" or len(items) >= position.limit:
-        links.append(("next", link(request, max_id=read(items[-1]))))
-    links.append(("prev", link(request, **{prev: read(items[0])})))
+        links.append(("next", link(request, lists, max_id=read(items[-1]))))
+    links.append(("prev", link(request, lists, **{prev: read(items[0])})))
     return Page(items, tuple(links), position.limit)
 
 
-def paginate_offset(request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset) -> Page[T]:
-    """One page by `offset`; a negative offset counts as 0."""
+def paginate_offset(
+    request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset, *, lists: Collection[str] = ()
+) -> Page[T]:
+    """One page by `offset`; a negative offset counts as 0. `lists`: as for `link`."""
     values = parameters(request)
     size = paging.limit.of(values)
     offset = max(0, as_integer(values.get("offset")))
-    if size == 0:
+    trends = paging.links and paging.prev == "beyond_limit"
+    if size == 0 and not trends:
         return Page([], offset=offset)
     items = list(source[offset : offset + size])
-    neighbours = []
-    if paging.links and items:
+    adjacent = []
+    if paging.links and (items or trends):
         if len(items) >= size:
-            neighbours.append(("next", link(request, offset=offset + size)))
-        if offset > (size if paging.prev == "beyond_limit" else 0):
-            neighbours.append(("prev", link(request, offset=max(0, offset - size))))
-    return Page(items, tuple(neighbours), size, offset=offset)
+            adjacent.append(("next", link(request, lists, paging.path, offset=offset + size)))
+        if offset > (size if trends else 0):
+            adjacent.append(("prev", link(request, lists, paging.path, offset=max(0, offset - size))))
+    return Page(items, tuple(adjacent), size, offset=offset)
 
 
-def link(request: Request, **position: int) -> str:
-    """The address of another page: the same path and parameters (arrays too) at another position, without tokens."""
+def link(request: Request, lists: Collection[str] = (), path: str | None = None, /, **position: int) -> str:
+    """The address of another page: the same path and parameters (arrays too) at another position, without tokens.
+
+    `lists` are the parameters of which a single value was dropped; `path` stands for the request's own.
+    """
     meta = request.META
     kept = []
-    for pair in readable(meta.get("QUERY_STRING", "")).split("&"):
+    for pair in decode(meta.get("QUERY_STRING", "").encode("latin-1", "replace")).split("&"):
         name, equals, value = pair.partition("=")
         plain = unquote_plus(name)
-        if pair and plain not in _POSITIONS and plain not in _SECRETS:
+        if pair and plain not in _POSITIONS and plain not in _SECRETS and plain not in lists:
             kept.append(quote_plus(plain) + "=" + quote_plus(unquote_plus(value)) if equals else quote_plus(plain))
     kept += [f"{name}={value}" for name, value in position.items()]
-    return f"{settings.BASE_URL}{escape_uri_path(request.path.rstrip('/'))}?{'&'.join(kept)}"
+    return f"{settings.BASE_URL}{path or escape_uri_path(request.path.rstrip('/'))}?{'&'.join(kept)}"
 
 
 def _position(values: dict[str, Any], name: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Knows how clients write structured parameters: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
+"""How clients write structured parameters: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
 
 Source: contract, parameters section 0; security row 34 (caps on depth and number).
 """
@@ -21,19 +21,30 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 
 
 def from_query(query: str) -> dict[str, Any]:
-    """Parameters of a query string as the server gave it (bytes read as Latin-1). Raises BadRequest beyond a cap."""
-    return nest(pairs(readable(query))) if query else {}
+    """Parameters of a query string as the server gave it (bytes read as Latin-1).
+
+    Raises BadRequest beyond a cap and for what is no UTF-8.
+    """
+    return from_form(query.encode("latin-1", "replace")) if query else {}
 
 
-def readable(query: str) -> str:
-    """A query string of the server with its unescaped non-ASCII characters as they were meant (UTF-8)."""
-    return query if query.isascii() else query.encode("latin-1", "replace").decode("utf-8", "replace")
+def from_form(body: bytes) -> dict[str, Any]:
+    """Parameters of a form, `application/x-www-form-urlencoded`. Raises BadRequest beyond a cap and for what is no UTF-8."""
+    return nest(pairs(decode(body)))
+
+
+def decode(sent: bytes) -> str:
+    """Text as it was sent. Raises BadRequest (400) for what is no UTF-8: what is written must not differ from it."""
+    try:
+        return sent.decode()
+    except UnicodeDecodeError:
+        raise errors.BadRequest from None
 
 
 def pairs(encoded: str) -> list[tuple[str, str]]:
-    """Names and values of `application/x-www-form-urlencoded`, in order; broken UTF-8 becomes U+FFFD."""
+    """Names and values of `application/x-www-form-urlencoded`, in order. Raises BadRequest for what is no UTF-8."""
     try:
-        found = parse_qsl(encoded, keep_blank_values=True, errors="replace", max_num_fields=MAX_KEYS)
+        found = parse_qsl(encoded, keep_blank_values=True, errors="strict", max_num_fields=MAX_KEYS)
     except ValueError:
         raise errors.BadRequest from None
     return [(name, value.replace("\0", "")) for name, value in found]

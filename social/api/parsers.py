@@ -1,4 +1,4 @@
-"""Knows how bodies become parameters: JSON, forms and multipart, each capped before it is read.
+"""How bodies become parameters: JSON, forms and multipart, each capped before it is read.
 
 Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser answers one nested dict;
 files stand in it as `UploadedFile` beside the other values.
@@ -6,6 +6,7 @@ files stand in it as `UploadedFile` beside the other values.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from typing import IO, Any, Final, cast
 
@@ -24,6 +25,23 @@ from social.kernel import errors
 
 MEBIBYTE: Final = 1024 * 1024
 DEFAULT_MAX_BODY: Final = MEBIBYTE
+
+
+# Django's parser asks every codec to replace what it cannot decode; this one does not.
+_STRICT: Final = "utf_8_without_replacement"
+
+
+def _find_codec(name: str) -> codecs.CodecInfo | None:
+    if name != _STRICT:
+        return None
+    return codecs.CodecInfo(
+        encode=codecs.utf_8_encode,
+        decode=lambda data, _errors="strict": codecs.utf_8_decode(data, "strict", True),
+        name=name,
+    )
+
+
+codecs.register(_find_codec)
 
 
 class TooLarge(APIException):
@@ -48,7 +66,7 @@ class LengthRequired(APIException):
 
 
 def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
-    limit = _limit(context)
+    limit = cast(int, (context or {}).get("max_text", _limit(context)))
     body = stream.read(limit + 1)
     if len(body) > limit:
         raise TooLarge
@@ -58,8 +76,8 @@ def _read(stream: IO[bytes], context: Mapping[str, Any] | None) -> bytes:
 
 def _check_complete(received: int, context: Mapping[str, Any] | None) -> None:
     """Raise BadRequest when the connection broke: half a request must never be carried out as if it were whole."""
-    announced = (context or {}).get("announced")
-    if announced is not None and received < announced:
+    declared = (context or {}).get("content_length")
+    if declared is not None and received < declared:
         raise errors.BadRequest
 
 
@@ -95,9 +113,11 @@ class UrlencodedParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The nested parameters. Raises BadRequest (400) beyond a cap, TooLarge (413) beyond the action's limit."""
-        body = _read(stream, parser_context)
-        return parameters.nest(parameters.pairs(body.decode("utf-8", "replace")))
+        """The nested parameters.
+
+        Raises BadRequest (400) beyond a cap and for what is no UTF-8, TooLarge (413) beyond the action's limit.
+        """
+        return parameters.from_form(_read(stream, parser_context))
 
 
 class MultipartParser(BaseParser):
@@ -108,7 +128,10 @@ class MultipartParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit."""
+        """The nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit.
+
+        A text that is no UTF-8 is a BadRequest; files may hold any bytes.
+        """
         context = parser_context or {}
         request = context["request"]
         meta = dict(request.META)
@@ -119,9 +142,11 @@ class MultipartParser(BaseParser):
             meta["CONTENT_LENGTH"] = str(_limit(context))
         capped = _Capped(stream, _limit(context))
         try:
-            parser = _InOrder(meta, capped, request.upload_handlers, "utf-8")
+            parser = _InOrder(meta, capped, request.upload_handlers, _STRICT)
             parser.parse()
-        except (MultiPartParserError, RequestDataTooBig, SuspiciousOperation):
+        except RequestDataTooBig:
+            raise TooLarge from None
+        except (MultiPartParserError, SuspiciousOperation, UnicodeDecodeError):
             raise errors.BadRequest from None
         # The parser stops at the last boundary; what it left unread was sent all the same.
         capped.read()

@@ -1,4 +1,4 @@
-"""Knows from which networks nothing is answered, and whom to ask for them (contract, behaviours section 4 "IP block").
+"""From which networks nothing is answered, and whom to ask for them (contract, behaviours section 4 "IP block").
 
 Each process asks again after SECONDS; looking an address up costs a comparison of the clock and, where there are such
 networks, a look into a cache.
@@ -47,10 +47,20 @@ def is_refused(address: str) -> bool:
     """Whether an address, in its canonical form, is in one of the networks. While the database is away the last answer
     counts.
     """
+    refresh()
+    return is_known_to_be_refused(address)
+
+
+def refresh() -> None:
+    """Ask for the networks again if that was more than SECONDS ago."""
     now = time.monotonic()
     if now - _State.loaded_at > SECONDS:
         _State.loaded_at = now
         _load()
+
+
+def is_known_to_be_refused(address: str) -> bool:
+    """As `is_refused`, by what this process knows: nobody is asked, so an event loop may."""
     return bool(_State.networks) and _in_one(address)
 
 

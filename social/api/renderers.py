@@ -1,4 +1,4 @@
-"""Knows how answers are written: JSON, always, by orjson."""
+"""How answers are written: JSON, always, by orjson."""
 
 from __future__ import annotations
 

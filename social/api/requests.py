@@ -1,4 +1,4 @@
-"""Knows a request as the actions see it: one set of parameters whatever the client's encoding."""
+"""A request as the actions see it: one set of parameters whatever the client's encoding."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ class ApiRequest(Request):
         length = self._length()
         if length > self.parser_context.get("max_body", DEFAULT_MAX_BODY):
             raise TooLarge
-        self.parser_context["announced"] = length or None
+        self.parser_context["content_length"] = length or None
         if length == 0:
             environ = self._request.META
             chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
             if chunked and self.media_type in (_FORM_TYPES[0], ""):
-                # The end of such a form cannot be told from a connection that broke; JSON and multipart say their end.
+                # The end of such a form cannot be distinguished from a broken connection; JSON and multipart say their end.
                 raise LengthRequired
-            # The WSGI server ends this stream itself; Django reads nothing of a body whose length it was not told.
+            # The WSGI server ends this stream itself; Django reads nothing of a body without a Content-Length.
             self._stream = environ.get("wsgi.input") if chunked else None
         elif self._request._read_started:  # type: ignore[attr-defined]
             self._stream = io.BytesIO(self._request.body)

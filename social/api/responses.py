@@ -1,11 +1,11 @@
-"""Knows the answers of the API: encoded at once, without the template machinery of DRF's own response class."""
+"""The answers of the API: encoded at once, without the template machinery of DRF's own response class."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext_noop
 
 from social.api.renderers import CONTENT_TYPE, render
@@ -27,6 +27,13 @@ def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = N
 def reply_empty(*, status: int = 200) -> HttpResponse:
     """An answer without a body (a few collection endpoints)."""
     return HttpResponse(b"", status=status, content_type=CONTENT_TYPE)
+
+
+def redirect(url: str, *, shared: bool) -> HttpResponse:
+    """302 to a file that may be elsewhere, or gone, in ten minutes. `shared`: it is the same file for everybody."""
+    response = HttpResponseRedirect(url)
+    response.headers["Cache-Control"] = f"{'public' if shared else 'private'}, max-age=600"
+    return response
 
 
 def error(message: str, *, status: int, headers: Mapping[str, str] | None = None, **extra: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Knows every path of the API, and finds the one asked for in a time that does not grow with their number.
+"""The router of the API: it finds a path in a time that does not grow with the number of paths.
 
     urlpatterns = [
         endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"}),
@@ -73,12 +73,21 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
 
 
 def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str, str], int | None]:
-    """A function of method and path: the bytes that an endpoint with a `max_body` of its own takes, None for all others."""
+    """A function of method and path: the bytes that an endpoint with a `max_body` of its own takes, None for all others.
+
+    A page takes as much by POST as the attribute of that name of its view says.
+    """
     found = [
         (method.upper(), re.compile("/" + _regex(pattern.path).removeprefix("^")), pattern.declared(method).max_body)
         for pattern in endpoints(patterns)
         for method in pattern.actions
         if pattern.declared(method).max_body > DEFAULT_MAX_BODY
+    ]
+    # A page's bound is an attribute of its view function, which has no type for it.
+    found += [
+        ("POST", re.compile("/" + pattern.pattern.regex.pattern.removeprefix("^")), pattern.callback.max_body)  # type: ignore[attr-defined]
+        for pattern in _pages(patterns)
+        if getattr(pattern.callback, "max_body", 0) > DEFAULT_MAX_BODY
     ]
 
     def limit(method: str, path: str) -> int | None:
@@ -88,6 +97,17 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
         return None
 
     return limit
+
+
+def _pages(patterns: Iterable[URLPattern | URLResolver]) -> list[URLPattern]:
+    """The pages that stand directly under the root, those of the apps among them."""
+    found: list[URLPattern] = []
+    for pattern in patterns:
+        if isinstance(pattern, ApiRouter):
+            found += _pages(pattern.url_patterns)
+        elif isinstance(pattern, URLPattern) and not isinstance(pattern, EndpointPattern):
+            found.append(pattern)
+    return found
 
 
 def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:

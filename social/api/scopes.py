@@ -1,4 +1,4 @@
-"""Knows the tree of OAuth scopes: which scope of a token is sufficient where (contract, behaviours section 5)."""
+"""The tree of OAuth scopes: which scope of a token is sufficient where (contract, behaviours section 5)."""
 
 from __future__ import annotations
 

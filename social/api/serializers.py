@@ -1,4 +1,4 @@
-"""Knows how entities are shown: one explicit dict per entity, made without asking the database.
+"""How entities are shown: one explicit dict per entity, made without asking the database.
 
 class StatusSerializer(EntitySerializer):
     def to_representation(self, status: Status) -> dict[str, Any]:
@@ -10,13 +10,12 @@ StatusSerializer(statuses, many=True, context={...}).data
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
 from django.conf import settings
 from django.db import connections
-from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer
 
 
@@ -40,20 +39,24 @@ def no_queries() -> Iterator[None]:
 class EntitySerializer(BaseSerializer[Any]):
     """Base of all entities out. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query inside it fails."""
 
-    many = False
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """A serializer, with `many` too; DRF would build a ListSerializer around a second one."""
+        return object.__new__(cls)
 
-    @classmethod
-    def many_init(cls, *args: Any, **kwargs: Any) -> Self:
-        """One serializer shows all items; DRF would build a ListSerializer around a second one."""
-        serializer = Field.__new__(cls, *args, **kwargs)
-        serializer.many = True
-        return serializer
+    def __init__(self, instance: Any = None, *, many: bool = False, context: Mapping[str, Any] | None = None) -> None:
+        # Not DRF's, which prepares for input: it takes longer than showing a small entity, and a page shows hundreds.
+        self.instance, self.many, self._context = instance, many, context or {}
+
+    @property
+    def context(self) -> Mapping[str, Any]:
+        """What the entity is shown with, beside the instance."""
+        return self._context
 
     @property
     def data(self) -> Any:
         """The entity, or the list of entities. Unevaluated querysets count as queries: load them first."""
         if not hasattr(self, "_data"):
-            if getattr(settings, "SERIALIZER_QUERIES_FORBIDDEN", False):
+            if settings.SERIALIZER_QUERIES_FORBIDDEN:
                 with no_queries():
                     self._data = self._show()
             else:

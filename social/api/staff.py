@@ -1,4 +1,4 @@
-"""Knows how staff come into Django's admin, and that nothing is edited there: every change is an action of a service."""
+"""How staff enter Django's admin. Nothing is edited there: every change is an action that calls a service."""
 
 from __future__ import annotations
 

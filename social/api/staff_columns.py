@@ -1,4 +1,4 @@
-"""Knows how staff see a table: columns with words of their own, filters by condition, one way to write a moment."""
+"""How staff see a table: columns with words of their own, filters by condition, one way to write a moment."""
 
 from __future__ import annotations
 

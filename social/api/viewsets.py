@@ -1,4 +1,4 @@
-"""Knows how an action is run: who calls, whether they may, the action, and its answer as JSON.
+"""How an action is run: who calls, whether they may, the action, and its answer as JSON.
 
     class BookmarksViewSet(ApiViewSet):
         endpoints = {
@@ -27,9 +27,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from social.api import exceptions, gate, languages
+from social.api import exceptions, languages
+from social.api.admission import Admission, admission_of, give_back
 from social.api.declarations import Endpoint
-from social.api.gate import Admission
 from social.api.identities import Identity
 from social.api.limits import refuse_exceeded
 from social.api.pagination import ByCursor, ByOffset, Loader, Page, paginate, paginate_offset
@@ -108,7 +108,7 @@ class ApiViewSet(ViewSet):
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Run the action between the gate and the answer; every error becomes JSON."""
+        """Run the action between the check of the caller and the answer; every error becomes JSON."""
         self.args, self.kwargs = args, kwargs
         wrapped = self.initialize_request(request)
         self.request = wrapped
@@ -124,7 +124,8 @@ class ApiViewSet(ViewSet):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """The request as actions see it."""
-        context = {"view": self, "max_body": self.endpoint.max_body}
+        endpoint = self.endpoint
+        context = {"view": self, "max_body": endpoint.max_body, "max_text": endpoint.max_text or endpoint.max_body}
         return ApiRequest(
             request,
             parsers=self._machinery("parser_classes"),
@@ -136,7 +137,7 @@ class ApiViewSet(ViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """The contract's order of checks, as far as it is the same for all actions."""
         self.perform_authentication(request)
-        admission = gate.admission_of(request)
+        admission = admission_of(request)
         self.endpoint.access.check(self.caller, refusal=admission.refusal if admission is not None else None)
         for permission in self._machinery("permission_classes"):
             if not permission.has_permission(request, self):
@@ -157,16 +158,19 @@ class ApiViewSet(ViewSet):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         """Headers for caches and limits; DRF's own responses are given their renderer."""
         headers = response.headers
-        admission: Admission | None = gate.admission_of(request)
+        admission: Admission | None = admission_of(request)
         if admission is not None:
             if response.status_code >= 400 and admission.families:
-                gate.give_back(admission)
+                give_back(admission)
             for name, value in admission.headers().items():
                 headers[name] = value
         if "Cache-Control" not in headers:
             headers["Cache-Control"] = self._cache_control(request, admission, response.status_code)
         if "Vary" not in headers:
             headers["Vary"] = "Authorization"
+        declared = self.endpoints.get(self.action)  # a path that is no endpoint has none
+        if declared is not None and declared.deprecated is not None:
+            headers["Deprecation"] = f"@{declared.deprecated}"
         if isinstance(response, Response):
             response.accepted_renderer = _RENDERER
             response.accepted_media_type = _RENDERER.media_type
@@ -182,11 +186,12 @@ class ApiViewSet(ViewSet):
         cursor_of: Callable[[T], int] | None = None,
     ) -> Page[T]:
         """The page that is asked for, as the endpoint declares its paging (`social.api.pagination`)."""
-        paging = self.endpoint.paging
+        paging, lists = self.endpoint.paging, self.endpoint.lists
         if isinstance(paging, ByCursor):
-            return paginate(self.request, cast("Loader[T]", source), paging, cursor=cursor, cursor_of=cursor_of)
+            loader = cast("Loader[T]", source)
+            return paginate(self.request, loader, paging, cursor=cursor, cursor_of=cursor_of, lists=lists)
         if isinstance(paging, ByOffset):
-            return paginate_offset(self.request, cast("Sequence[T]", source), paging)
+            return paginate_offset(self.request, cast("Sequence[T]", source), paging, lists=lists)
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} declares no paging")
 
     @property

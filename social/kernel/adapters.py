@@ -1,4 +1,4 @@
-"""Knows how values travel to and from PostgreSQL where the way of the libraries is many times too long."""
+"""How values travel to and from PostgreSQL where the way of the libraries is many times too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how to cut a long run of things into pieces of bounded size."""
+"""Cuts an iterable into lists of bounded size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 BATCH: Final = 500
-"""Rows of one statement, where nothing speaks for another number."""
+"""Rows of one statement, where there is no reason for another number."""
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

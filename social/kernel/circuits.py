@@ -1,4 +1,4 @@
-"""Knows when to stop asking a server that has just failed, so that its silence is paid for once and not per request."""
+"""A circuit breaker: after a failure a server is skipped for a while, so that its timeout is paid once."""
 
 from __future__ import annotations
 

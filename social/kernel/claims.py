@@ -1,8 +1,8 @@
-"""Knows how rows that wait in a table are claimed, held and finished by any number of processes at once.
+"""How rows that wait in a table are claimed, held and finished by any number of processes at once.
 
-A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. Whoever
-dies leaves rows that can be claimed again when the time is over, and whoever comes back late changes nothing, for the
-token is another one by then. The outbox, deliveries and fetches use this; each brings only its own choice of what is
+A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. Rows of a
+process that ended can be claimed again when the time is over, and a process that comes back late changes nothing, for
+the token is another one by then. The outbox, deliveries and fetches use this; each brings only its own choice of what is
 claimed next.
 """
 
@@ -81,7 +81,7 @@ def idle() -> Q:
 
 
 def new_token() -> int:
-    """What tells one claim from every other."""
+    """A number that identifies one claim."""
     return secrets.randbits(62)
 
 

@@ -1,8 +1,10 @@
-"""Knows the time, and how the API writes it."""
+"""The time, and how the API writes it."""
 
 from __future__ import annotations
 
+import zoneinfo
 from datetime import UTC, datetime
+from functools import cache
 
 
 def now() -> datetime:
@@ -24,3 +26,9 @@ def iso_ms(milliseconds: int) -> str:
 def iso_or_none(moment: datetime | None) -> str | None:
     """As `iso`; None stays None."""
     return None if moment is None else iso(moment)
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """The names of all time zones ("Europe/Berlin"), read once: the search through their files takes 10 ms."""
+    return frozenset(zoneinfo.available_timezones())

@@ -1,4 +1,4 @@
-"""Knows how counters are kept in side tables: bumped in place, never below zero, in an order that cannot deadlock."""
+"""How counters are kept in side tables: bumped in place, never below zero, in an order that cannot deadlock."""
 
 from __future__ import annotations
 

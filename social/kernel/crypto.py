@@ -1,4 +1,4 @@
-"""Knows how secrets are kept in the database: encrypted with the field keys, of which the first one writes."""
+"""Encryption of secrets in the database with the field keys: the first key encrypts, all of them decrypt."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Knows a position in a list that is ordered by a number, and how QuerySets and SQL are cut at it.
+"""A position in a list that is ordered by a number, and how QuerySets and SQL are cut at it.
 
-Every list is paged by it: by the id of the row, or by another number that tells two rows of the list apart.
+Every list is paged by it: by the id of the row, or by another number that is unique in the list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Knows how many files and sockets a process may have open."""
+"""How many files and sockets a process may have open."""
 
 from __future__ import annotations
 

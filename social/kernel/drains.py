@@ -1,4 +1,4 @@
-"""Knows how the rows of one outbox queue are taken, run in order and ticked off, by any number of processes at once.
+"""How the rows of one outbox queue are taken, run in order and deleted, by any number of processes at once.
 
 Claims are those of `social.kernel.claims`. Only the oldest unfinished row of a lane can be claimed, together with the rows
 directly behind it; so two processes never hold one lane, and a row that backs off or is dead stops its own lane and nothing
@@ -121,7 +121,7 @@ class Batch:
     def is_followed(self) -> bool:
         """Whether something was published behind a row of this batch while the batch held its lane.
 
-        Ask after `run`, outside its transactions: whoever was woken for that news found the lane held and went away.
+        Ask after `run`, outside its transactions: a drain that was woken for those rows found the lane held and ended.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:

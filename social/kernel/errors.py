@@ -1,4 +1,4 @@
-"""Knows what can go wrong in the domain, without knowing HTTP: the API layer maps each class to a status code.
+"""What can go wrong in the domain, without knowing HTTP: the API layer maps each class to a status code.
 
 Sources: contract, behaviours section 3 (texts) and entities "Errors" (shapes).
 """
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 
 class KernelError(Exception):
-    """Something the caller must be told; `message` is translated text, `extra` joins the JSON body."""
+    """An error for the caller; `message` is translated text, `extra` joins the JSON body."""
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")
 
@@ -48,7 +48,7 @@ class Forbidden(KernelError):
 
 
 class NotFound(KernelError):
-    """Not there, or not for this viewer: the two cannot be told apart."""
+    """Not there, or not for this viewer: the answer does not reveal which."""
 
     default = gettext_noop("Record not found")
 

@@ -1,10 +1,10 @@
-"""Knows how events reach the apps above: written with the change they tell of, handled by every app that subscribed.
+"""Publishing events to the apps above: written with the change they report, handled by every app that subscribed.
 
 What the ids of outbox rows promise: rows of one lane (queue and key) run in the order of their ids, and ids are given at
-`publish`, not at commit. Two publishers of one key are therefore told in the order of their changes only if the later one
-had to wait for the earlier one: **publish while holding the row lock of the thing the key names** (the UPDATE that changed
-it, or `select_for_update`). Without it a transaction that commits later may carry a smaller id, and its event may run
-after that of its successor; reactions that read the current state still end right.
+`publish`, not at commit. Two publishers of one key therefore have their events run in the order of their changes only if
+the later one had to wait for the earlier one: **publish while holding the row lock of the thing the key names** (the
+UPDATE that changed it, or `select_for_update`). Without it a transaction that commits later may carry a smaller id, and
+its event may run after that of its successor; reactions that read the current state still end right.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class _Wake:
 
 
 def publish(*events: Event, due_at: datetime | None = None) -> None:
-    """Write the events to the outbox, inside the caller's transaction: they are heard if and only if it commits.
+    """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
     One row per event and interested subscriber, one INSERT for all (of up to 500); after commit one wake-up per queue.
     With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no order with
-    others of their key, else a poll that ends in a week would hold up a week of news. Raises RuntimeError outside a
+    others of their key, else a poll that ends in a week would block a week of events. Raises RuntimeError outside a
     transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         names = ", ".join(type(event).__name__ for event in events)
-        raise RuntimeError(f"publish({names}) needs the transaction of the change it tells of.")
+        raise RuntimeError(f"publish({names}) needs the transaction of the change it reports.")
     rows: list[tuple[Any, ...]] = []
     for event in events:
         wanted = [s for s in registry.of(type(event)) if s.when is None or s.when(event)]

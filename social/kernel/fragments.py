@@ -1,7 +1,7 @@
-"""Knows encoded pieces of answers, kept for ten minutes in Redis so that they need not be made again.
+"""Encoded fragments of answers, kept for ten minutes in Redis so that they need not be made again.
 
-A piece is found by a key that names kind, id and version (`status:12:3`), so it is never changed, only no longer asked
-for: whoever changes what a piece shows raises the version. Everything here may vanish at any time, and nothing here
+A fragment is found by a key that names kind, id and version (`status:12:3`), so it is never changed, only no longer asked
+for: whoever changes what a fragment shows raises the version. Everything here may vanish at any time, and nothing here
 raises when Redis does not answer.
 """
 
@@ -13,7 +13,7 @@ from typing import Final, cast
 from social.kernel import redis
 
 SECONDS: Final = 600
-# Raised when the shape of what is stored changes: pieces of an older release are then never read.
+# Raised when the shape of what is stored changes: fragments of an older release are then never read.
 FORMAT: Final = "3"
 
 
@@ -22,7 +22,7 @@ def _name(key: str) -> str:
 
 
 def load(keys: Iterable[str]) -> dict[str, bytes]:
-    """The pieces that are there, by key, in one round trip."""
+    """The fragments that are there, by key, in one round trip."""
     wanted = list(dict.fromkeys(keys))
     if not wanted:
         return {}
@@ -33,12 +33,12 @@ def load(keys: Iterable[str]) -> dict[str, bytes]:
     return {key: value for key, value in zip(wanted, values, strict=False) if value is not None}
 
 
-def save(pieces: Mapping[str, bytes]) -> None:
-    """Keep pieces, in one round trip."""
-    if not pieces:
+def save(fragments: Mapping[str, bytes]) -> None:
+    """Keep fragments, in one round trip."""
+    if not fragments:
         return
     with redis.best_effort("keep answers in the cache"):
         pipeline = redis.client("cache").pipeline(transaction=False)
-        for key, piece in pieces.items():
-            pipeline.set(_name(key), piece, ex=SECONDS)
+        for key, fragment in fragments.items():
+            pipeline.set(_name(key), fragment, ex=SECONDS)
         pipeline.execute()

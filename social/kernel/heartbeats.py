@@ -1,4 +1,4 @@
-"""Knows which kinds of processes have shown themselves lately: the doctor asks, and the supervisor listens."""
+"""Which kinds of processes have sent a heartbeat lately, for the doctor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the shape of time-ordered identifiers: 48 bits of milliseconds, 16 bits that tell nothing.
+"""Time-ordered identifiers: 48 bits of milliseconds, then 16 bits that reveal no counts.
 
 Source: contract, behaviours section 1; the SQL function `timestamp_id` is made by this app's first migration.
 """

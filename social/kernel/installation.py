@@ -1,4 +1,4 @@
-"""Knows what an installation is for as long as it lives: the domain and the secrets it was first started with."""
+"""The domain and the fingerprints of the secrets an installation was first started with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows who may act alone for a while: a row per name that its holder must renew before the time is over."""
+"""Leases by name: a row that its holder must renew before it expires."""
 
 from __future__ import annotations
 

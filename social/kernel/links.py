@@ -1,4 +1,4 @@
-"""Knows this server's own addresses."""
+"""URLs of this server."""
 
 from __future__ import annotations
 

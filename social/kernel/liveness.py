@@ -1,4 +1,4 @@
-"""Knows how a process shows the supervisor that started it that it does not hang."""
+"""Heartbeats of a process to the supervisor that started it: a process that stops sending them counts as hung."""
 
 from __future__ import annotations
 

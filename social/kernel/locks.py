@@ -1,4 +1,4 @@
-"""Knows how two processes agree on who goes first, by PostgreSQL's advisory locks."""
+"""PostgreSQL's advisory locks by name."""
 
 from __future__ import annotations
 

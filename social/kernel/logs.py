@@ -1,4 +1,4 @@
-"""Knows how the server logs: JSON or readable lines, each with its request's id, none with anybody's secret."""
+"""How the server logs: JSON or readable lines, each with its request's id, none with anybody's secret."""
 
 from __future__ import annotations
 
@@ -172,6 +172,8 @@ def configure(config: Mapping[str, Any]) -> None:
     root.setLevel(level)
     # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
+    # At the level debug it writes authorization codes as they stand in its own structures.
+    logging.getLogger("oauthlib").setLevel(logging.INFO)
     if level == "INFO":
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""Knows how a mail is written in the reader's language and handed to the mail server.
+"""How a mail is written in the reader's language and handed to the mail server.
 
 Mails are sent by reactions (queue `mailers`), never while somebody's request waits: the outbox tries again for them.
 """
@@ -79,7 +79,7 @@ def compose(
         body=text.strip() + "\n",
         to=[to],
         headers={
-            # RFC 3834: no answering machine shall answer. Django's own Message-ID would tell the host's name.
+            # RFC 3834: no answering machine shall answer. Django's own Message-ID would contain the host's name.
             "Auto-Submitted": "auto-generated",
             "Content-Language": language,
             "Message-ID": make_msgid(domain=urlsplit(f"//{settings.WEB_DOMAIN}").hostname or "localhost"),

@@ -1,4 +1,4 @@
-"""Knows the outbox: news that was committed with its change and has not reached everybody yet."""
+"""The outbox: events that were committed with their change and whose reactions have not all run yet."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from social.kernel.audit import audit_log
 from social.kernel.claims import LeasedRow, idle
 from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
 from social.kernel.errors import Conflict
@@ -62,6 +63,11 @@ class OutboxRow(LeasedRow):
 
     def __str__(self) -> str:
         return f"{self.event} for {self.subscriber}"
+
+    @property
+    def name(self) -> str:
+        """What a row is called where several are spoken of."""
+        return f"{self} ({self.key})"
 
 
 @dataclass(frozen=True)
@@ -119,27 +125,32 @@ def measure() -> list[QueueFigures]:
         return [QueueFigures(*row) for row in cursor.fetchall()]
 
 
-def retry(ids: Sequence[int] | None = None) -> int:
+def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
     """Give rows (dead ones, or backing off) another dozen attempts from now on, all dead ones for None; how many.
 
-    Their queues are woken after commit. Rows in somebody's hands are left alone.
+    Their queues are woken after commit. Rows in somebody's hands are left alone. Writes the audit log: `by` is the user
+    who asks for it, None the operator.
     """
     with transaction.atomic():
         rows = OutboxRow.objects.filter(idle())
         rows = rows.filter(dead_at__isnull=False) if ids is None else rows.filter(id__one_of=ids)
-        chosen = list(rows.select_for_update().order_by("id").values_list("id", "queue"))
-        OutboxRow.objects.filter(id__one_of=[row_id for row_id, _ in chosen]).update(
+        chosen = list(rows.select_for_update().order_by("id").only("event", "subscriber", "key", "queue"))
+        OutboxRow.objects.filter(id__one_of=[row.id for row in chosen]).update(
             dead_at=None, attempts=0, due_at=Now(), claim=None, claimed_until=None
         )
-        for queue in sorted({queue for _, queue in chosen}):
+        if chosen:
+            targets = [(0, "all dead rows")] if ids is None else [(row.id, row.name) for row in chosen]
+            audit_log.get()(by=by, action="retry", target_type="OutboxRow", targets=targets, count=len(chosen))
+        for queue in sorted({row.queue for row in chosen}):
             transaction.on_commit(partial(wake, queue), robust=True)
     return len(chosen)
 
 
-def discard(row_id: int) -> bool:
-    """Drop a row for good, its event will not be heard; False when there is none. What is dropped is logged in full.
+def discard(row_id: int, *, by: Any) -> bool:
+    """Delete a row without running its reaction; False when there is none. What is dropped is logged in full.
 
-    Raises Conflict while a process has the row in its hands.
+    Writes the audit log: `by` is the user who asks for it, None the operator. Raises Conflict while a process has the
+    row in its hands.
     """
     with transaction.atomic():
         row = OutboxRow.objects.select_for_update().filter(id=row_id).first()
@@ -151,6 +162,9 @@ def discard(row_id: int) -> bool:
             "Outbox row %d discarded by hand: %s %s for %s, queue %s, key %r, last error: %s",
             *(row.id, row.event, row.payload, row.subscriber, row.queue, row.key, row.last_error),
         )
+        details = {"queue": row.queue, "payload": row.payload, "last_error": row.last_error}
+        targets = [(row.id, row.name)]
+        audit_log.get()(by=by, action="discard", target_type="OutboxRow", targets=targets, **details)
         row.delete()
         transaction.on_commit(partial(wake, row.queue), robust=True)
     return True

@@ -1,4 +1,4 @@
-"""Knows how passwords are hashed."""
+"""How passwords are hashed."""
 
 from __future__ import annotations
 

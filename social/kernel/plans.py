@@ -1,4 +1,4 @@
-"""Knows how a query of the ORM is compiled once per process and then only run: building SQL costs more than asking.
+"""How a query of the ORM is compiled once per process and then only run: building SQL costs more than asking.
 
 For queries on hot paths whose shape never changes. What the ORM does with rows (models, `select_related`,
 `values_list`, converters) is left to it; `prefetch_related` is refused because nothing here would carry it out.

@@ -1,4 +1,4 @@
-"""Knows how an app asks something of an app above it, without importing it."""
+"""Ports: how an app asks something of an app above it without importing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows values that may be a few seconds old: kept per process, made again when their time is over."""
+"""Values cached per process for a few seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows where Redis is for each role, and how long anybody may wait for it.
+"""Where Redis is for each role, and how long anybody may wait for it.
 
 Four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
 (Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is kept only in Redis.

@@ -1,4 +1,4 @@
-"""Knows what must be renewed again and again while a long call goes on, so that a short lease is enough for it."""
+"""Renews a short lease in the background while a long call runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how news reaches open connections: a plain PUBLISH on one side, one subscription per process on the other.
+"""Messages to open connections through Redis: PUBLISH on one side, one subscription per process on the other.
 
 Nothing is kept: what is published while nobody listens, or while Redis is away, is gone. Clients fetch what they missed.
 """
@@ -16,8 +16,8 @@ from social.kernel import redis
 logger = logging.getLogger(__name__)
 Callback = Callable[[str, bytes], None]
 
-# Seconds between pings, and until a connection that answers nothing is given up: a remote server that vanishes without a
-# word would otherwise leave the process deaf for ever.
+# Seconds between pings, and until a connection that answers nothing is given up: without it a Redis that vanishes without
+# closing the connection would leave the process without messages for ever.
 _PING: Final = 10.0
 _SILENCE: Final = 25.0
 _FIRST_WAIT: Final = 0.1
@@ -181,7 +181,8 @@ class Hub:
 
     def _confirm(self, channel: str) -> None:
         self._unconfirmed[channel] -= 1
-        # An earlier wish may be confirmed after the channel was given up and wanted again: only the last one counts.
+        # An earlier subscription may be confirmed after the channel was unsubscribed and subscribed again: only the last
+        # one counts.
         if self._unconfirmed[channel] > 0:
             return
         del self._unconfirmed[channel]

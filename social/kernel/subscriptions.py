@@ -1,4 +1,4 @@
-"""Knows which reactions want to hear of which events. Filled once at start, read ever after."""
+"""Which reactions subscribe to which events. Filled once at start, only read afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Event:
     """Something that has happened, in the past tense: a frozen dataclass of ids and flags, never of contents.
 
     Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; what happens to one key
-    is told in order, so it names the thing that changes (`status:{status_id}`). The empty key asks for no order.
+    is handled in order, so it names the thing that changes (`status:{status_id}`). The empty key asks for no order.
     """
 
     key: ClassVar[str] = ""
@@ -105,7 +105,7 @@ class Subscriptions:
         self._by_event[subscription.event].remove(subscription)
 
     def of(self, event: type[Event]) -> Sequence[Subscription[Any]]:
-        """Who wants to hear of this kind of event, in the order of registration."""
+        """The subscriptions to this kind of event, in the order of registration."""
         return self._by_event.get(event, ())
 
     def named(self, event: str, subscriber: str) -> Subscription[Any] | None:
@@ -130,7 +130,7 @@ def on(
     batch: int | None = None,
     seconds: float = DEFAULT_SECONDS,
 ) -> Subscription[E]:
-    """When `event` is announced, call `reaction` with it, after commit, in a worker process.
+    """When `event` is published, call `reaction` with it, after commit, in a worker process.
 
     The reaction gets one or more events in order; it must read the current state (the event may be old) and be idempotent:
     it runs at least once, and when a call with several events fails it is called again with each of them alone.

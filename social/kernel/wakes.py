@@ -1,4 +1,4 @@
-"""Knows how to tell a worker that a queue of the outbox has work, without ever holding up the one who tells."""
+"""Wakes a worker that drains a queue of the outbox, without delaying the caller."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel.ports import Port
 
 logger = logging.getLogger(__name__)
 
-# Seconds in which a second wake-up of the same queue is pointless: the first has not been heard yet.
+# Seconds in which a second wake-up of the same queue is pointless: no drain has started for the first one yet.
 _QUIET: Final = 2
 
 #: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queue.
@@ -34,9 +34,9 @@ _drain: Final = _Drain()
 
 @contextlib.contextmanager
 def draining(queue: str) -> Iterator[Callable[[], bool]]:
-    """While this thread drains a queue it need not be told by message that there is more: it can look.
+    """While this thread drains a queue, a wake-up by itself for that queue sets a flag instead of sending a message.
 
-    Yields a function that tells whether the queue was woken by this very thread since the last call.
+    Yields a function that returns whether the queue was woken by this very thread since the last call.
     """
 
     def was_woken() -> bool:
@@ -81,7 +81,7 @@ def call(queue: str) -> None:
         )
 
 
-def heard(queue: str) -> None:
+def clear(queue: str) -> None:
     """A drain has begun: a wake-up from now on is a new one. Never raises."""
     with redis.best_effort("clear a wake-up"):
         redis.client("cache").delete(_key(queue))

@@ -1,4 +1,4 @@
-"""Knows what is answered where something is wrong: JSON under /api, one page for people elsewhere.
+"""What is answered where something is wrong: JSON under /api, one page for people elsewhere.
 
 `social.urls` names these: `handler400 = "social.pages.errors.bad_request"`, `handler403 = ...forbidden`,
 `handler404 = ...not_found`, `handler500 = ...server_error`. They need neither database nor session.
@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from social.api import responses
 from social.api.exceptions import status_of
 from social.api.middleware import is_sessionless
-from social.kernel.errors import Forbidden, KernelError, NotFound, RateLimited
+from social.kernel.errors import Forbidden, Gone, KernelError, NotFound, RateLimited
 from social.pages.frame import frame, protect
 
 logger = logging.getLogger(__name__)
@@ -46,6 +46,8 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
         return not_found(request)
     if isinstance(error, Forbidden):
         return forbidden(request)
+    if isinstance(error, Gone):
+        return error_page(request, _("Gone"), _("What was at this address has been deleted for good."), status=410)
     status = status_of(error)
     if isinstance(error, RateLimited):
         text = _("You have tried this too often. Please wait a while, then try again.")

@@ -1,10 +1,10 @@
-"""Knows what all pages for people have in common: their security headers and what `base.html` shows around them."""
+"""What all pages for people have in common: their security headers and what `base.html` shows around them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
@@ -14,6 +14,8 @@ from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
+
+R = TypeVar("R", bound=HttpResponseBase)
 
 
 def is_local_path(url: str) -> bool:
@@ -37,6 +39,19 @@ def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]
 
 
+def allow_scripts(response: R) -> R:
+    """Let this page run scripts of this server, which may ask this server: for passkeys, and for the height of a frame."""
+    response.runs_scripts = True  # type: ignore[attr-defined]  # read below, where the policy is written
+    return response
+
+
+def allow_framing(response: R) -> R:
+    """Let pages of any site show this page in a frame: for what anybody may read, and where nothing can be pressed."""
+    response.framed_by_anyone = True  # type: ignore[attr-defined]  # read below, where the policy is written
+    response.xframe_options_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware
+    return response
+
+
 def frame(request: HttpRequest) -> dict[str, Any]:
     """What `base.html` shows around a page. Asks neither database nor session: errors are shown in it too."""
     return {
@@ -47,17 +62,28 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
 
 
+def _media_source() -> str:
+    """The server of the files, where it is another one."""
+    parts = urlsplit(settings.MEDIA_URL)
+    return f" {parts.scheme}://{parts.netloc}" if parts.netloc else ""
+
+
 def protect(response: HttpResponseBase, *, in_popup: bool = False) -> None:
-    """No script, nothing from elsewhere, no frame around it, and no copy of it in any cache."""
+    """No script (but see `allow_scripts`), nothing from elsewhere, no frame around it (but see `allow_framing`), and no copy
+    of it in any cache.
+    """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
         "default-src": "'none'",
         "style-src": "'self'",
-        "img-src": "'self' data:",
+        "img-src": f"'self' data:{_media_source()}",
+        "media-src": f"'self'{_media_source()}",
         "form-action": " ".join(dict.fromkeys(sources)),
         "base-uri": "'none'",
-        "frame-ancestors": "'none'",
+        "frame-ancestors": "*" if getattr(response, "framed_by_anyone", False) else "'none'",
     }
+    if getattr(response, "runs_scripts", False):
+        policy |= {"script-src": "'self'", "connect-src": "'self'"}
     response.headers["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in policy.items())
     response.headers["Cache-Control"] = "private, no-store"
     if in_popup:

@@ -1,4 +1,4 @@
-"""Knows what crawlers are asked to leave alone (RFC 9309)."""
+"""`/robots.txt`: paths that crawlers should not read (RFC 9309)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how formatted text stands on a page: a link that reads like another one says first where it leads."""
+"""How formatted text stands on a page: a link that reads like another one says first where it leads."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 
 from social.kernel.errors import KernelError
 from social.pages.errors import of_kernel
-from social.pages.frame import frame, protect
+from social.pages.frame import allow_scripts, frame, protect
 
 View = Callable[..., HttpResponseBase]
 
@@ -33,5 +33,15 @@ def page(view: View, *, in_popup: bool = False) -> View:
             response.context_data = {**frame(request), **(response.context_data or {})}
         protect(response, in_popup=in_popup)
         return response
+
+    return wrapped
+
+
+def with_script(view: View) -> View:
+    """Let a page run a script of this server: browsers hand out passkeys to scripts only. Stands inside `page`."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return allow_scripts(view(request, *args, **kwargs))
 
     return wrapped

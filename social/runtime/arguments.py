@@ -1,4 +1,4 @@
-"""Knows the options of `manage.py` that must be in the environment before the settings are read."""
+"""The options of `manage.py` that must be in the environment before the settings are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how the output of several processes becomes one readable stream, and never makes any of them wait."""
+"""Merges the output of several processes into one readable stream, without blocking any of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Console:
     """Lines in, prefixed by the name of their process and redacted; bytes out to `fd` as fast as its reader takes them.
 
     `colour=None` means: only on a terminal. With `as_json` every line is one JSON object with a `process` member, for
-    log collectors. A reader that stops reading costs lines (their number is told), it does not stop the server.
+    log collectors. A reader that stops reading costs lines (their number is printed), it does not stop the server.
     """
 
     def __init__(self, fd: int = 1, *, colour: bool | None = None, as_json: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Knows how to ask PostgreSQL a question before Django is loaded, and what to say when it does not answer."""
+"""How to ask PostgreSQL a question before Django is loaded, and what to say when it does not answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the data directory: that it can be used, how much room it has, and who holds it."""
+"""The data directory: that it can be used, how much room it has, and who holds it."""
 
 from __future__ import annotations
 

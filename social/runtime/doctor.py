@@ -1,8 +1,10 @@
-"""Knows what an operator can get wrong, how it shows, and what to do about it."""
+"""What an operator can get wrong, how it shows, and what to do about it."""
 
 from __future__ import annotations
 
+import io
 import os
+import secrets
 import shutil
 import smtplib
 import stat
@@ -17,6 +19,9 @@ from django.core.mail import get_connection
 from django.db import Error, connection
 
 from social.kernel import heartbeats, outbox, redis
+from social.kernel.media import storage
+from social.kernel.media.decoder import DecodingFailed, decoder
+from social.kernel.media.decoding import jobs
 from social.kernel.outbox import OutboxRow
 from social.runtime import database, domain, fingerprints, health, launch
 from social.runtime.failures import OperatorError
@@ -33,6 +38,8 @@ MOST_SILENT = 2.5 * heartbeats.INTERVAL
 MOST_WAITING = 60.0
 #: Seconds a mail server may take to answer.
 _MAIL_SECONDS = 5
+# A GIF of one pixel.
+_PIXEL = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"
 LEAST_FREE, LITTLE_FREE = 256 << 20, 2 << 30
 _RUN_SETUP = f"Run {env.manage_command('setup')}"
 _OUTBOX = env.manage_command("show_outbox")
@@ -73,7 +80,7 @@ def _title(check: Callable[[], Iterator[Check]]) -> str:
     return check.__name__.lstrip("_").replace("_", " ")
 
 
-def _first(error: Exception) -> str:
+def _first(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
@@ -166,11 +173,37 @@ def _storage() -> Iterator[Check]:
                 "storage", "failed", f"{folder} cannot be written", f"Give it to user {os.geteuid()} (chown -R)."
             )
             return
-    if not Postgres(env.DATA_DIR).cluster.exists():
+    if env.MEDIA_STORAGE is not None:
+        yield _object_storage(env.MEDIA_STORAGE["OPTIONS"]["bucket_name"])
+    elif not Postgres(env.DATA_DIR).cluster.exists():
         detail = f"{env.DATA_DIR} is writable; every machine must see the same {env.DATA_DIR / 'media'}"
         yield Check("storage", "ok", f"{detail} (a shared folder), and have the same secrets")
     else:
         yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
+
+
+def _object_storage(bucket: str) -> Check:
+    try:
+        # What is read is not there: that the storage says so is the answer.
+        storage.opened(f"doctor/{secrets.token_hex(8)}.png").close()
+    except FileNotFoundError:
+        return Check("storage", "ok", f"the bucket {bucket} answers; files are served from {settings.MEDIA_URL}")
+    except Exception as error:
+        detail = f"the bucket {bucket} cannot be read ({_first(error.__cause__ or error)})"
+        return Check("storage", "failed", detail, "Check MEDIA_STORAGE: address, keys, bucket.")
+    return Check("storage", "ok", f"the bucket {bucket} answers")
+
+
+def _decoding() -> Iterator[Check]:
+    try:
+        with decoder.decode(jobs.PICTURE, io.BytesIO(_PIXEL), {}):
+            pass
+    except (DecodingFailed, jobs.Refused, OSError) as error:
+        remedy = "Uploads fail: install the requirements again, and see that there is memory and room for files."
+        yield Check("decoding", "failed", f"a picture could not be decoded ({_first(error)})", remedy)
+    else:
+        shut = "shut in by a filter of system calls" if decoder.is_confined else "without a filter of system calls"
+        yield Check("decoding", "ok", f"files are decoded in a process of their own, {shut}")
 
 
 def _disk() -> Iterator[Check]:
@@ -212,7 +245,7 @@ def _outbox() -> Iterator[Check]:
     dead = sum(found.dead for found in figures)
     failing = OutboxRow.objects.filter(dead_at=None, attempts__gt=2).count()
     if failing:
-        remedy = "Their reactions raise an error, and news of the same things waits behind: " + _OUTBOX
+        remedy = "Their reactions raise an error, and later events of the same keys wait behind them: " + _OUTBOX
         yield Check("outbox", "failed", f"{failing} rows have failed three times or more", remedy)
     elif oldest > MOST_WAITING:
         detail = f"the oldest of {depth} rows waits for {oldest:.0f} s"
@@ -275,6 +308,7 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _secrets,
     _storage,
     _disk,
+    _decoding,
     _database,
     _migrations,
     _domain,

@@ -1,4 +1,4 @@
-"""Knows that the domain of an installation is for ever: it is stored at the first start, and another one is refused."""
+"""The domain of an installation: stored at the first start and never changed; another one is refused."""
 
 from __future__ import annotations
 

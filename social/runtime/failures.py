@@ -1,4 +1,4 @@
-"""Knows how an operator is told that something cannot start."""
+"""Errors reported to the operator as one line with a remedy."""
 
 from __future__ import annotations
 

@@ -10,19 +10,12 @@ from typing import Final
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.utils._os import safe_join
 
-# The extensions this server gives to what it has decoded and written itself (social.kernel.media).
-_TYPES: Final = {
-    ".jpg": "image/jpeg",
-    ".png": "image/png",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".avif": "image/avif",
-    ".mp4": "video/mp4",
-    ".mp3": "audio/mpeg",
-}
+from social.kernel.media import storage
+from social.kernel.media.types import TYPES
+
 _HEADERS: Final = {
     # Names are random and never used again.
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -46,9 +39,12 @@ class _Part(io.FileIO):
 
 def media(request: HttpRequest, path: str) -> HttpResponseBase:
     """`GET /system/<path>`: a stored file or one range of it (RFC 9110 section 14). Raises Http404 for anything else."""
-    kind = _TYPES.get(Path(path).suffix)
+    kind = TYPES.get(Path(path).suffix)
     if request.method not in ("GET", "HEAD") or kind is None or "\0" in path:
         raise Http404
+    if not storage.is_local():
+        # Other servers know the addresses of the time before the files were moved.
+        return HttpResponseRedirect(storage.url(path))
     # What is stored under a name never changes.
     tag = f'"{Path(path).stem}"' if Path(path).stem.isalnum() else ""
     headers = _HEADERS | ({"ETag": tag} if tag else {})

@@ -1,4 +1,4 @@
-"""Knows whether the secrets are still those an installation began with: the database keeps a fingerprint of each.
+"""Whether the secrets are still those an installation began with: the database keeps a fingerprint of each.
 
 Replaced unnoticed they would sign everybody out, end every push subscription, and make second factors and the keys that
 sign for the accounts unreadable.

@@ -1,4 +1,4 @@
-"""Knows whether this process lives, and whether it can do its work."""
+"""The liveness and readiness of this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how the threads of a worker process are divided among the queues it serves."""
+"""How the threads of a worker process are divided among the queues it serves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REQUEST: Final = 2
 
 
 class LanePool(BasePool):
-    """A Celery pool with threads for each queue: a queue whose tasks all wait holds up no other.
+    """A Celery pool with threads for each queue: a queue whose tasks all wait blocks no other.
 
     `social.queues` says how many. Threads are started when they are first needed.
     """
@@ -47,7 +47,7 @@ class LanePool(BasePool):
         return ApplyResult(executor.submit(apply_target, target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
-        """Let tasks in hand finish; what has not begun is found by the sweep of another process."""
+        """Let running tasks finish; what has not begun is found by the sweep of another process."""
         for executor in self._executors.values():
             executor.shutdown(wait=False, cancel_futures=True)
         for executor in self._executors.values():

@@ -1,4 +1,4 @@
-"""Knows the order in which an installation comes up, and what its operator is told on the way."""
+"""The order in which an installation starts, and the lines printed on the way."""
 
 from __future__ import annotations
 
@@ -197,10 +197,22 @@ def _tell(console: Console, seconds: float) -> None:
         console.say(f"  Registrations are closed: make accounts with {make}")
     else:
         console.say(f"  Sign up at {env.BASE_URL}/auth/sign_up, or with any Mastodon client at {env.WEB_DOMAIN}.")
-    owner = env.manage_command("create_account NAME --email ADDRESS --role Owner --confirmed")
-    console.say(f"  Make yourself its owner: {owner}")
+    if not _has_owner():
+        owner = env.manage_command("create_account NAME --email ADDRESS --role Owner --confirmed")
+        console.say(f"  Make yourself its owner: {owner}")
     console.say(f"  Data is in {place}{mail}. Stop: Ctrl-C. Check everything: {env.manage_command('doctor')}")
     console.say("")
+
+
+def _has_owner() -> bool:
+    """Whether anybody may do everything (contract, entities "Role": the permission with the value 1)."""
+    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"
+            " WHERE accounts_role.permissions & 1 = 1)"
+        )
+        row = cursor.fetchone()
+        return row is not None and bool(row[0])
 
 
 def _short(path: Path) -> str:

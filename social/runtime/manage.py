@@ -1,4 +1,4 @@
-"""Knows what has to be in order before a command runs, and how its failures are told."""
+"""Runs management commands: prepares what a command needs, and reports failures in one line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def main(argv: list[str]) -> int:
-    """Run one command; the exit code. What an operator can put right is told in one line, without a traceback.
+    """Run one command; the exit code. An error that an operator can correct is printed in one line, without a traceback.
 
     With `--traceback` the traceback is shown. Options that the settings read (`--data-dir` for every command; `--port`
     and the like for `run`, `setup` and `doctor`) are moved into the environment first.
@@ -99,7 +99,7 @@ def _forgo_pool() -> None:
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
-    with contextlib.suppress(ImproperlyConfigured):  # told by the command, if it needs the settings
+    with contextlib.suppress(ImproperlyConfigured):  # reported by the command, if it needs the settings
         settings.DATABASES["default"]["OPTIONS"].pop("pool", None)
 
 
@@ -179,9 +179,10 @@ def _list_commands() -> int:
     own = {name: app for name, app in found.items() if app in apps.app_configs and _is_own(apps.app_configs[app].path)}
     first = [name for name in ("run", "setup", "doctor") if name in own]
     print(f"{env.manage_command('COMMAND')}   ({env.manage_command('help COMMAND')} says more)\n")
+    width = max(map(len, own)) + 2
     for name in [*first, *sorted(set(own) - set(first))]:
         sentence = str(load_command_class(own[name], name).help)
-        print(textwrap.fill(sentence, 110, initial_indent=f"  {name:<18}", subsequent_indent=" " * 20))
+        print(textwrap.fill(sentence, 110, initial_indent=f"  {name:<{width}}", subsequent_indent=" " * (width + 2)))
     print("\nOf Django and its libraries, for developers:\n")
     print(textwrap.fill(", ".join(sorted(set(found) - set(own))), 110, initial_indent="  ", subsequent_indent="  "))
     return 0
@@ -258,7 +259,7 @@ def _close_connections() -> None:
 
     if not settings.configured:
         return
-    with contextlib.suppress(Exception):  # whatever went wrong with the database has been told
+    with contextlib.suppress(Exception):  # an error of the database has been reported already
         for connection in connections.all(initialized_only=True):
             connection.close()
 

@@ -1,4 +1,4 @@
-"""Knows how an installation was last started, so that every other command means the same one without being told.
+"""The options of the last start, so that other commands find the same installation without repeating them.
 
 `DATA_DIR/run/last.json` holds the addresses of the last `run` or `setup`; the environment wins over it. Without it
 `manage.py create_account` in a second terminal would give the account the addresses of another port, for ever.
@@ -29,7 +29,7 @@ def _file(data_dir: Path) -> Path:
 
 
 def remember(data_dir: Path, local_domain: str) -> None:
-    """Note the addresses in use. A disk that is full has been told of by those who need it more."""
+    """Note the addresses in use. A full disk is reported by others and ignored here."""
     values = {name: os.environ[name] for name in NAMES if os.environ.get(name)} | {"LOCAL_DOMAIN": local_domain}
     temporary = _file(data_dir).with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):

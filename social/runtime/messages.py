@@ -1,4 +1,4 @@
-"""Knows how a worker takes a message: for good."""
+"""Celery messages are taken without acknowledgement: the sweep makes up for lost ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows what is measured: the time of every request by route and method, and how the queues of the outbox stand."""
+"""What is measured: the time of every request by route and method, and how the queues of the outbox stand."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ QUEUES: Final = ("default", "feeds", "deliveries")
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 # A file of shared figures grows by its routes; with at most this many it stays within what `_reserve` has allocated.
-_MOST_SERIES: Final = 500
-_RESERVED: Final = 4 * 1024 * 1024
+_MOST_SERIES: Final = 1000
+_RESERVED: Final = 8 * 1024 * 1024
 _FORWARDED: Final = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")
 
 _registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""Knows how the secrets of an installation are made and kept."""
+"""Generates and stores the secrets of an installation."""
 
 from __future__ import annotations
 

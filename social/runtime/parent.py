@@ -1,4 +1,4 @@
-"""Knows how a process ends when the one that started it ends, even when that one was killed."""
+"""Ends a process when the one that started it ends, even when that one was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows PostgreSQL from the wheel: as which user it runs, where its cluster and programs stand, how it is started."""
+"""PostgreSQL from the wheel: as which user it runs, where its cluster and programs stand, how it is started."""
 
 from __future__ import annotations
 

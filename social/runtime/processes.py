@@ -1,4 +1,4 @@
-"""Knows how one child process is described, started, and ended together with what it started itself."""
+"""How one child process is described, started, and ended together with what it started itself."""
 
 from __future__ import annotations
 

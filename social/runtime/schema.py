@@ -1,4 +1,4 @@
-"""Knows, without loading Django, whether the database has every migration this code brings.
+"""Without loading Django, whether the database has every migration this code brings.
 
 "This set of migration files has nothing to do on a database with that list of applied migrations" is a fact that never
 changes: `manage.py setup` finds it out and notes the two marks in `DATA_DIR/run/schema.json`; a start compares them in

@@ -1,4 +1,4 @@
-"""Knows how each kind of process is run: `python -m social.runtime.serve web|streaming|worker|scheduler`.
+"""How each kind of process is run: `python -m social.runtime.serve web|streaming|worker|scheduler`.
 
 The supervisor of `manage.py run` starts these; so may systemd or a container, with the settings in the environment.
 """
@@ -120,7 +120,7 @@ def worker() -> None:
 
 
 def scheduler() -> None:
-    """What happens by the clock, in the scheduler that `social.schedule` names; it keeps no file and no pid file."""
+    """Run the scheduler that `social.schedule` names; it writes no schedule file and no pid file."""
     from django.conf import settings
 
     # It sends tasks by their names. Without the apps that know them it takes 60 MiB instead of 105.
@@ -151,7 +151,7 @@ PROCESSES: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run one kind of process until it is told to stop. 2 when the name is unknown, 1 when it does not belong here."""
+    """Run one kind of process until a signal stops it. 2 when the name is unknown, 1 when it does not belong here."""
     if len(arguments) != 1 or arguments[0] not in PROCESSES:
         print(f"usage: python -m social.runtime.serve {'|'.join(PROCESSES)}", file=sys.stderr)
         return 2

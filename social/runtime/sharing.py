@@ -1,8 +1,8 @@
-"""Knows how commands and the supervisor share the embedded servers of one data directory.
+"""How commands and the supervisor share the embedded servers of one data directory.
 
 Two locks that the kernel drops with their process. `servers.owner` is held by the one process that runs the servers;
 `servers.users` is held, shared, by everyone who needs them. An owner that is a command stops them only when it has the
-second lock alone, so the last user ends before the servers do; the supervisor, which is told to stop, does not wait.
+second lock alone, so the last user ends before the servers do; the supervisor, when stopped by a signal, does not wait.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def owned_servers(data_dir: Path) -> Iterator[None]:
     """
     path = owner_lock(data_dir)
     deadline = time.monotonic() + PATIENCE
-    announced = False
+    reported = False
     while (lock := try_lock(path)) is None:
         if time.monotonic() > deadline:
             raise OperatorError(
                 f"A command (process {holder(path)}) has the servers of {data_dir} running. Let it end, or stop it."
             )
-        if not announced:
-            announced = True
+        if not reported:
+            reported = True
             print(f"Waiting for the command that uses {data_dir} (process {holder(path)}) to end.", file=sys.stderr)
         time.sleep(0.1)
     with lock:

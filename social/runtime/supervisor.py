@@ -1,4 +1,4 @@
-"""Knows how to keep a handful of child processes running, and how to end them all."""
+"""Keeps child processes running: restarts those that end or hang, and ends them all on a signal."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Child:
     unread: bytes = b""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
     heartbeat: int | None = None
-    heard: float | None = None
-    asked: float = 0.0
+    last_heartbeat: float | None = None
+    last_check: float = 0.0
 
     @property
-    def silent_at(self) -> float | None:
-        """When it counts as hung, unless it is heard before."""
+    def hung_at(self) -> float | None:
+        """When it counts as hung, unless a heartbeat comes before."""
         if self.process is None or self.spec.silence is None:
             return None
-        return self.started + START_SECONDS if self.heard is None else self.heard + self.spec.silence
+        return self.started + START_SECONDS if self.last_heartbeat is None else self.last_heartbeat + self.spec.silence
 
     @property
     def output(self) -> int | None:
@@ -106,7 +106,7 @@ class Supervisor:
         child.due = None
         child.started = time.monotonic()
         child.unread = b""
-        child.heard, child.asked = None, child.started
+        child.last_heartbeat, child.last_check = None, child.started
         given: int | None = None
         if child.spec.silence is not None and child.spec.alive is None:
             child.heartbeat, given = os.pipe()
@@ -183,8 +183,8 @@ class Supervisor:
     def _serve(self, seconds: float, *, reap: bool) -> None:
         now = time.monotonic()
         children = self.children.values()
-        due = [moment for child in children for moment in (child.due, child.silent_at) if moment is not None]
-        due += [child.asked + ASKING_SECONDS for child in children if child.spec.alive and child.process]
+        due = [moment for child in children for moment in (child.due, child.hung_at) if moment is not None]
+        due += [child.last_check + ASKING_SECONDS for child in children if child.spec.alive and child.process]
         timeout = max(0.0, min([seconds, *(moment - now for moment in due)]))
         outputs = {fd: child for child in children if (fd := child.output) is not None}
         heartbeats = {child.heartbeat: child for child in children if child.heartbeat is not None}
@@ -197,7 +197,7 @@ class Supervisor:
             if fd in outputs:
                 self._read(outputs[fd])
             elif fd in heartbeats:
-                self._hear(heartbeats[fd])
+                self._read_heartbeat(heartbeats[fd])
         if writable:
             self.console.write_some()
         if reap:
@@ -205,33 +205,33 @@ class Supervisor:
             self._reap()
             self._restart()
 
-    def _hear(self, child: Child) -> None:
+    def _read_heartbeat(self, child: Child) -> None:
         if child.heartbeat is None:  # closed with its output, a moment ago
             return
         with contextlib.suppress(BlockingIOError):
             if os.read(child.heartbeat, 4096):
-                child.heard = time.monotonic()
+                child.last_heartbeat = time.monotonic()
             else:
                 os.close(child.heartbeat)
                 child.heartbeat = None
 
     def _end_hung(self, *, late: float) -> None:
-        """Kill whom nothing has been heard of for too long; it is then started again as any that ended."""
+        """Kill children whose heartbeats have stopped; each is then restarted like any that ended."""
         now = time.monotonic()
         for child in self.children.values():
             if child.process is None or child.spec.silence is None:
                 continue
             if late > ASKING_SECONDS:
                 # This process stood still itself, as on a machine that was paused: the others have had no time either.
-                child.heard = None if child.heard is None else now
-            if child.spec.alive is not None and now - child.asked >= ASKING_SECONDS:
-                child.asked = now
-                child.heard = now if child.spec.alive() else child.heard
-            at = child.silent_at
+                child.last_heartbeat = None if child.last_heartbeat is None else now
+            if child.spec.alive is not None and now - child.last_check >= ASKING_SECONDS:
+                child.last_check = now
+                child.last_heartbeat = now if child.spec.alive() else child.last_heartbeat
+            at = child.hung_at
             if at is not None and at <= now and not has_ended(child.process):
                 self.console.line("run", f"{child.spec.name} gives no sign of life and is killed.")
                 child.process.kill()
-                child.heard = now
+                child.last_heartbeat = now
 
     def _read(self, child: Child) -> None:
         fd = child.output
@@ -310,13 +310,13 @@ class Supervisor:
         self._stop([child for name, child in self.children.items() if name in last], last_grace)
 
     def _stop(self, children: list[Child], grace: float) -> None:
-        heard = len(self.signals)
+        received = len(self.signals)
         for child in children:
             if child.process is not None and not has_ended(child.process):
                 child.process.send_signal(child.spec.stop_signal)
         deadline = time.monotonic() + grace
         alive: Callable[[], list[Child]] = lambda: [child for child in children if child.process is not None]  # noqa: E731
-        while alive() and (left := deadline - time.monotonic()) > 0 and len(self.signals) == heard:
+        while alive() and (left := deadline - time.monotonic()) > 0 and len(self.signals) == received:
             self.turn(min(left, 0.2))
         for child in alive():
             assert child.process is not None

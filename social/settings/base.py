@@ -1,4 +1,4 @@
-"""Knows how Django is put together; what differs between installations comes from `env`."""
+"""How Django is put together; what differs between installations comes from `env`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ STREAMING_PORT = env.STREAMING_PORT
 STREAMING_URL = env.STREAMING_URL
 REGISTRATIONS = env.REGISTRATIONS
 CONFIRM_EMAIL = env.CONFIRM_EMAIL
+CHECK_EMAIL_DOMAINS = env.CHECK_EMAIL_DOMAINS
 MINIMUM_AGE = env.MINIMUM_AGE
+MAIL_EVERY_REPORT = env.MAIL_EVERY_REPORT
+LIMITED_FEDERATION = env.LIMITED_FEDERATION
 RATE_LIMITS = env.RATE_LIMITS
 FEDERATION_LOOPBACK = env.FEDERATION_LOOPBACK
 TRUSTED_PROXIES = env.TRUSTED_PROXIES
@@ -93,11 +96,14 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "social.api.middleware.ReaderMiddleware",
+    "accounts.pages.visits.VisitsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "social.api.middleware.api_shortcut_end",
 ]
+if env.CHECKED_ANSWERS:
+    MIDDLEWARE.insert(1, "social.api.answer_checks.AnswerCheckMiddleware")
 
 TEMPLATES = [
     {
@@ -180,6 +186,8 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_CONFIRM_EMAIL_ON_GET = True
+# In the browser that has just signed up, and in no other.
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
 # The server's own counters (social.api.limits) do this, and obey RATE_LIMITS; allauth keeps the one for wrong codes of
@@ -195,13 +203,23 @@ ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
 }
 MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
-    "authenticate": "accounts.pages.forms.SecondFactorForm",
-    "reauthenticate": "accounts.pages.forms.SecondFactorAgainForm",
-    "activate_totp": "accounts.pages.forms.AuthenticatorAppForm",
+    "authenticate": "accounts.pages.factor_forms.SecondFactorForm",
+    "reauthenticate": "accounts.pages.factor_forms.SecondFactorAgainForm",
+    "activate_totp": "accounts.pages.factor_forms.AuthenticatorAppForm",
+    "add_webauthn": "accounts.pages.factor_forms.NewPasskeyForm",
+    "edit_webauthn": "accounts.pages.factor_forms.PasskeyNameForm",
+    "authenticate_webauthn": "accounts.pages.factor_forms.PasskeyForm",
+    "login_webauthn": "accounts.pages.factor_forms.PasskeyAloneForm",
+    "reauthenticate_webauthn": "accounts.pages.factor_forms.PasskeyAgainForm",
 }
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+# Recovery codes are our own: allauth's can be read again by whoever reads the database and its keys.
+MFA_SUPPORTED_TYPES = ["totp", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+# The server's own counters do this.
+MFA_RATE_LIMITS: dict[str, str | None] = {"webauthn_login": None}
 MFA_TOTP_ISSUER = LOCAL_DOMAIN
 MFA_TOTP_TOLERANCE = 1
+# It would write at every request; accounts.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
@@ -221,8 +239,11 @@ OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "accounts.AccessToken"  # noqa: S105
 OAUTH2_PROVIDER_GRANT_MODEL = "accounts.Grant"
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "accounts.RefreshToken"  # noqa: S105
 OAUTH2_PROVIDER_ID_TOKEN_MODEL = "accounts.IDToken"  # noqa: S105
-# The views are our own (accounts.pages.authorize, accounts.viewsets.oauth); this tells the checks what those do.
 OAUTH2_PROVIDER = {
+    "OAUTH2_SERVER_CLASS": "accounts.services.authorization_server.Server",
+    "OAUTH2_VALIDATOR_CLASS": "accounts.services.authorization_server.Validator",
+    "OAUTH2_BACKEND_CLASS": "accounts.services.authorization_server.Core",
+    "DEFAULT_SCOPES": ["read"],
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 600,
     "PKCE_REQUIRED": False,
     "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
@@ -249,14 +270,16 @@ REST_FRAMEWORK: dict[str, Any] = {
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
+# On in tests: what is shown must be loaded beforehand, in a fixed number of queries.
+SERIALIZER_QUERIES_FORBIDDEN = False
 # Served without cookies, sessions and forms; errors there are JSON.
 SESSIONLESS_PATHS = (
-    r"/(?:api(?:/|$)|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/|actor(?:/|$)"
-    r"|media_proxy/|system/|health(?:/|$)|metrics/?$)"
+    r"/(?:api(?:/|$)|oauth/(?:token(?:/info)?|revoke|introspect|userinfo)/?$|\.well-known/|nodeinfo/|inbox/?$|users/"
+    r"|actor(?:/|$)|media_proxy/|media/|system/|health(?:/|$)|metrics/?$)"
 )
 CORS_URLS_REGEX = (
     r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|actor(?:/|$)|inbox/?$"
-    r"|media_proxy/|system/)"
+    r"|media_proxy/|media/|system/)"
 )
 CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -270,7 +293,9 @@ CORS_EXPOSE_HEADERS = [
     "X-RateLimit-Reset",
     "X-Request-Id",
 ]
-DATA_UPLOAD_MAX_MEMORY_SIZE = None  # the parsers cap bodies themselves, per endpoint
+# The parsers cap bodies themselves, per endpoint; this is for the texts among the parts of a form: the largest picture in
+# base64, escaped.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 33 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
@@ -295,10 +320,14 @@ EMAIL_TIMEOUT = 10
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "social" / "static"]
-MEDIA_URL = "/system/"
+MEDIA_URL = env.MEDIA_URL
 MEDIA_ROOT = DATA_DIR / "media"
+# Bytes that copies of files of other servers may take.
+REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
+# For files that are handed out by a page to whom they belong, never by their address alone.
+PRIVATE_ROOT = DATA_DIR / "private"
 STORAGES = {
-    "default": {"BACKEND": "social.kernel.media.storage.DurableStorage"},
+    "default": env.MEDIA_STORAGE or {"BACKEND": "social.kernel.media.storage.DurableStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = True

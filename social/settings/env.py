@@ -1,4 +1,4 @@
-"""Knows every environment variable the server reads, its default and what it means."""
+"""Every environment variable the server reads, its default and what it means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -210,6 +210,50 @@ def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str
     return url
 
 
+def _media_storage(url: str) -> dict[str, Any] | None:
+    """Django's STORAGES entry for an object storage; None for a folder."""
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        bucket, _, location = parts.path.strip("/").partition("/")
+        fine = parts.scheme in ("s3+https", "s3+http") and all((parts.hostname, parts.username, parts.password, bucket))
+        port = f":{parts.port}" if parts.port else ""
+        addressing = query.pop("addressing", "path")
+        options = {
+            "access_key": unquote(parts.username or ""),
+            "secret_key": unquote(parts.password or ""),
+            "bucket_name": bucket,
+            "location": location,
+            "endpoint_url": f"{parts.scheme.removeprefix('s3+')}://{parts.hostname}{port}",
+            "region_name": query.pop("region", "us-east-1"),
+            "default_acl": query.pop("acl", None),
+            "addressing_style": addressing,
+        }
+    except ValueError:
+        fine, query, addressing = False, {}, ""
+    if not fine or query or addressing not in ("path", "virtual"):
+        raise ImproperlyConfigured(
+            f"MEDIA_STORAGE={without_password(url)} cannot be understood. Write it as in "
+            "s3+https://KEY:SECRET@s3.example.com/bucket?region=eu-central-1; acl and addressing=virtual may follow."
+        )
+    return {"BACKEND": "social.kernel.media.object_storage.ObjectStorage", "OPTIONS": options}
+
+
+def _media_url() -> str:
+    """Where files are served: MEDIA_BASE_URL, else the bucket itself, else a path of this server. Ends with a slash."""
+    written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
+    if written or MEDIA_STORAGE is None:
+        return f"{written.rstrip('/')}/" if written else "/system/"
+    options = MEDIA_STORAGE["OPTIONS"]
+    parts = urlsplit(options["endpoint_url"])
+    base = f"{parts.scheme}://{parts.netloc}/{options['bucket_name']}"
+    if options["addressing_style"] == "virtual":
+        base = f"{parts.scheme}://{options['bucket_name']}.{parts.netloc}"
+    return f"{base}/{options['location']}".rstrip("/") + "/"
+
+
 def _email(url: str) -> str:
     try:
         fine = not url or bool(environ.Env.email_url_config(url))
@@ -244,6 +288,7 @@ STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
 BIND = os.environ.get("BIND", "").strip() or "127.0.0.1"
 WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
 WORKER_LANES = _several("WORKER_LANES", tuple(LANES))
+CHECKED_ANSWERS = _number("CHECKED_ANSWERS", 0, 0, 1_000_000)
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 LOCAL_DOMAIN = _domain("LOCAL_DOMAIN", f"localhost:{PORT}")
 WEB_DOMAIN = _domain("WEB_DOMAIN", LOCAL_DOMAIN)
@@ -265,12 +310,18 @@ REGISTRATIONS = cast(
 )
 PREPARED_STATEMENTS = _switch("PREPARED_STATEMENTS", True)
 CONFIRM_EMAIL = _switch("CONFIRM_EMAIL", not LOOPBACK)
+CHECK_EMAIL_DOMAINS = _switch("CHECK_EMAIL_DOMAINS", False)
 MINIMUM_AGE = _number("MINIMUM_AGE", 0, 0, 120)
+MAIL_EVERY_REPORT = _switch("MAIL_EVERY_REPORT", False)
+LIMITED_FEDERATION = _switch("LIMITED_FEDERATION", False)
 RATE_LIMITS = _switch("RATE_LIMITS", True, "on", "off")
 FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
+MEDIA_STORAGE = _media_storage(os.environ.get("MEDIA_STORAGE", "").strip())
+MEDIA_URL = _media_url()
+REMOTE_MEDIA_MEGABYTES = _number("REMOTE_MEDIA_MEGABYTES", 10_240, 1, 1_000_000_000)
 EMAIL_URL = _email(os.environ.get("EMAIL_URL", "").strip())
 MAIL_FROM = _sender("MAIL_FROM", f"Social <notifications@{urlsplit(f'//{LOCAL_DOMAIN}').hostname}>")
 LOG_FORMAT = _choice("LOG_FORMAT", ("json", "console"), "json")

@@ -1,4 +1,4 @@
-"""Knows what the test suite changes: quicker passwords, no rate limits unless a test asks for them."""
+"""What the test suite changes: quicker passwords, no rate limits unless a test asks for them."""
 
 from social.settings.base import *  # noqa: F403
 from social.settings.base import DATABASES

@@ -1,4 +1,4 @@
-"""Knows just enough for the type checker to load the models: no servers, no secrets of an installation."""
+"""Settings for the type checker: enough to load the models, without servers and secrets."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Knows how staff see posts that anybody may read, and how they remove them."""
+"""How staff see posts that anybody may read, and how they remove them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _page(status: Status) -> Any:
 
 
 def _pictures(status: Status) -> Any:
-    """Those kept here are shown, others are named: looking at a post here must not tell its server so."""
+    """Those kept here are shown, others are named: looking at a post here must not send a request to its server."""
     kept, elsewhere = [], []
     for media in status.media.all():
         if media.file:

@@ -1,5 +1,6 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
+import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
@@ -188,6 +189,9 @@ class Migration(migrations.Migration):
                 ("file", models.TextField(default="")),
                 ("file_size", models.BigIntegerField(default=0)),
                 ("preview", models.TextField(default="")),
+                ("preview_size", models.BigIntegerField(default=0)),
+                ("source", models.TextField(default="")),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("remote_url", models.TextField(null=True)),
                 ("preview_remote_url", models.TextField(null=True)),
                 ("meta", models.JSONField(default=dict)),
@@ -208,6 +212,16 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="media",
+                        to="statuses.status",
+                    ),
+                ),
+                (
+                    "former_status",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="former_media",
                         to="statuses.status",
                     ),
                 ),
@@ -346,6 +360,12 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="status",
             index=models.Index(
+                condition=models.Q(("deleted_at__isnull", False)), fields=["deleted_at"], name="statuses_status_deleted"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="status",
+            index=models.Index(
                 condition=models.Q(("reblog_of__isnull", False)),
                 fields=["reblog_of", "-id"],
                 name="statuses_status_reblogs",
@@ -402,7 +422,17 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="mediaattachment",
             index=models.Index(
-                condition=models.Q(("status", None)), fields=["unattached_at"], name="statuses_media_unattached"
+                condition=models.Q(("former_status__isnull", False)),
+                fields=["former_status"],
+                name="statuses_media_former",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="mediaattachment",
+            index=models.Index(
+                condition=models.Q(("former_status", None), ("status", None)),
+                fields=["unattached_at"],
+                name="statuses_media_unattached",
             ),
         ),
         migrations.AddConstraint(
@@ -445,5 +475,543 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="statustag",
             constraint=models.UniqueConstraint(fields=("status", "tag"), name="statuses_statustag_pair"),
+        ),
+        migrations.CreateModel(
+            name="Pin",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="pins", to="accounts.account"
+                    ),
+                ),
+                (
+                    "status",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="pin", to="statuses.status"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Bookmark",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="bookmarks",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "status",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="bookmarks", to="statuses.status"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["account", "-id"], name="statuses_bookmark_account")],
+                "constraints": [models.UniqueConstraint(fields=("account", "status"), name="statuses_bookmark_pair")],
+            },
+        ),
+        migrations.CreateModel(
+            name="ConversationMute",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("thread_id", models.BigIntegerField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="accounts.account",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["thread_id"], name="statuses_conversation_mute_th")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("account", "thread_id"), name="statuses_conversation_mute_pair")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Filter",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("title", models.TextField()),
+                (
+                    "context",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(
+                            choices=[
+                                ("home", "Home"),
+                                ("notifications", "Notifications"),
+                                ("public", "Public"),
+                                ("thread", "Thread"),
+                                ("account", "Account"),
+                            ]
+                        ),
+                        size=None,
+                    ),
+                ),
+                (
+                    "action",
+                    models.TextField(choices=[("warn", "Warn"), ("hide", "Hide"), ("blur", "Blur")], default="warn"),
+                ),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="filters", to="accounts.account"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="FilterKeyword",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("keyword", models.TextField()),
+                ("whole_word", models.BooleanField(default=True)),
+                (
+                    "filter",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="keywords", to="statuses.filter"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="FilterStatus",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                (
+                    "filter",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="statuses",
+                        to="statuses.filter",
+                    ),
+                ),
+                (
+                    "status",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="statuses.status"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("filter", "status"), name="statuses_filter_status_pair")
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Poll",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("options", django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), size=None)),
+                ("tallies", django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None)),
+                ("voters_count", models.BigIntegerField(default=0, null=True)),
+                ("multiple", models.BooleanField(default=False)),
+                ("hide_totals", models.BooleanField(default=False)),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "status",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="poll", to="statuses.status"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="PollVote",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("choice", models.SmallIntegerField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.account"
+                    ),
+                ),
+                (
+                    "poll",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="votes",
+                        to="statuses.poll",
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name="poll",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("options__len__gte", 1), ("options__len__lte", 500)), name="statuses_poll_options"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="pollvote",
+            constraint=models.UniqueConstraint(fields=("poll", "account", "choice"), name="statuses_poll_vote"),
+        ),
+        migrations.AddField(
+            model_name="status",
+            name="quote_policy",
+            field=models.SmallIntegerField(db_default=0, default=0),
+        ),
+        migrations.CreateModel(
+            name="ScheduledStatus",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("scheduled_at", models.DateTimeField()),
+                ("draft", models.JSONField()),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "account",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scheduled_statuses",
+                        to="accounts.account",
+                    ),
+                ),
+                (
+                    "application",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ScheduledMedia",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.SmallIntegerField()),
+                (
+                    "media",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="scheduled",
+                        to="statuses.mediaattachment",
+                    ),
+                ),
+                (
+                    "scheduled",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="media", to="statuses.scheduledstatus"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="idempotencykey",
+            name="scheduled",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="statuses.scheduledstatus"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="scheduledstatus",
+            index=models.Index(fields=["account", "-id"], name="statuses_scheduled_account"),
+        ),
+        migrations.AddIndex(
+            model_name="scheduledstatus",
+            index=models.Index(
+                condition=models.Q(("application__isnull", False)),
+                fields=["application"],
+                name="statuses_scheduled_application",
+            ),
+        ),
+        migrations.CreateModel(
+            name="Quote",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("quoted_uri", models.TextField(null=True)),
+                (
+                    "state",
+                    models.TextField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("accepted", "Accepted"),
+                            ("rejected", "Rejected"),
+                            ("revoked", "Revoked"),
+                        ],
+                        default="pending",
+                    ),
+                ),
+                ("request_uri", models.TextField(null=True)),
+                ("approval_uri", models.TextField(null=True)),
+                ("legacy", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "quoted_status",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="quotes",
+                        to="statuses.status",
+                    ),
+                ),
+                (
+                    "status",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="quote", to="statuses.status"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("quoted_status__isnull", False)),
+                        fields=["quoted_status", "-id"],
+                        name="statuses_quote_quoted",
+                    ),
+                    models.Index(
+                        condition=models.Q(("quoted_status", None), ("quoted_uri__isnull", False)),
+                        fields=["quoted_uri"],
+                        name="statuses_quote_unknown",
+                    ),
+                    models.Index(
+                        condition=models.Q(("approval_uri__isnull", False)),
+                        fields=["approval_uri"],
+                        name="statuses_quote_approval",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("request_uri__isnull", False)),
+                        fields=("request_uri",),
+                        name="statuses_quote_request",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="PreviewCard",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("url", models.TextField(unique=True)),
+                ("host", models.TextField(default="")),
+                (
+                    "type",
+                    models.TextField(
+                        choices=[("link", "Link"), ("photo", "Photo"), ("video", "Video")], default="link"
+                    ),
+                ),
+                ("title", models.TextField(default="")),
+                ("description", models.TextField(default="")),
+                ("language", models.TextField(null=True)),
+                ("author_name", models.TextField(default="")),
+                ("author_url", models.TextField(default="")),
+                ("provider_name", models.TextField(default="")),
+                ("provider_url", models.TextField(default="")),
+                ("creator", models.TextField(default="")),
+                ("player_url", models.TextField(default="")),
+                ("width", models.PositiveIntegerField(default=0)),
+                ("height", models.PositiveIntegerField(default=0)),
+                ("image", models.TextField(default="")),
+                ("image_size", models.BigIntegerField(default=0)),
+                ("image_description", models.TextField(default="")),
+                ("blurhash", models.TextField(null=True)),
+                ("published_at", models.DateTimeField(null=True)),
+                ("fetched_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+            ],
+            options={
+                "verbose_name": "preview card",
+                "verbose_name_plural": "preview cards",
+                "indexes": [models.Index(fields=["fetched_at"], name="statuses_previewcard_fetched")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("author_name__length__lte", 300),
+                            ("author_url__length__lte", 2048),
+                            ("creator__length__lte", 300),
+                            ("description__length__lte", 2000),
+                            ("image_description__length__lte", 2000),
+                            ("player_url__length__lte", 2048),
+                            ("provider_name__length__lte", 300),
+                            ("provider_url__length__lte", 2048),
+                            ("title__length__lte", 500),
+                            ("url__length__lte", 2048),
+                        ),
+                        name="statuses_previewcard_lengths",
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="CardFetch",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("claimed_until", models.DateTimeField(null=True)),
+                ("claim", models.BigIntegerField(null=True)),
+                ("attempts", models.SmallIntegerField(db_default=0)),
+                ("last_error", models.TextField(db_default="")),
+                ("dead_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("host", models.TextField()),
+                (
+                    "card",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="fetch", to="statuses.previewcard"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        models.F("host"),
+                        models.F("due_at"),
+                        models.F("id"),
+                        condition=models.Q(("dead_at__isnull", True)),
+                        name="statuses_cardfetch_due",
+                    ),
+                    models.Index(
+                        condition=models.Q(("dead_at__isnull", False)),
+                        fields=["dead_at"],
+                        name="statuses_cardfetch_dead",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="StatusCard",
+            fields=[
+                (
+                    "status",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="status_card",
+                        serialize=False,
+                        to="statuses.status",
+                    ),
+                ),
+                ("url", models.TextField()),
+                (
+                    "card",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="status_cards",
+                        to="statuses.previewcard",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["card", "-status"], name="statuses_statuscard_card")],
+            },
+        ),
+        migrations.CreateModel(
+            name="RetentionPolicy",
+            fields=[
+                (
+                    "account",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="retention",
+                        serialize=False,
+                        to="accounts.account",
+                    ),
+                ),
+                ("enabled", models.BooleanField(default=False)),
+                ("min_age", models.PositiveSmallIntegerField(default=14)),
+                ("keep_pinned", models.BooleanField(default=True)),
+                ("keep_direct", models.BooleanField(default=True)),
+                ("keep_favourited", models.BooleanField(default=True)),
+                ("keep_bookmarked", models.BooleanField(default=True)),
+                ("keep_media", models.BooleanField(default=False)),
+                ("keep_polls", models.BooleanField(default=False)),
+                ("min_favourites", models.PositiveIntegerField(null=True)),
+                ("min_reblogs", models.PositiveIntegerField(null=True)),
+                ("due_at", models.DateTimeField(default=social.kernel.clock.now)),
+                ("after_id", models.BigIntegerField(default=0)),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("enabled", True)), fields=["due_at"], name="statuses_retention_due"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="StatusEdit",
+            fields=[
+                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                ("text", models.TextField(default="")),
+                ("content", models.TextField(default="")),
+                ("spoiler_text", models.TextField(default="")),
+                ("sensitive", models.BooleanField(default=False)),
+                (
+                    "media_ids",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.BigIntegerField(), default=list, size=None
+                    ),
+                ),
+                (
+                    "media_descriptions",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(null=True), default=list, size=None
+                    ),
+                ),
+                (
+                    "poll_options",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), null=True, size=None),
+                ),
+                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                (
+                    "quote",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="statuses.quote",
+                    ),
+                ),
+                (
+                    "status",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="edits",
+                        to="statuses.status",
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [
+                    models.Index(fields=["status", "created_at"], name="statuses_statusedit_status"),
+                    models.Index(
+                        condition=models.Q(("quote__isnull", False)), fields=["quote"], name="statuses_statusedit_quote"
+                    ),
+                ],
+            },
         ),
     ]

@@ -1,4 +1,4 @@
-"""Knows who likes which post."""
+"""Who likes which post."""
 
 from __future__ import annotations
 

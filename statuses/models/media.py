@@ -1,4 +1,4 @@
-"""Knows the files that hang on posts, or wait to be hung on one."""
+"""Files attached to posts, or waiting to be attached."""
 
 from __future__ import annotations
 
@@ -33,15 +33,21 @@ class Processing(models.TextChoices):
 
 
 class MediaAttachment(models.Model):
-    """One file of an account. Without `status` it waits to be attached, for a day from `unattached_at`.
+    """One file of an account. Without `status` it waits to be attached, for a day from `unattached_at`, unless it has a
+    `former_status`: an edit has taken it out of that post, whose earlier versions show it, and no other post can have it.
 
     `file` and `preview` are paths in the media storage, empty while there is no copy; `meta` is the entity's own
-    (`original`, `small`, `focus`). `position` is the author's order within the post.
+    (`original`, `small`, `focus`). `position` is the author's order within the post. Until it is processed `source` is
+    the path of the file as it was sent, which is never served, and `content_type` is what that file is; `attempts` is
+    how often processing has begun.
     """
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="media")
     status = models.ForeignKey(Status, null=True, on_delete=models.SET_NULL, related_name="media", db_index=False)
+    former_status = models.ForeignKey(
+        Status, null=True, on_delete=models.SET_NULL, related_name="former_media", db_index=False
+    )
     position = models.PositiveSmallIntegerField(default=0)
     type = models.TextField(choices=MediaType.choices)
     processing = models.TextField(choices=Processing.choices, default=Processing.COMPLETE)
@@ -49,6 +55,9 @@ class MediaAttachment(models.Model):
     file = models.TextField(default="")
     file_size = models.BigIntegerField(default=0)
     preview = models.TextField(default="")
+    preview_size = models.BigIntegerField(default=0)
+    source = models.TextField(default="")
+    attempts = models.PositiveSmallIntegerField(default=0)
     remote_url = models.TextField(null=True)
     preview_remote_url = models.TextField(null=True)
     meta = models.JSONField(default=dict)
@@ -68,8 +77,20 @@ class MediaAttachment(models.Model):
             models.Index(
                 fields=["status", "position"], name="statuses_media_status", condition=Q(status__isnull=False)
             ),
-            models.Index(fields=["unattached_at"], name="statuses_media_unattached", condition=Q(status=None)),
+            models.Index(
+                fields=["former_status"], name="statuses_media_former", condition=Q(former_status__isnull=False)
+            ),
+            models.Index(
+                fields=["unattached_at"],
+                name="statuses_media_unattached",
+                condition=Q(status=None, former_status=None),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The stored files that are its own."""
+        return tuple(path for path in (self.file, self.preview, self.source) if path)

@@ -1,4 +1,4 @@
-"""Knows who is mentioned in which post."""
+"""Who is mentioned in which post."""
 
 from __future__ import annotations
 

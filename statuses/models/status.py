@@ -1,4 +1,4 @@
-"""Knows what a post is: an original or a boost, local or remote."""
+"""What a post is: an original or a boost, local or remote."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CONTENT_LIMIT = 200_000
 class Status(models.Model):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `text` is the source, `content` the HTML made from it once (or received and sanitised). `thread_path` lists the
-    ids from the thread's first known post down to this one, so that a whole context is read with one condition:
-    ancestors are named in the path, descendants begin with it (docs/adr/0005). `version` is raised by every change
-    that shows in the entity. `uri` is NULL for local posts: theirs follows from the username and the id. A deleted
+    `text` is the source, written in `content_type`, `content` the HTML made from it once (or received and sanitised).
+    `thread_path` lists the ids from the thread's first known post down to this one, so that a whole context is read with
+    one condition: ancestors are named in the path, descendants begin with it (docs/adr/0005). `version` is raised by every
+    change that shows in the entity. `uri` is NULL for local posts: theirs follows from the username and the id. A deleted
     post keeps its row, invisible.
     """
 
@@ -51,6 +51,8 @@ class Status(models.Model):
     thread_id = models.BigIntegerField(null=True)
     thread_path = ArrayField(models.BigIntegerField(), null=True)
     conversation_uri = models.TextField(null=True)
+    # As `statuses.policies.quotes` encodes it; nobody's unless the author said something else.
+    quote_policy = models.SmallIntegerField(default=0, db_default=0)
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)
@@ -104,6 +106,7 @@ class Status(models.Model):
                 name="statuses_status_orphans",
                 condition=Q(in_reply_to_uri__isnull=False, in_reply_to=None),
             ),
+            models.Index(fields=["deleted_at"], name="statuses_status_deleted", condition=Q(deleted_at__isnull=False)),
             models.Index(
                 fields=["reblog_of", "-id"], name="statuses_status_reblogs", condition=Q(reblog_of__isnull=False)
             ),

@@ -1,4 +1,4 @@
-"""Knows which post carries which hashtag."""
+"""Which post carries which hashtag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows the page of somebody's posts with a hashtag, which the hashtags on a profile link to."""
+"""The page of somebody's posts with a hashtag, which the hashtags on a profile link to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows who may like and boost what they can read (contract, behaviours section 7)."""
+"""Who may like and boost what they can read (contract, behaviours section 7)."""
 
 from __future__ import annotations
 

@@ -1,49 +1,75 @@
-"""Knows which files may be uploaded and what may be said about them (contract, parameters section 3 "Media")."""
+"""Which files may be uploaded and what may be said about them (contract, parameters section 3 "Media")."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from django.utils.translation import gettext as _
 
 from social.kernel.errors import FieldError, Invalid
-from social.kernel.media import images, sniff
-from statuses.models.media import DESCRIPTION_LIMIT
+from social.kernel.media import images, recordings, sniff
+from statuses.models.media import DESCRIPTION_LIMIT, MediaAttachment, MediaType
 
 IMAGE_SIZE_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes of a picture as it is sent."""
+"""Bytes of a picture as it is sent, a GIF that moves included."""
+VIDEO_SIZE_LIMIT: Final = 99 * 1024 * 1024
+"""Bytes of a video or a sound as it is sent."""
 
-SUPPORTED_TYPES: Final = images.ACCEPTED
+SUPPORTED_TYPES: Final = (*images.ACCEPTED, *recordings.ACCEPTED)
 """`configuration.media_attachments.supported_mime_types` of the instance documents."""
 
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
-def check_file(data: bytes, said: str) -> None:
-    """Raises Invalid for an empty file, a type that is not taken, or a file that is too large.
+def check_file(head: bytes, size: int, said: str) -> str:
+    """The type of a file of so many bytes that begins with `head`.
 
-    The first bytes decide what a file is; `said`, the sender's word, only which of two errors is told.
+    Raises Invalid for an empty file, a type that is not taken, a picture called a video or the reverse, and a file that
+    is too large. The first bytes decide what a file is; `said`, the content type sent, decides only between two errors.
     """
-    found = sniff.media_type(data[: sniff.HEAD]) if data else None
-    if data and found is None and said.partition(";")[0].strip().lower() in SUPPORTED_TYPES:
-        raise _about_file("ERR_SPOOFED_MEDIA_TYPE", _("has contents that are not what they are reported to be"))
-    if found not in SUPPORTED_TYPES:
-        message, label = _("is invalid"), _("File")
+    labels = (_("File"), _("File content type"))
+    found = _checked(head, said, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
+    limit = IMAGE_SIZE_LIMIT if found in images.ACCEPTED else VIDEO_SIZE_LIMIT
+    if size >= limit:
+        megabytes = limit // (1024 * 1024)
+        message = _("file size must be less than %(size)d MB") % {"size": megabytes}
+        raise Invalid.of([FieldError("file", "ERR_TOO_LONG", message, _("File"))])
+    return found
+
+
+def check_thumbnail(head: bytes, size: int, said: str) -> None:
+    """Raises Invalid for a thumbnail that is no picture this server takes, or one that is too large."""
+    labels = (_("Thumbnail"), _("Thumbnail content type"))
+    _checked(head, said, "thumbnail", labels, images.ACCEPTED)
+    if size >= IMAGE_SIZE_LIMIT:
+        message = _("file size must be less than %(size)d MB") % {"size": IMAGE_SIZE_LIMIT // (1024 * 1024)}
+        raise Invalid.of([FieldError("thumbnail", "ERR_TOO_LONG", message, labels[0])])
+
+
+def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accepted: Collection[str]) -> str:
+    found = sniff.media_type(head)
+    claimed = said.partition(";")[0].strip().lower()
+    if head and claimed in SUPPORTED_TYPES and (found is None or _is_other(found, claimed)):
+        message = _("has contents that are not what they are reported to be")
+        raise Invalid.of([FieldError(field, "ERR_SPOOFED_MEDIA_TYPE", message, labels[0])])
+    if found is None or found not in accepted:
+        message = _("is invalid")
         raise Invalid.of(
             [
-                FieldError("file_content_type", "ERR_INVALID", message, _("File content type")),
-                FieldError("file", "ERR_INVALID", message, label),
+                FieldError(f"{field}_content_type", "ERR_INVALID", message, labels[1]),
+                FieldError(field, "ERR_INVALID", message, labels[0]),
             ]
         )
-    if len(data) >= IMAGE_SIZE_LIMIT:
-        megabytes = IMAGE_SIZE_LIMIT // (1024 * 1024)
-        raise _about_file("ERR_TOO_LONG", _("file size must be less than %(size)d MB") % {"size": megabytes})
+    return found
 
 
-def _about_file(code: str, message: str) -> Invalid:
-    return Invalid.of([FieldError("file", code, message, _("File"))])
+def _is_other(found: str, claimed: str) -> bool:
+    """Whether a picture is called a video or a sound, or one of these a picture: containers of the two look alike."""
+    accepted = found in images.ACCEPTED or found in recordings.READABLE
+    return accepted and found.startswith("image/") != claimed.startswith("image/")
 
 
 def check_description(description: str) -> None:
@@ -51,6 +77,11 @@ def check_description(description: str) -> None:
     if len(description) > DESCRIPTION_LIMIT:
         message = _("is too long (maximum is %(count)s characters)") % {"count": DESCRIPTION_LIMIT}
         raise Invalid.of([FieldError("description", "ERR_TOO_LONG", message, _("Description"))])
+
+
+def may_have_thumbnail(media: MediaAttachment) -> bool:
+    """Whether a picture may be put in front of it: of a video with sound, or a sound (SEED-028)."""
+    return media.type in (MediaType.AUDIO, MediaType.VIDEO)
 
 
 def no_thumbnail_allowed() -> Invalid:
@@ -74,3 +105,8 @@ def _number(written: str) -> float:
     number = float(match[0]) if match else 0.0
     # PostgreSQL gives larger ones back as whole numbers of any length, which no answer can hold.
     return number if abs(number) < 2**53 else 0.0
+
+
+def proxied_path(media_id: int, *, small: bool = False) -> str:
+    """The path under which this server shows a file of another one, without a slash in front."""
+    return f"media_proxy/{media_id}/{'small' if small else 'original'}"

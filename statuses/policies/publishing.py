@@ -1,17 +1,17 @@
-"""Knows what a post of this server may be, and what it becomes where its author says nothing.
+"""What a local post may contain, and its defaults where the author does not say.
 
 Source: contract, parameters section 3 and behaviours sections 8 and 9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.models import Account
+from accounts.models import Account, Tag
 from accounts.policies.visibility import default_visibility
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.text.length import counted_length
@@ -24,12 +24,16 @@ TEXT_LIMIT: Final = 500
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOR_FOLLOWERS
+PLAIN: Final = "text/plain"
+MARKDOWN: Final = "text/markdown"
+CONTENT_TYPES: Final = (PLAIN, MARKDOWN)
+"""How the text of a post may be written: `text/markdown` is an extension of ours (contract, README)."""
 _ALONE: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 
-def check_text(text: str, spoiler_text: str, *, has_media: bool) -> None:
+def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
     """Raises Invalid for a post with nothing in it, or with more than TEXT_LIMIT characters as they are counted."""
-    if not text.strip() and not has_media:
+    if not text.strip() and not has_more:
         raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"), _("Text"))])
     if len(text) + len(spoiler_text) > RAW_LIMIT or counted_length(text, spoiler_text) > TEXT_LIMIT:
         raise Invalid.sentence(_("Text character limit of %(limit)d exceeded") % {"limit": TEXT_LIMIT})
@@ -50,6 +54,15 @@ def choose_visibility(
     return str(at_most_unlisted(chosen) if author.limited else chosen)
 
 
+def choose_content_type(wanted: str | None, otherwise: str = PLAIN) -> str:
+    """How the text is written: as it says, else `otherwise`. Raises Invalid for what is not offered, HTML included."""
+    chosen = wanted.partition(";")[0].strip().lower() if wanted else otherwise
+    if chosen not in CONTENT_TYPES:
+        message = _("is not included in the list")
+        raise Invalid.of([FieldError("content_type", "ERR_INCLUSION", message, _("Content type"))])
+    return chosen
+
+
 def check_media_count(media_ids: Sequence[object]) -> None:
     """Raises Invalid for more files than a post may have."""
     if len(media_ids) > MEDIA_LIMIT:
@@ -60,7 +73,7 @@ def check_media_count(media_ids: Sequence[object]) -> None:
 
 
 def missing_media(media_ids: Sequence[int | str]) -> Invalid:
-    """The error for files that are not the author's, not there, or attached already: which of them is not told."""
+    """The error for files that are not the author's, not there, or attached already; the error does not say which."""
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
 
@@ -71,8 +84,22 @@ def missing_parent() -> NotFound:
 
 
 def check_media(media: Sequence[MediaAttachment]) -> None:
-    """Raises Invalid for files that cannot hang on one post together, or are not ready."""
+    """Raises Invalid for files that cannot be attached to one post together, or are not ready."""
     if len(media) > 1 and any(item.type in _ALONE for item in media):
         raise Invalid(_("Cannot attach a video to a post that already contains images"))
     if any(item.processing != Processing.COMPLETE for item in media):
         raise Invalid(_("Cannot attach files that have not finished processing. Try again in a moment!"))
+
+
+def check_tags(tags: Iterable[Tag]) -> None:
+    """Raise Invalid for hashtags that staff have refused: they stand in no new post of this server."""
+    refused = [tag.display_name for tag in tags if not tag.usable]
+    if refused:
+        raise Invalid.sentence(
+            ngettext(
+                "Text contained a disallowed hashtag: %(names)s",
+                "Text contained disallowed hashtags: %(names)s",
+                len(refused),
+            )
+            % {"names": ", ".join(refused)}
+        )

@@ -1,6 +1,6 @@
-"""Knows who may read a post. The one home of that rule, with two faces side by side: for a row in hand, and in SQL.
+"""Who may read a post. The only place of that rule, written twice, side by side: for a row in memory, and in SQL.
 
-The words of visibility stand here and nowhere else: other modules ask the predicates below, or take a piece of SQL.
+The words of visibility stand here and nowhere else: other modules ask the predicates below, or take an SQL condition.
 Source: contract, behaviours sections 7 and 14. A property test holds the faces together.
 """
 
@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Follow, Visibility
-from accounts.policies.relations import VIEWER_IS_SHUT_OUT, Relations, shut_out
+from accounts.policies.relations import VIEWER_IS_BLOCKED, Relations, blocked_by
 from statuses.models import Mention
 
 CHOICES: Final = (*Visibility,)
@@ -33,6 +33,11 @@ def is_listed(visibility: str) -> bool:
     return visibility == Visibility.PUBLIC
 
 
+def is_for_anybody(visibility: str) -> bool:
+    """Whether a post of this visibility needs no relation to its author."""
+    return visibility in FOR_ANYBODY
+
+
 def is_counted(visibility: str) -> bool:
     """Whether a profile counts such posts."""
     return visibility != Visibility.DIRECT
@@ -43,13 +48,18 @@ def is_reserved_for_posts(visibility: str) -> bool:
     return visibility == Visibility.DIRECT
 
 
+def is_conversational(visibility: str) -> bool:
+    """Whether posts of this visibility make conversations among those they mention."""
+    return visibility == Visibility.DIRECT
+
+
 def is_for_followers_only(visibility: str) -> bool:
     """Whether followers read it and strangers do not."""
     return visibility == Visibility.PRIVATE
 
 
 def shown_visibility(visibility: str) -> str:
-    """The word clients are told: they know four, and a post for some people only looks private to them."""
+    """The visibility that clients get: they know four, and a post for some people only is private to them."""
     return Visibility.PRIVATE.value if visibility == Visibility.LIMITED else visibility
 
 
@@ -61,6 +71,11 @@ def at_most_unlisted(visibility: str) -> str:
 def boost_visibility(original: str, chosen: str) -> str:
     """The visibility of a boost: of a private post private, else the one chosen, if a boost may have it."""
     return Visibility.PRIVATE if original == Visibility.PRIVATE or chosen not in FOR_FOLLOWERS else chosen
+
+
+def quote_visibility(quoted: str, chosen: str) -> str:
+    """The visibility of a post that quotes: of a post that is not for anybody private at most."""
+    return Visibility.PRIVATE if quoted not in FOR_ANYBODY and chosen in FOR_ANYBODY else chosen
 
 
 def received_visibility(*, in_to: bool, in_cc: bool, followers: bool) -> Visibility:
@@ -144,7 +159,7 @@ def _can_see_itself(
         if author_id == viewer_id:
             return True
         # Also when mentioned: who blocks is seen nowhere any more by those it blocks (SEED-129).
-        if relations.is_shut_out_by(author_id):
+        if relations.is_blocked_by(author_id):
             return False
     if status.visibility in FOR_ANYBODY:
         return True
@@ -175,7 +190,7 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
     followed = Exists(Follow.objects.filter(account_id=viewer_id, target_id=author))
     mentioned = Exists(Mention.objects.filter(account_id=viewer_id, status_id=OuterRef(f"{prefix}id")))
     for_followers = Q(**{f"{prefix}visibility": Visibility.PRIVATE}) & Q(followed)
-    return exists & (own | (~shut_out(viewer_id, author) & (open_to_all | for_followers | Q(mentioned))))
+    return exists & (own | (~blocked_by(viewer_id, author) & (open_to_all | for_followers | Q(mentioned))))
 
 
 _WORDS_FOR_ANYBODY: Final = ", ".join(f"'{visibility}'" for visibility in FOR_ANYBODY)
@@ -210,7 +225,7 @@ def readable_by_viewer(author: str = "s.account_id") -> str:
     return f"""s.deleted_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = {author} AND a.suspended_at IS NOT NULL)
   AND ({author} = %(viewer)s OR (
-    NOT {VIEWER_IS_SHUT_OUT.format(author=author)}
+    NOT {VIEWER_IS_BLOCKED.format(author=author)}
     AND {readable_sql("s", follows_author=FOLLOWED.format(author=author))}))"""  # noqa: S608 (constants)
 
 

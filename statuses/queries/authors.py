@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
 
-from django.db import connection
+from django.db import connection, models
 
 from accounts.models import Account, User
 from social.kernel.errors import NotFound
 
+T = TypeVar("T", bound=models.Model)
+
 # The rest of both rows is deferred: whoever asks for it gets it, by a query of its own.
 _ACCOUNT: Final = ("id", "username", "domain", "locked", "limited_at", "suspended_at")
-_USER: Final = ("id", "account_id", "locale", "default_privacy", "default_sensitive", "default_language")
+_USER: Final = (
+    "id",
+    "account_id",
+    "locale",
+    "default_privacy",
+    "default_sensitive",
+    "default_language",
+    "default_quote_policy",
+)
 _SQL: Final = f"""
 SELECT {", ".join(f"a.{name}" for name in _ACCOUNT)}, {", ".join(f"u.{name}" for name in _USER)}
   FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id WHERE a.id = %s
@@ -25,8 +36,15 @@ def find_author(account_id: int) -> Account:
         row = cursor.fetchone()
     if row is None:
         raise NotFound
-    account = Account.from_db(connection.alias, _ACCOUNT, row[: len(_ACCOUNT)])
-    user = User.from_db(connection.alias, _USER, row[len(_ACCOUNT) :])
+    account = _row_of(Account, _ACCOUNT, row[: len(_ACCOUNT)])
+    user = _row_of(User, _USER, row[len(_ACCOUNT) :])
     account._state.fields_cache["user"] = user
     user._state.fields_cache["account"] = account
     return account
+
+
+def _row_of(model: type[T], names: Sequence[str], values: Sequence[Any]) -> T:
+    """A row with these columns. Django takes values in the order of the model's fields, whatever the names' order is."""
+    by_name = dict(zip(names, values, strict=True))
+    ordered = [field.attname for field in model._meta.concrete_fields if field.attname in by_name]
+    return model.from_db(connection.alias, ordered, [by_name[name] for name in ordered])

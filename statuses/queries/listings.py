@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from accounts.policies.relations import NOBODY, Relations, hidden_from
 from social.kernel.cursors import Cursor
 from social.kernel.text.names import normalise_hashtag
-from statuses.models import Favourite, Status
-from statuses.policies.visibility import FOR_ADDRESSED_ONLY, FOR_ANYBODY, readable_by_viewer
+from statuses.models import Bookmark, Favourite, Quote, QuoteState, Status
+from statuses.policies.visibility import FOR_ADDRESSED_ONLY, FOR_ANYBODY, readable_by_viewer, visible_to
 from statuses.queries.page import Page, select
 from statuses.queries.rows import Row
 
@@ -42,6 +42,9 @@ _NARROWER: Final = {
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
     "exclude_direct": f" AND NOT {FOR_ADDRESSED_ONLY}",
 }
+# At most `statuses.services.pinning.MOST` are, so they are always read whole.
+_PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
+_NEWEST_PIN_FIRST: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
 _TAGGED: Final = (
     " AND EXISTS (SELECT 1 FROM statuses_statustag h JOIN accounts_tag t ON t.id = h.tag_id"
     " WHERE h.status_id = s.id AND t.name = %(tag)s)"
@@ -54,16 +57,17 @@ def load_account_statuses(
     """An account's posts at a cursor, newest first, as far as the viewer may read them (behaviours section 11).
 
     Boosts of accounts the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
-    viewer has none. A full page unless there are no more, or hundreds in a row are hidden. Three queries as a rule,
-    not filled.
+    viewer has none. A full page unless there are no more, or hundreds in a row are hidden; pinned ones in the order of
+    their pins, newest first. Three queries as a rule, not filled.
     """
     page = select([], viewer_id)
-    if wanted.pinned:
-        # Nothing can be pinned yet.
-        return page
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
+    if wanted.pinned:
+        bounded = sql + _PINNED + cursor.between("s.id") + _NEWEST_PIN_FIRST
+        page.extend(select(_ids(bounded, parameters | cursor.parameters), viewer_id, _shows_boost))
+        return page
     for _round in range(_ROUNDS):
-        ids = _candidates(sql, parameters, cursor)
+        ids = _ids(sql + cursor.ordered("s.id"), parameters | cursor.parameters)
         page.extend(select(ids, viewer_id, _shows_boost))
         if len(ids) < cursor.limit or len(page.rows) >= cursor.limit:
             break
@@ -82,9 +86,9 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
     return sql, parameters
 
 
-def _candidates(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
+def _ids(sql: str, parameters: dict[str, Any]) -> list[int]:
     with connection.cursor() as statement:
-        statement.execute(sql + cursor.ordered("s.id"), {**parameters, **cursor.parameters})
+        statement.execute(sql, parameters)
         return [row[0] for row in statement.fetchall()]
 
 
@@ -92,6 +96,16 @@ def _shows_boost(row: Row, relations: Relations) -> bool:
     if row.original is None or relations is NOBODY or row.original.account_id == relations.viewer_id:
         return True
     return not relations.hides(row.original.account_id)
+
+
+def list_favourites(account_id: int) -> QuerySet[Favourite]:
+    """The likes of an account on posts that it may still read, unordered."""
+    return Favourite.objects.filter(visible_to(account_id, prefix="status__"), account_id=account_id)
+
+
+def list_bookmarks(account_id: int) -> QuerySet[Bookmark]:
+    """The bookmarks of an account on posts that it may still read, unordered."""
+    return Bookmark.objects.filter(visible_to(account_id, prefix="status__"), account_id=account_id)
 
 
 def list_favourites_of(status_id: int, viewer_id: int | None) -> QuerySet[Favourite]:
@@ -104,6 +118,12 @@ def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
     return Status.objects.filter(
         _shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=FOR_ANYBODY
     )
+
+
+def list_quotes_of(status_id: int, viewer_id: int | None) -> QuerySet[Quote]:
+    """The accepted quotes of a post in posts that the viewer may read, unordered."""
+    readable = visible_to(viewer_id, prefix="status__")
+    return Quote.objects.filter(readable, quoted_status_id=status_id, state=QuoteState.ACCEPTED)
 
 
 def _shown_to(viewer_id: int | None) -> Q:

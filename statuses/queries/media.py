@@ -1,22 +1,25 @@
-"""Reads files, always as the account they belong to."""
+"""Reads files: as the account they belong to, or as somebody who may read their post."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Count, Q, Sum
+
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from statuses.models import MediaAttachment
+from statuses.policies.visibility import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """The account's own file. Raises NotFound for any other, and with `unattached` for one that hangs on a post (D-07).
+    """The account's own file. Raises NotFound for any other, and with `unattached` for one that is attached to a post (D-07).
 
     `lock` holds its row until the caller's transaction ends.
     """
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
-        found = found.filter(status=None)
+        found = found.filter(status=None, former_status=None)
     if lock:
         found = found.select_for_update()
     number = parse_id(media_id)
@@ -24,3 +27,22 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
     if media is None:
         raise NotFound
     return media
+
+
+def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachment, bool]:
+    """A file that is attached to a post which is shown at all, and whether the viewer may read that post. Two queries.
+
+    Raises NotFound for any other, and when the post or its author is gone.
+    """
+    shown = MediaAttachment.objects.filter(id=media_id, status__deleted_at=None, status__account__suspended_at=None)
+    media = shown.exclude(status=None).select_related("status").first()
+    if media is None:
+        raise NotFound
+    readable = Q(id=media_id) & visible_to(viewer_id, prefix="status__")
+    return media, MediaAttachment.objects.filter(readable).exists()
+
+
+def sum_up_attachments() -> list[tuple[str, int, int]]:
+    """Of each type of files of this server: how many, and their bytes with their previews. Reads the whole table."""
+    own = MediaAttachment.objects.exclude(file="").values_list("type").order_by("type")
+    return list(own.annotate(count=Count("id"), bytes=Sum("file_size") + Sum("preview_size")))

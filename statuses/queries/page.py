@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from accounts.models import Account
 from accounts.policies.relations import NOBODY, Relations
 from accounts.queries.accounts import load_accounts
-from accounts.queries.cards import account_piece, approving
+from accounts.queries.cards import account_fragment_key, approving
 from accounts.queries.emojis import EmojiLookup, account_texts
-from accounts.queries.relations import load_featuring, load_hiding
+from accounts.queries.relations import featuring_ids, load_hiding
 from social.kernel import fragments
-from statuses.models import Status
+from statuses.models import Poll, Status
+from statuses.policies.quotes import asks_who_follows, depends_on_relations
 from statuses.policies.visibility import can_see
+from statuses.queries.cards import ShownCards, load_status_cards
 from statuses.queries.marks import Marks, load_marks
+from statuses.queries.page_polls import load_polls
 from statuses.queries.rows import Row, load_rows
 from statuses.queries.sources import Source, load_sources
 
@@ -28,29 +31,29 @@ def status_key(row: Row) -> str:
 
 def author_key(row: Row) -> str:
     """The key of the encoded body of a post's author."""
-    return account_piece(row.account_id, row.account_version)
+    return account_fragment_key(row.account_id, row.account_version)
 
 
 @dataclass(slots=True)
 class Page:
     """Posts in the order asked for, and, once filled, all that showing them takes.
 
-    Made by `select` and `of_rows` alone, shown after `fill` alone: `pieces` holds the encoded bodies that were in the
-    cache, by key, and for the others there are `sources` and `accounts`. Cards, polls and quotes are encoded entities by
-    post, laid over its body; a post without one shows null.
+    Made by `select` and `of_rows` alone, shown after `fill` alone: `cached` holds the encoded bodies that were in the
+    cache, by key, and for the others there are `sources` and `accounts`. A post without one of the `cards` or `polls` shows
+    null there. `with_source`: an author is shown a post with its source, and what it quotes whatever came of that.
     """
 
     viewer_id: int | None
     rows: list[Row]
     relations: Relations = NOBODY
     marks: Marks = field(default_factory=Marks)
-    pieces: dict[str, bytes] = field(default_factory=dict)
+    cached: dict[str, bytes] = field(default_factory=dict)
     sources: dict[int, Source] = field(default_factory=dict)
     accounts: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
-    cards: dict[int, bytes] = field(default_factory=dict)
-    polls: dict[int, bytes] = field(default_factory=dict)
-    quotes: dict[int, bytes] = field(default_factory=dict)
+    cards: ShownCards = field(default_factory=ShownCards)
+    polls: dict[int, Poll] = field(default_factory=dict)
+    with_source: bool = False
 
     @property
     def ids(self) -> list[int]:
@@ -59,22 +62,23 @@ class Page:
 
     @property
     def posts(self) -> dict[int, Row]:
-        """Every post that has a body on the page, by id: its own posts, and of boosts what they boost."""
-        return {row.proper.id: row.proper for row in self.rows}
+        """Every post that has a body on the page, by id: its own, of boosts what they boost, and what those quote."""
+        return {part.id: part for row in self.rows for part in (row.proper, row.proper.quoted) if part is not None}
 
     @property
     def authors(self) -> dict[int, Row]:
         """A row of every author on the page, by account id."""
-        return {part.account_id: part for row in self.rows for part in (row, row.original) if part is not None}
+        return {part.account_id: part for row in self.rows for part in _parts(row)}
 
     def extend(self, other: Page) -> None:
         """Add the posts of another page of the same viewer behind these, before it is filled."""
         self.rows += other.rows
-        self.relations = other.relations if other.rows else self.relations
+        self.relations = self.relations.joined(other.relations)
 
-    def seen_by(self, viewer_id: int, row: Row, marks: Marks) -> Page:
-        """One post of a filled page as another viewer sees it."""
-        return replace(self, viewer_id=viewer_id, rows=[row], marks=marks, relations=Relations(viewer_id=viewer_id))
+    def seen_by(self, viewer_id: int, row: Row, marks: Marks, relations: Relations | None = None) -> Page:
+        """One post of a filled page as another viewer sees it; `relations` are the viewer's to its `related_ids`."""
+        relations = relations or Relations(viewer_id=viewer_id)
+        return replace(self, viewer_id=viewer_id, rows=[row], marks=marks, relations=relations)
 
 
 def select(status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
@@ -87,22 +91,39 @@ def select(status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | 
     rows = load_rows(wanted)
     people: set[int] = set()
     for row in rows:
-        for part in (row, row.proper):
+        for part in (row, row.proper, *row.quotes):
             people.add(part.account_id)
             people.update(part.addressed_ids)
             if part.in_reply_to_account_id is not None:
                 people.add(part.in_reply_to_account_id)
-    # Asked also when none of the posts exists: less work for them than for hidden ones would tell the two apart by time
-    # (security row 19).
-    relations = load_hiding(viewer_id, people or {0}) if wanted else NOBODY
+    # Asked also when none of the posts exists: less work for them than for hidden ones would reveal by its time which of
+    # the two it is (security row 19).
+    relations = load_hiding(viewer_id, people or {0}, with_followed_by=_asks_who_follows(rows)) if wanted else NOBODY
     readable = [row for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)]
     if verdict is not None:
         readable = [row for row in readable if verdict(row, relations)]
     return Page(viewer_id=viewer_id, rows=readable, relations=relations)
 
 
+def related_ids(row: Row) -> set[int]:
+    """The accounts to which a viewer's relations decide what is shown of a post: authors quoted, and authors who let some
+    people quote them.
+    """
+    shown = [part for part in (row.proper, row.proper.quoted) if part is not None]
+    restricted = {part.account_id for part in shown if depends_on_relations(part.quote_policy)}
+    return restricted | {part.account_id for part in row.quotes}
+
+
+def _parts(row: Row) -> list[Row]:
+    return [part for part in (row, row.original, row.proper.quoted) if part is not None]
+
+
+def _asks_who_follows(rows: Iterable[Row]) -> bool:
+    return any(asks_who_follows(part.quote_policy) for row in rows for part in _parts(row))
+
+
 def of_rows(rows: Iterable[Row], viewer_id: int | None) -> Page:
-    """The page of posts in hand, without the question who may read them.
+    """The page of loaded posts, without a check of who may read them.
 
     For streams, which ask each reader themselves, and for who has just acted on a post: acts have their own rule, and who
     takes something back sees the post even if it may not be read any more (SEED-131).
@@ -115,16 +136,25 @@ def fill(page: Page) -> Page:
     bodies are cached, else at most three more.
     """
     posts, authors = page.posts, page.authors
+    page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)
+    page.cards = load_status_cards((number for number, row in posts.items() if row.card_id is not None), page.viewer_id)
     if page.viewer_id is not None and posts:
-        page.marks = load_marks([page.viewer_id], posts).get(page.viewer_id, Marks())
-    page.pieces = fragments.load([*map(status_key, posts.values()), *map(author_key, authors.values())])
-    page.sources = load_sources(number for number, row in posts.items() if status_key(row) not in page.pieces)
-    page.accounts = load_accounts(number for number, row in authors.items() if author_key(row) not in page.pieces)
+        page.marks = load_marks([page.viewer_id], posts, page.polls).get(page.viewer_id, Marks())
+    page.cached = fragments.load([*map(status_key, posts.values()), *map(author_key, authors.values())])
+    page.sources = load_sources(number for number, row in posts.items() if status_key(row) not in page.cached)
+    page.accounts = load_accounts(number for number, row in authors.items() if author_key(row) not in page.cached)
     if page.relations.viewer_id != page.viewer_id:
-        # Of posts in hand nothing is known about their authors yet.
-        cached = {number: page.pieces.get(author_key(row)) for number, row in authors.items()}
-        page.relations = load_featuring(page.viewer_id, page.accounts.values(), approving(cached))
-    if page.sources or page.accounts:
+        # For posts that were loaded by the caller the relations to their authors are not loaded yet.
+        cached = {number: page.cached.get(author_key(row)) for number, row in authors.items()}
+        page.relations = load_hiding(
+            page.viewer_id,
+            {
+                *featuring_ids(page.accounts.values(), approving(cached)),
+                *(number for row in page.rows for number in related_ids(row)),
+            },
+            with_followed_by=_asks_who_follows(page.rows),
+        )
+    if page.sources or page.accounts or page.polls:
         page.emojis = EmojiLookup(
             [
                 *(
@@ -132,6 +162,7 @@ def fill(page: Page) -> Page:
                     for row in posts.values()
                     if row.id in page.sources
                 ),
+                *((posts[number].domain, poll.options) for number, poll in page.polls.items()),
                 *((account.domain, account_texts(account)) for account in page.accounts.values()),
                 *(
                     (account.moved_to.domain, account_texts(account.moved_to))

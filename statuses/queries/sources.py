@@ -11,9 +11,9 @@ from django.db import connection
 
 from statuses.models import MediaAttachment
 
-# What hangs on a post is read as JSON beside it: one statement instead of four.
+# Mentions, tags and files of a post are read as JSON beside it: one statement instead of four.
 _SQL: Final = """
-SELECT s.id, s.url, s.text, s.content, s.spoiler_text, s.edited_at,
+SELECT s.id, s.url, s.text, s.content_type, s.content, s.spoiler_text, s.edited_at,
        (SELECT json_agg(json_build_object('id', m.account_id, 'username', b.username, 'domain', b.domain, 'url', b.url,
                                           'uri', b.uri) ORDER BY m.id)
           FROM statuses_mention m JOIN accounts_account b ON b.id = m.account_id
@@ -25,7 +25,8 @@ SELECT s.id, s.url, s.text, s.content, s.spoiler_text, s.edited_at,
                                           'preview_remote_url', f.preview_remote_url, 'meta', f.meta,
                                           'description', f.description, 'blurhash', f.blurhash)
                         ORDER BY f.position, f.id)
-          FROM statuses_mediaattachment f WHERE f.status_id = s.id)
+          FROM statuses_mediaattachment f WHERE f.status_id = s.id),
+       (SELECT q.options FROM statuses_poll q WHERE q.status_id = s.id)
   FROM statuses_status s
  WHERE s.id = ANY(%(ids)s)
 """
@@ -33,19 +34,21 @@ SELECT s.id, s.url, s.text, s.content, s.spoiler_text, s.edited_at,
 
 @dataclass(slots=True)
 class Source:
-    """What hangs on a post and is not in its row. `mentions` have id, username, domain, url and uri; `tags` are
+    """What belongs to a post and is not in its row. `mentions` have id, username, domain, url and uri; `tags` are
     normalised names, in the order of the text.
     """
 
     id: int
     url: str | None
     text: str
+    content_type: str
     content: str
     spoiler_text: str
     edited_at: datetime | None
     mentions: list[dict[str, Any]]
     tags: list[str]
     media: list[MediaAttachment]
+    poll_options: list[str]
 
     def texts(self, *, local: bool) -> tuple[str, str]:
         """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere."""
@@ -53,7 +56,7 @@ class Source:
 
 
 def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
-    """What hangs on the posts with these ids, in one query; unknown ids are left out."""
+    """What belongs to the posts with these ids, in one query; unknown ids are left out."""
     ids = list(set(status_ids))
     if not ids:
         return {}
@@ -63,6 +66,18 @@ def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
 
 
 def _source(row: tuple[Any, ...]) -> Source:
-    status_id, url, text, content, spoiler_text, edited_at, mentions, tags, media = row
+    status_id, url, text, content_type, content, spoiler_text, edited_at, mentions, tags, media, options = row
     files = [MediaAttachment(status_id=status_id, **file) for file in media or ()]
-    return Source(status_id, url, text, content, spoiler_text, edited_at, mentions or [], tags or [], files)
+    return Source(
+        status_id,
+        url,
+        text,
+        content_type,
+        content,
+        spoiler_text,
+        edited_at,
+        mentions or [],
+        tags or [],
+        files,
+        options or [],
+    )

@@ -1,4 +1,4 @@
-"""Knows how a page of posts becomes entities, by way of encoded bodies that may be in the cache.
+"""How a page of posts becomes entities, by way of encoded bodies that may be in the cache.
 
 The one way for REST, streaming and push alike:
 
@@ -8,20 +8,28 @@ The one way for REST, streaming and push alike:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 import orjson
 
 from accounts.models import Account
+from accounts.queries.emojis import EmojiLookup
 from accounts.serializers import account as accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import fragments
 from social.kernel.errors import NotFound
 from statuses.models import Status
+from statuses.policies.filters import Text
+from statuses.policies.publishing import PLAIN
+from statuses.queries.history import load_history
 from statuses.queries.page import Page, author_key, fill, hydrate, of_rows, status_key
 from statuses.queries.rows import Row, load_rows
 from statuses.serializers import status as statuses
+from statuses.serializers.card import encode_cards
+from statuses.serializers.quote import QuoteSerializer, ShallowQuoteSerializer
+from statuses.serializers.status_edit import StatusEditSerializer
 
 
 class Body(NamedTuple):
@@ -35,10 +43,10 @@ class Body(NamedTuple):
         return b"%08d%b%b" % (len(self.shown), *self)
 
     @classmethod
-    def unpacked(cls, piece: bytes) -> Body:
+    def unpacked(cls, packed: bytes) -> Body:
         """The reverse of `packed`."""
-        end = 8 + int(piece[:8])
-        return cls(piece[8:end], piece[end:])
+        end = 8 + int(packed[:8])
+        return cls(packed[8:end], packed[end:])
 
 
 class PageSerializer(EntitySerializer):
@@ -50,15 +58,16 @@ class PageSerializer(EntitySerializer):
         self.fresh: dict[str, bytes] = {}
         self.bodies = self._encoded_bodies()
         self.authors = self._encoded_authors()
+        self.cards = encode_cards(instance.cards, instance.viewer_id) if instance.cards else {}
         return {row.id: orjson.Fragment(self._entity(row)) for row in instance.rows if self._is_complete(row)}
 
     def _encoded_bodies(self) -> dict[int, Body]:
         page, bodies = self.page, {}
         for number, row in page.posts.items():
             key = status_key(row)
-            piece = page.pieces.get(key)
-            if piece is not None:
-                bodies[number] = Body.unpacked(piece)
+            cached = page.cached.get(key)
+            if cached is not None:
+                bodies[number] = Body.unpacked(cached)
             elif (source := page.sources.get(number)) is not None:
                 shown = orjson.dumps(statuses.body(row, source, page.emojis))
                 body = Body(shown, statuses.searched_text(source).encode())
@@ -71,17 +80,16 @@ class PageSerializer(EntitySerializer):
         page, authors = self.page, {}
         for number, row in page.authors.items():
             key = author_key(row)
-            cached = page.pieces.get(key)
+            cached = page.cached.get(key)
             if cached is not None:
-                piece = accounts.Piece.unpacked(cached)
+                author = accounts.EncodedAccount.unpacked(cached)
             elif (account := page.accounts.get(number)) is not None:
-                piece = accounts.Piece.of(account, page.emojis, page.relations)
-                if account.moved_to_id is None:
-                    # One that moved shows another account, its counters included: that is not kept.
-                    self.fresh[key] = piece.packed()
+                author = accounts.EncodedAccount.of(account, page.emojis, page.relations)
+                if author.may_be_kept:
+                    self.fresh[key] = author.packed()
             else:
                 continue
-            authors[number] = piece.completed(number, cast(Account, row), page.relations)
+            authors[number] = author.completed(number, cast(Account, row), page.relations)
         return authors
 
     def _is_complete(self, row: Row) -> bool:
@@ -91,22 +99,50 @@ class PageSerializer(EntitySerializer):
     def _entity(self, row: Row) -> bytes:
         proper = row.proper
         marks = statuses.marks(proper, self.page)
-        entity = b'%b,%b,%b,%b,%b,"account":%b,"reblog":' % (
-            self.bodies[proper.id].shown[:-1],
-            statuses.counters(proper),
-            marks,
-            statuses.hanging(proper, self.page),
-            statuses.overlay(proper, self.page),
-            self.authors[proper.account_id],
-        )
+        text = self._text(proper)
+        entity = self._post(proper, marks, text, self._quote(proper))
         if row is proper:
-            return entity + b"null}"
-        return b'{%b,%b,"account":%b,"reblog":%bnull}}' % (
+            return entity
+        return b'{%b,%b%b,"account":%b,"reblog":%b}' % (
             statuses.reblog_body(row, self.page),
             marks,
+            statuses.filtered(row, self.page, text),
             self.authors[row.account_id],
             entity,
         )
+
+    def _text(self, proper: Row) -> Callable[[], Text]:
+        words = self.bodies[proper.id].words
+        return cache(lambda: Text(words.decode()))
+
+    def _post(self, proper: Row, marks: bytes, text: Callable[[], Text], quote: bytes) -> bytes:
+        return b'%b,%b,%b%b,%b,%b,"account":%b,"reblog":null}' % (
+            self.bodies[proper.id].shown[:-1],
+            statuses.counters(proper),
+            marks,
+            statuses.filtered(proper, self.page, text),
+            statuses.attached(proper, self.page, self.cards, quote),
+            statuses.overlay(proper, self.page),
+            self.authors[proper.account_id],
+        )
+
+    def _quote(self, proper: Row) -> bytes:
+        """What a post quotes, with all that is shown of it but what that quotes itself."""
+        if proper.quote_state is None:
+            return b"null"
+        quoted = proper.quoted
+        context: dict[str, Any] = {
+            "viewer_id": self.page.viewer_id,
+            "relations": self.page.relations,
+            "with_source": self.page.with_source,
+            "quoted": None,
+        }
+        if quoted is not None and quoted.id in self.bodies and quoted.account_id in self.authors:
+            inner = b"null"
+            if quoted.quote_state is not None:
+                inner = orjson.dumps(ShallowQuoteSerializer(quoted, context=context).data)
+            context["quoted"] = self._post(quoted, statuses.marks(quoted, self.page), self._text(quoted), inner)
+        return orjson.dumps(QuoteSerializer(proper, context=context).data)
 
 
 def present_by_id(page: Page) -> dict[int, orjson.Fragment]:
@@ -143,12 +179,30 @@ def _only(page: Page) -> orjson.Fragment:
     raise NotFound
 
 
+def present_history(row: Row, viewer_id: int | None) -> list[dict[str, Any]]:
+    """The entities "StatusEdit" of a post, which is no boost, oldest first. Raises NotFound when the viewer may not read it."""
+    shown: dict[str, Any] = orjson.loads(orjson.dumps(present_status(row.id, viewer_id)))
+    versions = load_history(row)
+    texts = ((row.domain, [*each.texts(local=row.local), *(each.poll_options or ())]) for each in versions)
+    context = {
+        "row": row,
+        "account": shown["account"],
+        "quote": shown["quote"],
+        "emojis": EmojiLookup(texts),
+        "sensitized": row.is_author_sensitized and viewer_id != row.account_id,
+    }
+    entities: list[dict[str, Any]] = StatusEditSerializer(versions, many=True, context=context).data
+    return entities
+
+
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
     """The entity of one's own post about to be deleted: with its source, without `content` (clients.md, trap 36).
 
     Also of a boost of what may not be read any more: one must be able to take it back.
     """
-    (row,) = load_rows([status.id])
-    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_acted_on(row, viewer_id)))
+    page = of_rows(load_rows([status.id]), viewer_id)
+    page.with_source = True
+    entity: dict[str, Any] = orjson.loads(orjson.dumps(_only(fill(page))))
     entity.pop("content")
-    return entity | {"text": status.text}
+    entity["text"] = status.text
+    return entity if status.content_type == PLAIN else entity | {"content_type": status.content_type}

@@ -1,4 +1,4 @@
-"""Knows the entity "Status" (contract, entities): a body that is the same for everybody, and what is laid over it.
+"""The entity "Status" (contract, entities): a body that is the same for everybody, and the fields that depend on the viewer.
 
 The body may be kept encoded (`social.kernel.fragments`); counters and all that depends on the viewer never are. The
 encoded halves are joined as bytes, so a page of forty posts costs no forty dictionaries.
@@ -6,20 +6,41 @@ encoded halves are joined as bytes, so a page of forty posts costs no forty dict
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 
 import orjson
 
 from accounts.models.account import unicode_domain
 from accounts.queries.emojis import EmojiLookup
-from accounts.serializers.emoji import emoji_entities
+from accounts.serializers.emoji import CustomEmojiSerializer
+from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
 from social.kernel.text.plain import plain
+from statuses.policies.filters import Text, match
+from statuses.policies.quotes import Permission, permission
 from statuses.policies.visibility import FOR_FOLLOWERS, shown_visibility
 from statuses.queries.page import Page
 from statuses.queries.rows import Row
 from statuses.queries.sources import Source
-from statuses.serializers.media import media_entity
+from statuses.serializers.media import MediaAttachmentSerializer
+from statuses.serializers.poll import PollSerializer
+from statuses.serializers.quote import QuoteApprovalSerializer
+
+
+class MentionSerializer(EntitySerializer):
+    """Mention: an account that a post mentions, as `statuses.queries.sources` reads it."""
+
+    def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
+        """The entity."""
+        username, domain = instance["username"], instance["domain"]
+        return {
+            "id": str(instance["id"]),
+            "username": username,
+            "url": links.profile_url(username) if domain is None else instance["url"] or instance["uri"],
+            "acct": username if domain is None else f"{username}@{unicode_domain(domain)}",
+        }
 
 
 def body(row: Row, source: Source, emojis: EmojiLookup) -> dict[str, Any]:
@@ -34,39 +55,58 @@ def body(row: Row, source: Source, emojis: EmojiLookup) -> dict[str, Any]:
         "uri": row.uri or links.status_uri(row.username, row.id),
         "url": links.status_url(row.username, row.id) if row.local else source.url or row.uri,
         "edited_at": clock.iso_or_none(source.edited_at),
-        "media_attachments": [media_entity(media) for media in source.media],
-        "mentions": [_mention_entity(**mention) for mention in source.mentions],
+        "media_attachments": MediaAttachmentSerializer(source.media, many=True).data,
+        "mentions": MentionSerializer(source.mentions, many=True).data,
         "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
-        "emojis": emoji_entities(emojis.find(row.domain, *source.texts(local=row.local))),
+        "emojis": CustomEmojiSerializer(emojis.find(row.domain, *source.texts(local=row.local)), many=True).data,
         "tagged_collections": [],
     }
 
 
-def _mention_entity(*, id: int, username: str, domain: str | None, url: str, uri: str) -> dict[str, Any]:
-    return {
-        "id": str(id),
-        "username": username,
-        "url": links.profile_url(username) if domain is None else url or uri,
-        "acct": username if domain is None else f"{username}@{unicode_domain(domain)}",
-    }
-
-
 def searched_text(source: Source) -> str:
-    """The words that filters look at: warning, text and descriptions of files, as plain text."""
-    described = (media.description for media in source.media if media.description)
-    return "\n\n".join(part for part in (source.spoiler_text, plain(source.content), *described) if part)
+    """The words that filters look at: warning, text, options of a poll and descriptions of files, as plain text."""
+    described = [media.description for media in source.media]
+    return _searched(source.spoiler_text, source.content, [*source.poll_options, *described])
 
 
-def hanging(row: Row, page: Page) -> bytes:
-    """Card, poll and quote of a post: entities of their own, which change without it and may depend on the viewer."""
-    if not (page.cards or page.polls or page.quotes):
-        return _NOTHING_HANGS
+def searched_text_of(entity: dict[str, Any]) -> str:
+    """As `searched_text`, of a post that was presented."""
+    options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
+    described = [file["description"] for file in entity["media_attachments"]]
+    return _searched(entity["spoiler_text"], entity["content"], [*options, *described])
+
+
+def _searched(spoiler_text: str, content: str, others: Iterable[str | None]) -> str:
+    return "\n\n".join(part for part in (spoiler_text, plain(content), *others) if part)
+
+
+def attached(row: Row, page: Page, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
+    """Card, poll and encoded quote of a post: entities of their own, which change without it and may depend on the viewer.
+
+    `cards` are encoded, by post.
+    """
+    if not (cards or page.polls or row.quote_state):
+        return _NOTHING_ATTACHED
     number = row.id
     return b'"card":%b,"poll":%b,"quote":%b' % (
-        page.cards.get(number, b"null"),
-        page.polls.get(number, b"null"),
-        page.quotes.get(number, b"null"),
+        cards.get(number, b"null"),
+        _poll(row, page),
+        quote,
     )
+
+
+def _poll(row: Row, page: Page) -> bytes:
+    poll = page.polls.get(row.id)
+    if poll is None:
+        return b"null"
+    context = {
+        "viewer_id": page.viewer_id,
+        "author_id": row.account_id,
+        "own_votes": page.marks.votes.get(row.id, ()),
+        "domain": row.domain,
+        "emojis": page.emojis,
+    }
+    return orjson.dumps(PollSerializer(poll, context=context).data)
 
 
 def counters(row: Row) -> bytes:
@@ -80,14 +120,36 @@ def counters(row: Row) -> bytes:
 
 
 def marks(row: Row, page: Page) -> bytes:
-    """Members that a post and its boosts have in common and that depend on the viewer: never kept."""
+    """Members that a post and its boosts have in common and that depend on the viewer, but for `filtered`: never kept."""
     viewer_id = page.viewer_id
     entity: dict[str, Any] = {"sensitive": row.sensitive or (row.is_author_sensitized and viewer_id != row.account_id)}
+    approval = quote_approval(row.quote_policy, permission(row, viewer_id, page.relations))
     if viewer_id is None:
-        return _members(entity) + _FOR_ANYBODY
+        return _members(entity) + approval
     entity["favourited"] = row.id in page.marks.favourited
     entity["reblogged"] = row.id in page.marks.reblogged
-    return _members(entity) + _FOR_VIEWER
+    entity["bookmarked"] = row.id in page.marks.bookmarked
+    entity["muted"] = row.id in page.marks.muted
+    return _members(entity) + approval
+
+
+@cache
+def quote_approval(policy: int, expected: Permission) -> bytes:
+    """The encoded member of that name, as one of the few that there are."""
+    return b"," + _members({"quote_approval": QuoteApprovalSerializer((policy, expected)).data})
+
+
+def filtered(row: Row, page: Page, text: Callable[[], Text]) -> bytes:
+    """The member `filtered` of a post or a boost; `text` is of the post that is read, and asked for only if needed.
+
+    Nothing for anybody without an account.
+    """
+    if page.viewer_id is None:
+        return b""
+    if not page.marks.filters:
+        return b',"filtered":[]'
+    ids = {row.id, row.proper.id}
+    return b',"filtered":%b' % orjson.dumps(match(page.marks.filters, text(), sorted(ids)))
 
 
 def overlay(row: Row, page: Page) -> bytes:
@@ -104,7 +166,7 @@ def overlay(row: Row, page: Page) -> bytes:
             else {"name": row.application_name, "website": row.application_website or None}
         )
     if own and row.visibility in FOR_FOLLOWERS:
-        entity["pinned"] = False
+        entity["pinned"] = row.id in page.marks.pinned
     return _members(entity)
 
 
@@ -128,10 +190,7 @@ def _members(entity: dict[str, Any]) -> bytes:
 
 
 # What is the same in every entity is written once.
-_ALWAYS: Final = {"quote_approval": {"automatic": [], "manual": [], "current_user": "denied"}}
-_FOR_ANYBODY: Final = b"," + _members(_ALWAYS)
-_FOR_VIEWER: Final = b"," + _members(_ALWAYS | {"muted": False, "bookmarked": False, "filtered": []})
-_NOTHING_HANGS: Final = b'"card":null,"poll":null,"quote":null'
+_NOTHING_ATTACHED: Final = b'"card":null,"poll":null,"quote":null'
 _OF_BOOST: Final = b"," + _members(
     {
         "content": "",

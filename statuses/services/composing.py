@@ -1,51 +1,55 @@
-"""Makes of a draft what can be stored: checked, its mentions found, its HTML written. Nothing is written here.
+"""Makes of a draft the post to be stored: checked, its mentions found, its HTML written. Nothing is stored here.
 
-It may ask other servers who is mentioned, so it runs before any transaction (DESIGN of `publish_status`).
+It may ask other servers who is mentioned, so it runs before any transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from uuid import uuid4
 
 from django.conf import settings
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
-from accounts.models.tag import TAG_LIMIT
-from accounts.queries.accounts import by_address, split_address
-from accounts.queries.relations import load_relations
-from social.kernel import links
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
-from social.kernel.text.names import clean_input, normalise_hashtag
-from social.kernel.text.scan import Kind, Token, scan
-from social.kernel.text.to_html import MentionTarget, to_html
+from statuses.models import QuoteState
+from statuses.policies.polls import PollDraft, check_poll
 from statuses.policies.publishing import (
     check_media_count,
     check_text,
+    choose_content_type,
     choose_visibility,
     missing_media,
     missing_parent,
 )
-from statuses.ports import remote_accounts
-from statuses.queries.statuses import find_post
+from statuses.policies.quotes import (
+    Permission,
+    check_addressing,
+    choose_policy,
+    local_policy,
+    missing_quoted,
+    permission,
+)
+from statuses.policies.visibility import quote_visibility
+from statuses.queries.statuses import find_page_url, find_post
 from statuses.queries.threads import Place, load_place
-
-Address = tuple[str, str | None]
-# What is cut off at both ends of a text. Other spaces are part of it: some scripts and line ends are nothing else.
-_SPACE: Final = " \t\n\v\f\r"
+from statuses.services.formatting import format_text, stripped
+from statuses.services.storing import NewQuote, NewStatus
 
 
 @dataclass(frozen=True)
 class StatusDraft:
-    """What an author asks for (contract, parameters section 3); None stands for what was not said.
+    """What a client sent for a post, before any check (contract, parameters section 3); None stands for what was not sent.
 
-    `in_reply_to_id` and `media_ids` are as the client sent them. `allowed_mentions` are the only accounts the post may
-    mention.
+    `in_reply_to_id` and `media_ids` may name what does not exist. `allowed_mentions` are the only accounts the post may
+    mention. With a `scheduled_at`, which is in the future, the post is kept until then. `content_type` is how the text is
+    written. `compose` makes a NewStatus of it.
     """
 
     text: str = ""
@@ -55,7 +59,12 @@ class StatusDraft:
     language: str | None = None
     in_reply_to_id: str | int | None = None
     media_ids: tuple[int | str, ...] = ()
+    quoted_status_id: str | int | None = None
+    quote_approval_policy: str | None = None
     allowed_mentions: tuple[int, ...] | None = None
+    poll: PollDraft | None = None
+    scheduled_at: datetime | None = None
+    content_type: str | None = None
 
 
 class UnexpectedMentions(Invalid):
@@ -66,51 +75,41 @@ class UnexpectedMentions(Invalid):
         super().__init__(_("Post would be sent to unexpected accounts"))
 
 
-@dataclass(frozen=True)
-class Composition:
-    """A post ready to be stored."""
-
-    text: str
-    content: str
-    spoiler_text: str
-    sensitive: bool
-    visibility: str
-    language: str | None
-    parent: Place | None
-    mentions: tuple[Account, ...]
-    tags: tuple[tuple[str, str], ...]
-    media_ids: tuple[int, ...]
-    has_link: bool
-
-
-def compose(*, author: Account, draft: StatusDraft) -> Composition:
-    """Check a draft and make a post of it. `author` is local, with its `user` loaded.
+def compose(*, author: Account, draft: StatusDraft, application_id: int | None = None) -> NewStatus:
+    """Check a draft and make the post of it that `store_status` writes. `author` is local, with its `user` loaded.
 
     Raises NotFound for a post to reply to that the author may not read, UnexpectedMentions, and Invalid for everything
     else that is against a rule. Mentions of blocked, suspended and unknown accounts stay text.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)
-    check_media_count(draft.media_ids)
+    quote = _find_quoted(draft.quoted_status_id, author)
+    media_ids = check_files(draft.media_ids)
+    quote_policy = choose_policy(draft.quote_approval_policy, user.default_quote_policy)
+    content_type = choose_content_type(draft.content_type)
     visibility = choose_visibility(author, draft.visibility, user.default_privacy)
-    text, spoiler_text = clean_input(draft.text).strip(_SPACE), clean_input(draft.spoiler_text).strip(_SPACE)
+    if quote is not None:
+        visibility = quote_visibility(quote.visibility, visibility)
+    text, spoiler_text = stripped(draft.text), stripped(draft.spoiler_text)
     sensitive = user.default_sensitive or bool(spoiler_text.strip()) if draft.sensitive is None else draft.sensitive
-    if not text.strip():
+    if not text.strip() and quote is None:
         text, spoiler_text = spoiler_text, ""
-    check_text(text, spoiler_text, has_media=bool(draft.media_ids))
-    tokens = scan(text)
-    mentioned = _find_mentioned(tokens, author)
-    mentions = tuple({account.id: account for account in mentioned.values()}.values())
+    check_text(text, spoiler_text, has_more=bool(draft.media_ids) or quote is not None)
+    if draft.poll is not None:
+        check_poll(draft.poll)
+    formatted = format_text(text, author, None if quote is None else quote.page_url, content_type=content_type)
+    mentions = formatted.mentions
     if draft.allowed_mentions is not None:
         unexpected = [account for account in mentions if account.id not in draft.allowed_mentions]
         if unexpected:
             raise UnexpectedMentions(unexpected)
-    targets = {
-        acct: MentionTarget(account.username, account.acct, account.page_url) for acct, account in mentioned.items()
-    }
-    return Composition(
-        text="".join(_canonical(token, mentioned) for token in tokens),
-        content=to_html(tokens, mentions=targets, hashtag_url=links.tag_url),
+    if quote is not None:
+        check_addressing(visibility, quote.account_id, {author.id, *(account.id for account in mentions)})
+    return NewStatus(
+        author=author,
+        text=formatted.text,
+        content=formatted.content,
+        content_type=content_type,
         spoiler_text=spoiler_text,
         sensitive=sensitive,
         visibility=visibility,
@@ -119,9 +118,14 @@ def compose(*, author: Account, draft: StatusDraft) -> Composition:
         ),
         parent=parent,
         mentions=mentions,
-        tags=_tags(tokens),
-        media_ids=_parsed_media_ids(draft.media_ids),
-        has_link=any(token.kind is Kind.URL and token.name in ("http", "https") for token in tokens),
+        tags=formatted.tags,
+        media_ids=media_ids,
+        poll=draft.poll,
+        quote_policy=local_policy(visibility, quote_policy),
+        quote=quote,
+        application_id=application_id,
+        # A post that quotes has no preview of its links (contract, behaviours section 9 "Cards").
+        has_link=quote is None and formatted.has_link,
     )
 
 
@@ -135,56 +139,34 @@ def _find_parent(status_id: str | int | None, author: Account) -> Place | None:
         raise missing_parent() from None
 
 
-def _parsed_media_ids(media_ids: Sequence[int | str]) -> tuple[int, ...]:
+def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | None:
+    """The post to quote; of a boost the boosted one. What its author decides about, or is elsewhere, waits for approval."""
+    if status_id is None or status_id == "":
+        return None
+    try:
+        post = find_post(status_id, author.id)
+    except NotFound:
+        raise missing_quoted() from None
+    target = post.row.proper
+    allowed = permission(target, author.id, post.relations)
+    if allowed is Permission.DENIED:
+        raise missing_quoted()
+    at_once = target.account_id == author.id or (target.local and allowed is Permission.AUTOMATIC)
+    return NewQuote(
+        quoted_id=target.id,
+        account_id=target.account_id,
+        visibility=target.visibility,
+        page_url=find_page_url(target),
+        state=QuoteState.ACCEPTED if at_once else QuoteState.PENDING,
+        request_uri=None if target.local else f"{author.uri}/quote_requests/{uuid4()}",
+    )
+
+
+def check_files(media_ids: Sequence[int | str]) -> tuple[int, ...]:
+    """The ids of the files of a draft, each once. Raises Invalid for too many of them and for what is no id."""
+    check_media_count(media_ids)
     numbers = [parse_id(media_id) for media_id in media_ids]
     strange = [media_id for media_id, number in zip(media_ids, numbers, strict=True) if number is None]
     if strange:
         raise missing_media(strange)
     return tuple(dict.fromkeys(number for number in numbers if number is not None))
-
-
-def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
-    """The accounts that the text mentions and that are told, by the token's `acct`, in the order of the text."""
-    wanted: dict[str, Address] = {}
-    for token in tokens:
-        if token.kind is Kind.MENTION and token.acct not in wanted:
-            address = split_address(token.acct)
-            if address is not None:
-                wanted[token.acct] = address
-    if not wanted:
-        return {}
-    known: dict[Address, Account] = dict(by_address(set(wanted.values())))
-    known |= _find_remote({address for address in wanted.values() if address not in known})
-    relations = load_relations(author.id, [account.id for account in known.values()])
-    return {
-        acct: account
-        for acct, address in wanted.items()
-        if (account := known.get(address)) is not None
-        and not account.suspended
-        and account.id not in relations.blocking
-        and account.id not in relations.domain_blocking
-    }
-
-
-def _find_remote(unknown: Iterable[Address]) -> Mapping[Address, Account]:
-    addresses = [(username, domain) for username, domain in unknown if domain is not None]
-    port = remote_accounts.find()
-    if port is None or not addresses:
-        return {}
-    return dict(port.find_by_address(addresses).items())
-
-
-def _canonical(token: Token, mentioned: Mapping[str, Account]) -> str:
-    """A token as it is kept: mentions by their `acct`, whatever their author typed (behaviours section 8)."""
-    if token.kind is Kind.MENTION and token.acct in mentioned:
-        return f"@{mentioned[token.acct].acct}"
-    return token.raw
-
-
-def _tags(tokens: Iterable[Token]) -> tuple[tuple[str, str], ...]:
-    """The hashtags of a text, each once, in its order: (normalised, as first written)."""
-    found: dict[str, str] = {}
-    for token in tokens:
-        if token.kind is Kind.HASHTAG:
-            found.setdefault(normalise_hashtag(token.name), token.name)
-    return tuple((name, shown) for name, shown in found.items() if 0 < len(name) <= TAG_LIMIT)

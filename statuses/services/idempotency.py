@@ -9,7 +9,7 @@ from typing import Final
 from django.db import connection
 
 from social.kernel import clock
-from statuses.models import IdempotencyKey, Status
+from statuses.models import IdempotencyKey, ScheduledStatus, Status
 
 KEPT: Final = timedelta(hours=1)
 _LONGEST: Final = 64
@@ -19,7 +19,7 @@ _LONGEST: Final = 64
 _CLAIM: Final = """
 INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
 VALUES (%(account)s, %(key)s, NULL, %(now)s)
-ON CONFLICT (account_id, key) DO UPDATE SET status_id = NULL, created_at = %(now)s
+ON CONFLICT (account_id, key) DO UPDATE SET status_id = NULL, scheduled_id = NULL, created_at = %(now)s
  WHERE statuses_idempotencykey.created_at < %(oldest)s
 RETURNING id
 """
@@ -39,6 +39,16 @@ def find_first(account_id: int, key: str) -> Status | None:
     return row.status if row is not None else None
 
 
+def find_first_scheduled(account_id: int, key: str) -> ScheduledStatus | None:
+    """The scheduled post that this key has made within the last hour, as long as it waits."""
+    row = (
+        IdempotencyKey.objects.select_related("scheduled")
+        .filter(account_id=account_id, key=_stored(key), scheduled__isnull=False, created_at__gte=clock.now() - KEPT)
+        .first()
+    )
+    return row.scheduled if row is not None else None
+
+
 def claim(account_id: int, key: str) -> int | None:
     """Take a key for this transaction; None when another one has it, which is then committed.
 
@@ -54,6 +64,16 @@ def claim(account_id: int, key: str) -> int | None:
 def remember(claimed: int, status: Status) -> None:
     """Tie a claimed key to the post it made, in the same transaction."""
     IdempotencyKey.objects.filter(id=claimed).update(status=status)
+
+
+def remember_scheduled(claimed: int, scheduled: ScheduledStatus) -> None:
+    """Tie a claimed key to the scheduled post it made, in the same transaction."""
+    IdempotencyKey.objects.filter(id=claimed).update(scheduled=scheduled)
+
+
+def remember_published(scheduled: ScheduledStatus, status: Status) -> None:
+    """Have the key of a scheduled post name the post that it has become, in the same transaction."""
+    IdempotencyKey.objects.filter(scheduled=scheduled).update(scheduled=None, status=status)
 
 
 def forget_old() -> int:

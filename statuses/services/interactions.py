@@ -1,4 +1,4 @@
-"""Likes and boosts posts, and takes it back.
+"""Likes, bookmarks and boosts posts, and takes it back.
 
 Every one may be repeated without effect. Taking back is always allowed to who has done it, even when the post cannot be
 read any more; to anybody else such a post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
@@ -18,14 +18,14 @@ from accounts.services.counters import count_status
 from social.kernel import clock
 from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
-from social.kernel.ids import parse_id
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Status
+from statuses.models import Bookmark, Status
 from statuses.policies.interactions import Post, may_favourite, may_reblog
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
-from statuses.policies.visibility import boost_visibility, can_see
-from statuses.queries.rows import Row, load_rows
+from statuses.policies.visibility import boost_visibility
+from statuses.queries.rows import Row
+from statuses.queries.statuses import find_existing, load_existing, require_readable
 from statuses.services.counters import bump
 from statuses.services.deleting import delete_status
 from statuses.services.locking import lock_status
@@ -69,7 +69,7 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
     A boost is no liked post: with its id nothing is taken back (contract, parameters section 3 "Other status calls").
     Raises NotFound for a post that does not exist, or that the account may not read and does not like.
     """
-    row = _load_existing(status_id)
+    row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
     with transaction.atomic():
         gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id if target is not None else 0])
@@ -80,9 +80,35 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
             bump({(target.id, "favourites_count"): -1})
             target.count_favourite(-1)
             return target
-    readable = _require_readable(row, account_id)
+    readable = require_readable(row, account_id)
     # Somebody else, or the same person a moment ago, may have taken it back since the row was read.
-    return _find_existing(readable.id)
+    return find_existing(readable.id)
+
+
+def bookmark_status(*, account_id: int, status: Row) -> None:
+    """Bookmark a post the account may read; of a boost the boosted one. Nobody is notified, nothing is counted.
+
+    Raises NotFound for a post deleted meanwhile.
+    """
+    with transaction.atomic():
+        if not lock_status(status.proper.id):
+            raise NotFound
+        Bookmark.objects.bulk_create(
+            [Bookmark(account_id=account_id, status_id=status.proper.id)], batch_size=1, ignore_conflicts=True
+        )
+
+
+def unbookmark_status(*, account_id: int, status_id: Any) -> Row:
+    """Take a bookmark back; the post it was on. With the id of a boost nothing is taken back, as with likes.
+
+    Raises NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
+    """
+    row = load_existing(status_id)
+    target_id = row.id if row is not None and row.original is None else 0
+    removed, _rows = Bookmark.objects.filter(account_id=account_id, status_id=target_id).delete()
+    if row is not None and removed:
+        return row
+    return require_readable(row, account_id)
 
 
 def reblog_status(
@@ -139,37 +165,12 @@ def unreblog_status(*, account_id: int, status_id: Any) -> Row:
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
-    row = _load_existing(status_id)
+    row = load_existing(status_id)
     reblog_id = _find_reblog(account_id, row.proper.id if row is not None else 0)
     if row is None or reblog_id is None:
-        return _require_readable(row, account_id).proper
+        return require_readable(row, account_id).proper
     delete_status(status_id=reblog_id)
-    return _find_existing(row.proper.id)
-
-
-def _load_existing(status_id: Any) -> Row | None:
-    """The post with this id, whoever may read it."""
-    number = parse_id(status_id)
-    for row in load_rows([number]) if number is not None else []:
-        if not row.is_deleted and not row.proper.is_deleted and not row.proper.is_author_suspended:
-            return row
-    return None
-
-
-def _find_existing(status_id: Any) -> Row:
-    row = _load_existing(status_id)
-    if row is None:
-        raise NotFound
-    return row
-
-
-def _require_readable(row: Row | None, account_id: int) -> Row:
-    """The post, if the account may read it. Raises NotFound, after the same work for none at all (security row 19)."""
-    people = [row.account_id, row.proper.account_id] if row is not None else [0]
-    relations = load_relations(account_id, people)
-    if row is None or not can_see(row, account_id, relations, row.mentioned_ids):
-        raise NotFound
-    return row
+    return find_existing(row.proper.id)
 
 
 def _find_reblog(account_id: int, status_id: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Keeps a post from being deleted while something is hung on it."""
+"""Keeps a post from being deleted while a row that refers to it is written."""
 
 from __future__ import annotations
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from functools import partial
+from typing import IO, Any, Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from social.kernel import clock
 from social.kernel.errors import Invalid
-from social.kernel.media import images, storage
+from social.kernel.events import publish
+from social.kernel.media import images, recordings, sniff, storage
+from social.kernel.media.recordings import Cover
 from social.kernel.text.names import clean_input
+from statuses.events import MediaUploaded
 from statuses.models import MediaAttachment, MediaType, Processing
-from statuses.policies.media import check_description, check_file, no_thumbnail_allowed, read_focus
+from statuses.policies.media import (
+    check_description,
+    check_file,
+    check_thumbnail,
+    may_have_thumbnail,
+    no_thumbnail_allowed,
+    read_focus,
+)
 from statuses.queries.media import find_media
 
 FOLDER: Final = "media_attachments"
@@ -23,14 +37,32 @@ _BATCH: Final = 200
 
 
 @dataclass(frozen=True)
-class MediaUpload:
-    """A file as somebody sent it; `content_type` is their word only."""
+class SentFile:
+    """A file as somebody sent it, open for reading; `content_type` is their word only."""
 
-    data: bytes
+    file: IO[bytes]
     content_type: str = ""
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes, by which its type is recognised."""
+        self.file.seek(0)
+        return self.file.read(sniff.HEAD)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.file.seek(0, os.SEEK_END)
+
+
+@dataclass(frozen=True)
+class MediaUpload:
+    """A file with what is said about it."""
+
+    sent: SentFile
     description: str | None = None
     focus: str | None = None
-    has_thumbnail: bool = False
+    thumbnail: SentFile | None = None
 
 
 @dataclass(frozen=True)
@@ -39,43 +71,90 @@ class MediaChange:
 
     description: str | None = None
     focus: str | None = None
-    has_thumbnail: bool = False
+    thumbnail: SentFile | None = None
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check, draw anew and keep a picture, unattached.
+    """Check and keep a file, unattached: a picture is ready, anything that moves or sounds is processed later.
 
-    Raises Invalid for what is no picture this server takes, or for a description that is too long. Takes as long as the
-    picture needs (half a tenth of a second for two megapixels), outside of any transaction.
+    Publishes MediaUploaded for the latter. Raises Invalid for what this server does not take, for a description that is
+    too long, and for a thumbnail of a picture. Takes as long as looking at the file needs (a tenth of a second for two
+    megapixels), outside of any transaction.
     """
-    check_file(upload.data, upload.content_type)
-    if upload.has_thumbnail:
-        raise no_thumbnail_allowed()
-    description = _described(upload.description)
-    picture = images.process(upload.data)
-    meta: dict[str, Any] = {"original": picture.original.size, "small": picture.preview.size}
+    sent = upload.sent
+    content_type = check_file(sent.head, sent.size, sent.content_type)
+    is_picture = content_type in images.ACCEPTED
+    if upload.thumbnail is not None:
+        if is_picture:
+            raise no_thumbnail_allowed()
+        check_thumbnail(upload.thumbnail.head, upload.thumbnail.size, upload.thumbnail.content_type)
+    media = MediaAttachment(account_id=account_id, description=_described(upload.description))
     focus = read_focus(upload.focus)
     if focus is not None:
-        meta["focus"] = focus
-    paths: list[str] = []
+        media.meta["focus"] = focus
+    with _stored(media):
+        if not is_picture:
+            _take_recording(media, sent.file, content_type, upload.thumbnail)
+        else:
+            try:
+                _take_picture(media, sent.file)
+            except images.Moving:
+                _take_recording(media, sent.file, content_type, None)
+        with transaction.atomic():
+            media.save()
+            if media.processing != Processing.COMPLETE:
+                publish(MediaUploaded(media_id=media.id))
+    return media
+
+
+@contextmanager
+def _stored(media: MediaAttachment) -> Iterator[None]:
+    """Whatever goes wrong inside, no file is left behind."""
     try:
-        for rendition, name in ((picture.original, "original"), (picture.preview, "small")):
-            paths.append(storage.store(rendition.data, folder=f"{FOLDER}/{name}", extension=rendition.extension))
-        return MediaAttachment.objects.create(
-            account_id=account_id,
-            type=MediaType.IMAGE,
-            processing=Processing.COMPLETE,
-            content_type=picture.original.content_type,
-            file=paths[0],
-            file_size=len(picture.original.data),
-            preview=paths[1],
-            meta=meta,
-            description=description,
-            blurhash=picture.blurhash,
-        )
-    except Exception:
-        storage.remove(*paths)
+        yield
+    except BaseException:
+        storage.remove(*media.paths)
         raise
+
+
+def _take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
+    with images.process(file) as picture:
+        original, preview = picture.original, picture.preview
+        media.type = MediaType.IMAGE
+        media.processing = Processing.COMPLETE
+        media.content_type = original.content_type
+        media.blurhash = picture.blurhash
+        media.meta = {"original": original.size, "small": preview.size, **media.meta}
+        media.file_size, media.preview_size = original.byte_count, preview.byte_count
+        media.file = storage.store(original.file, folder=f"{FOLDER}/original", extension=original.extension)
+        media.preview = storage.store(preview.file, folder=f"{FOLDER}/small", extension=preview.extension)
+
+
+def _take_recording(media: MediaAttachment, file: IO[bytes], content_type: str, thumbnail: SentFile | None) -> None:
+    """Look at a file that is processed later; a thumbnail takes the place of the picture in it."""
+    with recordings.examine(file, content_type) as examined:
+        media.type = MediaType(examined.kind)
+        media.processing = Processing.QUEUED
+        media.content_type = content_type
+        media.meta = {**examined.meta, **media.meta}
+        if thumbnail is not None:
+            with recordings.draw_cover(thumbnail.file) as cover:
+                set_cover(media, cover)
+        elif examined.cover is not None:
+            set_cover(media, examined.cover)
+    media.source = storage.store(file, folder=f"{FOLDER}/source", extension="upload")
+
+
+def set_cover(media: MediaAttachment, cover: Cover) -> None:
+    """Store a picture as the preview of a file, in place of any other; the row is not written."""
+    preview = cover.preview
+    media.preview = storage.store(preview.file, folder=f"{FOLDER}/small", extension=preview.extension)
+    media.preview_size = preview.byte_count
+    media.blurhash = cover.blurhash
+    media.meta = {**media.meta, "small": preview.size}
+    media.meta.pop("colors", None)
+    if cover.colours is not None:
+        media.meta["colors"] = cover.colours
 
 
 def _described(description: str | None) -> str | None:
@@ -86,33 +165,77 @@ def _described(description: str | None) -> str | None:
     return text
 
 
-def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> MediaAttachment:
-    """Change description and focus of an unattached file (SEED-064).
+CHANGED: Final = ("description", "meta", "preview", "preview_size", "blurhash")
+"""The columns that `PreparedChange.apply` may change."""
 
-    Raises NotFound once it is attached; afterwards only an edit of the post changes them.
+
+@dataclass(frozen=True)
+class PreparedChange:
+    """A checked MediaChange whose thumbnail is drawn and stored (`drawn`)."""
+
+    description: str | None
+    focus: dict[str, float | None] | None
+    drawn: MediaAttachment
+
+    def apply(self, media: MediaAttachment) -> bool:
+        """Change the file, whose row the caller holds and writes (the columns CHANGED); whether anything is different.
+
+        In the caller's transaction: the thumbnail that is replaced is removed when it commits.
+        """
+        before = (media.description, media.meta.get("focus"))
+        if self.description is not None:
+            media.description = self.description
+        if self.focus is not None:
+            media.meta["focus"] = self.focus
+        if self.drawn.preview:
+            if media.preview:
+                transaction.on_commit(partial(storage.remove, media.preview), robust=True)
+            media.preview, media.preview_size = self.drawn.preview, self.drawn.preview_size
+            media.blurhash = self.drawn.blurhash
+            media.meta.update(self.drawn.meta)
+        return bool(self.drawn.preview) or before != (media.description, media.meta.get("focus"))
+
+
+@contextmanager
+def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
+    """Check a change of a file, and store its new thumbnail; whatever goes wrong inside, that is not left behind.
+
+    Raises Invalid for a description that is too long, and for a thumbnail of a picture. Outside of any transaction.
     """
-    with transaction.atomic():
-        media = find_media(media_id, account_id, lock=True)
-        if change.has_thumbnail:
+    description, focus = _described(change.description), read_focus(change.focus)
+    drawn = MediaAttachment()
+    if change.thumbnail is not None:
+        if not may_have_thumbnail(found):
             raise no_thumbnail_allowed()
-        if change.description is not None:
-            media.description = _described(change.description)
-        focus = read_focus(change.focus)
-        if focus is not None:
-            media.meta = {**media.meta, "focus": focus}
-        media.save(update_fields=["description", "meta"])
+        check_thumbnail(change.thumbnail.head, change.thumbnail.size, change.thumbnail.content_type)
+        with recordings.draw_cover(change.thumbnail.file) as cover, _stored(drawn):
+            set_cover(drawn, cover)
+    with _stored(drawn):
+        yield PreparedChange(description, focus, drawn)
+
+
+def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> MediaAttachment:
+    """Change description, focus and thumbnail of an unattached file (SEED-064).
+
+    Raises NotFound once it is attached: afterwards only an edit of the post changes them. Raises Invalid for a
+    description that is too long, and for a thumbnail of a picture.
+    """
+    with prepared(find_media(media_id, account_id), change) as checked, transaction.atomic():
+        media = find_media(media_id, account_id, lock=True)
+        checked.apply(media)
+        media.save(update_fields=CHANGED)
     return media
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file at once. Raises NotFound for anybody else's, Invalid for one that hangs on a post."""
+    """Remove an unattached file at once. Raises NotFound for anybody else's, Invalid for one that is attached to a post."""
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)
-        if media.status_id is not None:
+        if media.status_id is not None or media.former_status_id is not None:
             raise Invalid(_("Media attachment is currently used by a status"))
-        paths = [media.file, media.preview]
+        paths = media.paths
         media.delete()
-        transaction.on_commit(lambda: storage.remove(*paths))
+        transaction.on_commit(partial(storage.remove, *paths), robust=True)
 
 
 def remove_unattached() -> int:
@@ -124,13 +247,15 @@ def remove_unattached() -> int:
     while True:
         with transaction.atomic():
             old = list(
-                MediaAttachment.objects.select_for_update(skip_locked=True)
-                .filter(status=None, unattached_at__lt=clock.now() - KEPT_UNATTACHED)
+                MediaAttachment.objects.select_for_update(skip_locked=True, of=("self",))
+                .filter(
+                    status=None, former_status=None, scheduled=None, unattached_at__lt=clock.now() - KEPT_UNATTACHED
+                )
                 .order_by("unattached_at")[:_BATCH]
             )
             MediaAttachment.objects.filter(id__one_of=[media.id for media in old]).delete()
         # After the commit: a file without a row is waste, a row without its file is a broken post.
-        storage.remove(*(path for media in old for path in (media.file, media.preview)))
+        storage.remove(*(path for media in old for path in media.paths))
         removed += len(old)
         if len(old) < _BATCH:
             return removed

@@ -8,34 +8,35 @@ from accounts.models import Account
 from social.kernel.errors import NotFound
 from statuses.models import Status
 from statuses.services import idempotency
-from statuses.services.composing import Composition, StatusDraft, compose
-from statuses.services.storing import NewStatus, store_status
+from statuses.services.composing import StatusDraft, compose
+from statuses.services.storing import store_status
 
 
 def publish_status(
     *, author: Account, draft: StatusDraft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> Status:
-    """Publish what a local author has written, and announce StatusPublished.
+    """Publish what a local author has written, and publish StatusPublished.
 
     `author` has its `user` loaded. With an `idempotency_key` that made a post within the last hour that post is
     returned and nothing is written, also when both requests run at the same moment (behaviours section 9, clients.md
     trap 37). Raises what `compose` and `store_status` raise; NotFound when the first post of a repeated key has been
-    deleted.
+    deleted, or was scheduled.
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)
         if first is not None:
             return _still_there(first)
-    composition = compose(author=author, draft=draft)
+    new = compose(author=author, draft=draft, application_id=application_id)
     with transaction.atomic():
         claimed = None
         if idempotency_key:
             claimed = idempotency.claim(author.id, idempotency_key)
             if claimed is None:
                 first = idempotency.find_first(author.id, idempotency_key)
-                if first is not None:
-                    return _still_there(first)
-        status = store_status(_new_status(author, composition, application_id))
+                if first is None:
+                    raise NotFound
+                return _still_there(first)
+        status = store_status(new)
         if claimed is not None:
             idempotency.remember(claimed, status)
     return status
@@ -45,21 +46,3 @@ def _still_there(status: Status) -> Status:
     if status.is_deleted:
         raise NotFound
     return status
-
-
-def _new_status(author: Account, composition: Composition, application_id: int | None) -> NewStatus:
-    return NewStatus(
-        author=author,
-        text=composition.text,
-        content=composition.content,
-        spoiler_text=composition.spoiler_text,
-        sensitive=composition.sensitive,
-        visibility=composition.visibility,
-        language=composition.language,
-        parent=composition.parent,
-        mentions=composition.mentions,
-        tags=composition.tags,
-        media_ids=composition.media_ids,
-        application_id=application_id,
-        has_link=composition.has_link,
-    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Q
 
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
@@ -15,7 +17,8 @@ from statuses.events import StatusJoinedThread
 from statuses.models import MediaAttachment, MediaType, Processing, Status
 from statuses.policies.visibility import FOR_ANYBODY
 from statuses.services.counters import bump
-from statuses.services.storing import NewStatus, store_status
+from statuses.services.revising import Revision, store_revision
+from statuses.services.storing import NewStatus, revise_quote, store_status
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,10 @@ class RemoteFile:
 
 
 def publish_remote_status(*, new: NewStatus, files: Sequence[RemoteFile] = ()) -> Status | None:
-    """Store a post of another server and announce StatusPublished; None when its `uri` is known already.
+    """Store a post of another server and publish StatusPublished; None when its `uri` is known already.
 
-    Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005), which
-    StatusJoinedThread announces.
+    Two at once for one `uri` make one post. Answers to it that came before are joined to it (docs/adr/0005);
+    StatusJoinedThread is published for them.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")
@@ -49,6 +52,58 @@ def publish_remote_status(*, new: NewStatus, files: Sequence[RemoteFile] = ()) -
         status = store_status(new)
         _adopt_orphans(status)
     return status
+
+
+def revise_remote_status(*, status_id: int, new: NewStatus, files: Sequence[RemoteFile], edited_at: datetime) -> bool:
+    """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
+
+    Nothing happens for an edit that is not newer than the last, nor for a deleted post. Who may read the post, what it
+    answers, its poll and its counts stay. Another post that it quotes takes the place of the one before.
+    """
+    with transaction.atomic():
+        status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
+        if status is None or edited_at <= (status.edited_at or status.created_at):
+            return False
+        media, described = _revised_media(status, new, files)
+        revision = Revision(
+            content=new.content,
+            spoiler_text=new.spoiler_text,
+            sensitive=new.sensitive,
+            language=new.language,
+            mentions=new.mentions,
+            silent=new.silent,
+            tags=new.tags,
+            media=media,
+            changed_media=described,
+            keeps_poll=True,
+            quote_policy=new.quote_policy,
+            has_link=new.has_link,
+            edited_at=edited_at,
+        )
+        counts = revise_quote(status, new.quote)
+        changed = store_revision(status, revision, changed=counts is not None)
+        bump(counts or {})
+        return changed
+
+
+def _revised_media(
+    status: Status, new: NewStatus, files: Sequence[RemoteFile]
+) -> tuple[list[MediaAttachment], list[int]]:
+    """The files of an edited post, by their addresses those that were known before, and the ids of those described anew."""
+    rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
+    known = {media.remote_url: media for media in rows}
+    media: list[MediaAttachment] = []
+    described: list[int] = []
+    for file in files:
+        row = known.pop(file.url, None)
+        if row is None:
+            row = _media(new, file)
+            row.save(force_insert=True)
+        elif (row.description, row.meta.get("focus")) != (file.description, file.meta.get("focus")):
+            row.description, row.meta = file.description, row.meta | file.meta
+            described.append(row.id)
+        media.append(row)
+    return media, described
 
 
 def _media(new: NewStatus, file: RemoteFile) -> MediaAttachment:
@@ -89,6 +144,14 @@ UPDATE statuses_status SET in_reply_to_id = %(parent)s, in_reply_to_account_id =
 WHERE {_ORPHANS} RETURNING id, account_id, visibility = ANY(%(counted)s) AND deleted_at IS NULL
 """  # noqa: S608 (constants)
 
+# Threads whose first post has got a parent are part of the parent's thread now.
+_MOVE_MUTES = """
+WITH moved AS (DELETE FROM statuses_conversationmute WHERE thread_id = ANY(%(roots)s) RETURNING account_id, created_at)
+INSERT INTO statuses_conversationmute (account_id, thread_id, created_at)
+SELECT DISTINCT ON (account_id) account_id, %(root)s, created_at FROM moved
+ON CONFLICT (account_id, thread_id) DO NOTHING
+"""
+
 
 def _adopt_orphans(status: Status) -> None:
     if not Status.objects.filter(in_reply_to_uri=status.uri, in_reply_to=None).exists():
@@ -105,5 +168,6 @@ def _adopt_orphans(status: Status) -> None:
         cursor.execute(_MOVE_SUBTREES, values)
         cursor.execute(_JOIN, values)
         joined = cursor.fetchall()
+        cursor.execute(_MOVE_MUTES, {"root": status.thread_root_id, "roots": [row[0] for row in joined]})
     publish(*(StatusJoinedThread(status_id=number, account_id=account) for number, account, _counts in joined))
     bump({(status.id, "replies_count"): sum(counts for _number, _account, counts in joined)})

@@ -1,15 +1,16 @@
-"""Writes a post with all that hangs on it: the one way in, for what is written here and for what other servers send."""
+"""Writes a post with its mentions, hashtags and files: the one function for posts written here and posts of other servers."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 
-from accounts.models import Account
+from accounts.models import Account, Tag
 from accounts.services.counters import count_status
 from accounts.services.featured_tags import count_featured_use
 from accounts.services.tags import count_use, ensure_tags
@@ -18,13 +19,16 @@ from social.kernel.batches import BATCH
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
 from social.kernel.ids import snowflake_at
-from statuses.events import StatusPublished
-from statuses.models import MediaAttachment, Mention, Status, StatusTag
-from statuses.policies.publishing import check_media, missing_media, missing_parent
+from statuses.events import StatusFetched, StatusPublished, StatusQuoted
+from statuses.models import MediaAttachment, Mention, Quote, QuoteState, Status, StatusTag
+from statuses.policies.polls import PollDraft
+from statuses.policies.publishing import PLAIN, check_media, check_tags, missing_media, missing_parent
+from statuses.policies.quotes import missing_quoted
 from statuses.policies.visibility import is_counted, is_listed
 from statuses.queries.threads import Place
-from statuses.services.counters import bump
+from statuses.services.counters import Counter, bump
 from statuses.services.locking import lock_status
+from statuses.services.polls import store_poll
 
 PATH_LIMIT: Final = 4096
 """How many generations a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
@@ -33,18 +37,39 @@ _ATTEMPTS: Final = 5
 
 
 @dataclass(frozen=True)
-class NewStatus:
-    """A post to be stored. Of a remote one `uri` and `created_at` are given, and its text is sanitised already.
+class NewQuote:
+    """What a post to be stored quotes, checked; never a boost.
 
+    `page_url` is where people read it. Of a post of another server `quoted_uri` names what it quotes, known here
+    (`quoted_id`) or not.
+    """
+
+    quoted_id: int | None = None
+    account_id: int | None = None
+    visibility: str = ""
+    page_url: str | None = None
+    quoted_uri: str | None = None
+    state: QuoteState = QuoteState.PENDING
+    request_uri: str | None = None
+    approval_uri: str | None = None
+    legacy: bool = False
+
+
+@dataclass(frozen=True)
+class NewStatus:
+    """A post to be stored, checked: `compose` makes it of a draft, federation of a document.
+
+    Of a remote one `uri` and `created_at` are given, and its text is sanitised already.
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
-    An old post that was fetched rather than sent is not `announced`: it is there, and nobody is told.
+    An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published.
     """
 
     author: Account
     content: str
     visibility: str
     text: str = ""
+    content_type: str = PLAIN
     spoiler_text: str = ""
     sensitive: bool = False
     language: str | None = None
@@ -54,13 +79,16 @@ class NewStatus:
     silent: Collection[int] = ()
     tags: Sequence[tuple[str, str]] = ()
     media_ids: Sequence[int] = ()
+    poll: PollDraft | None = None
+    quote_policy: int = 0
+    quote: NewQuote | None = None
     application_id: int | None = None
     has_link: bool = False
     uri: str | None = None
     url: str | None = None
     conversation_uri: str | None = None
     created_at: datetime = field(default_factory=clock.now)
-    announced: bool = True
+    publish_event: bool = True
 
     @property
     def is_counted(self) -> bool:
@@ -69,48 +97,124 @@ class NewStatus:
 
 
 def store_status(new: NewStatus) -> Status:
-    """Write a post, its mentions, hashtags, files and thread keys, announce StatusPublished, count last.
+    """Write a post, its mentions, hashtags, files and thread keys, publish StatusPublished (or StatusFetched), count last.
 
-    The caller holds a transaction and has checked everything but the files. Raises Invalid for files that are not
-    there for the author, or not to be attached together, NotFound when the post it answers was deleted meanwhile
-    (Unavailable for one from elsewhere: read again, it is an answer to nothing known), and IntegrityError for a `uri`
-    that exists already.
+    The caller holds a transaction and has checked everything but the files and hashtags. Raises Invalid for files that
+    are not there for the author, or not to be attached together, and for hashtags that staff refuse; NotFound when the
+    post it answers was deleted meanwhile (Unavailable for one from elsewhere: read again, it is an answer to nothing
+    known), and IntegrityError for a `uri` that exists already.
     """
     if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
-    media = _lock_media(new)
+    if new.quote is not None and new.quote.quoted_id is not None and not lock_status(new.quote.quoted_id):
+        raise missing_quoted() if new.author.local else Unavailable("the post it quotes was deleted meanwhile")
+    media = lock_media(new.author, new.media_ids)
     status = _insert(new)
+    _store_mentions(status, new)
+    tags = _store_tags(status, new)
+    _attach_media(status, media)
+    if new.poll is not None:
+        store_poll(status, new.poll)
+    if new.publish_event:
+        _announce(status, new)
+    else:
+        publish(StatusFetched(status_id=status.id, account_id=status.account_id))
+    if new.quote is not None:
+        store_quote(status, new.quote)
+    _count(status, new, tags)
+    return status
+
+
+def store_quote(status: Status, new: NewQuote) -> Quote:
+    """Write what a new post quotes, in the caller's transaction. StatusQuoted is published for a quote that is accepted.
+
+    The caller counts it, last.
+    """
+    quote = Quote.objects.create(
+        status=status,
+        quoted_status_id=new.quoted_id,
+        quoted_uri=new.quoted_uri,
+        state=new.state,
+        request_uri=new.request_uri,
+        approval_uri=new.approval_uri,
+        legacy=new.legacy,
+    )
+    if quote.state == QuoteState.ACCEPTED and quote.quoted_status_id is not None:
+        publish(StatusQuoted(status_id=quote.quoted_status_id, quote_id=quote.id, account_id=status.account_id))
+    return quote
+
+
+def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counter], int] | None:
+    """Write what an edited post of another server quotes now, in the caller's transaction; None when that is what it was.
+
+    The quote before is gone with the consent to it (security row 36). What is answered are the counters to be changed, which
+    the caller does last.
+    """
+    before = Quote.objects.select_for_update().filter(status=status).first()
+    if (before.quoted_uri if before is not None else None) == (new.quoted_uri if new is not None else None):
+        return None
+    changes: dict[tuple[int, Counter], int] = {}
+    if before is not None:
+        if before.quoted_status_id is not None and before.state == QuoteState.ACCEPTED:
+            changes[before.quoted_status_id, "quotes_count"] = -1
+        before.delete()
+    if new is not None:
+        quoted = new.quoted_id if new.quoted_id is None or lock_status(new.quoted_id) else None
+        quote = store_quote(status, replace(new, quoted_id=quoted))
+        if quoted is not None and quote.state == QuoteState.ACCEPTED:
+            changes[quoted, "quotes_count"] = 1
+    return changes
+
+
+def _store_mentions(status: Status, new: NewStatus) -> None:
     Mention.objects.bulk_create(
         (Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions),
         batch_size=BATCH,
     )
-    if new.tags:
-        tags = ensure_tags(new.tags)
-        StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
+
+
+def _store_tags(status: Status, new: NewStatus) -> list[Tag]:
+    tags = ensure_tags(new.tags) if new.tags else []
+    if new.author.local:
+        check_tags(tags)
+    StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
+    return tags
+
+
+def _attach_media(status: Status, media: Sequence[MediaAttachment]) -> None:
     for position, item in enumerate(media):
         item.status, item.position = status, position
     if media:
         MediaAttachment.objects.bulk_update(media, ["status", "position"], batch_size=BATCH)
-    if new.announced:
-        publish(
-            StatusPublished(
-                status_id=status.id,
-                account_id=status.account_id,
-                local=status.local,
-                reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
-                mentions=bool(new.mentions),
-                link=new.has_link,
-            )
+
+
+def _announce(status: Status, new: NewStatus) -> None:
+    publish(
+        StatusPublished(
+            status_id=status.id,
+            account_id=status.account_id,
+            local=status.local,
+            reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
+            mentions=bool(new.mentions),
+            link=new.has_link,
         )
-    if new.tags and new.author.local and status.is_public:
+    )
+
+
+def _count(status: Status, new: NewStatus, tags: Sequence[Tag]) -> None:
+    """The counters of the post's hashtags, its author and what it answers: last, as their rows are shared by many."""
+    if tags and new.author.local and status.is_public:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
-    if new.tags and is_listed(status.visibility):
+    if tags and is_listed(status.visibility):
         count_use(tags=tags, account_id=status.account_id, used_at=status.created_at)
     if new.is_counted:
         count_status(status.account_id, 1, status.created_at)
+    changes: dict[tuple[int, Counter], int] = {}
     if new.parent is not None and status.is_public:
-        bump({(new.parent.id, "replies_count"): 1})
-    return status
+        changes[new.parent.id, "replies_count"] = 1
+    if new.quote is not None and new.quote.quoted_id is not None and new.quote.state == QuoteState.ACCEPTED:
+        changes[new.quote.quoted_id, "quotes_count"] = 1
+    bump(changes)
 
 
 def _insert(new: NewStatus) -> Status:
@@ -121,6 +225,7 @@ def _insert(new: NewStatus) -> Status:
         url=new.url,
         text=new.text,
         content=new.content,
+        content_type=new.content_type,
         spoiler_text=new.spoiler_text,
         sensitive=new.sensitive,
         visibility=new.visibility,
@@ -130,6 +235,7 @@ def _insert(new: NewStatus) -> Status:
         in_reply_to_account_id=_answered_account_id(new.author, parent),
         in_reply_to_uri=new.in_reply_to_uri,
         conversation_uri=new.conversation_uri or (parent.conversation_uri if parent is not None else None),
+        quote_policy=new.quote_policy,
         application_id=new.application_id,
         created_at=new.created_at,
     )
@@ -186,21 +292,28 @@ def _answered_account_id(author: Account, parent: Place | Status | None) -> int 
     return parent.account_id
 
 
-def _lock_media(new: NewStatus) -> list[MediaAttachment]:
-    """The author's own, unattached files, in the author's order, held until the transaction ends."""
-    if not new.media_ids:
+def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None) -> list[MediaAttachment]:
+    """The author's own, unattached files, in the author's order, held until the transaction ends.
+
+    Of a post that is edited also those that it shows, or has shown before. Raises Invalid for files that are not there for
+    the author, or belong to a scheduled post, and for those that cannot be attached together.
+    """
+    if not media_ids:
         return []
+    allowed = Q(status=None, former_status=None, scheduled=None)
+    if of_status_id is not None:
+        allowed |= Q(status_id=of_status_id) | Q(former_status_id=of_status_id)
     found = {
         media.id: media
-        for media in MediaAttachment.objects.select_for_update()
-        .filter(id__one_of=new.media_ids, account_id=new.author.id, status=None)
+        for media in MediaAttachment.objects.select_for_update(of=("self",))
+        .filter(allowed, id__one_of=media_ids, account_id=author.id)
         .order_by("id")
     }
-    missing = [media_id for media_id in new.media_ids if media_id not in found]
+    missing = [media_id for media_id in media_ids if media_id not in found]
     if missing:
         raise missing_media(missing)
-    media = [found[media_id] for media_id in new.media_ids]
-    if new.author.local:
+    media = [found[media_id] for media_id in media_ids]
+    if author.local:
         # What other servers let their people attach together is theirs to say.
         check_media(media)
     return media

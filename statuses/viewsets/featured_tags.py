@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework.request import Request
 
+from accounts.models import Account, FeaturedTag
 from accounts.queries.accounts import find_account
 from accounts.queries.featured_tags import list_featured_tags
-from accounts.queries.tags import load_histories
+from accounts.queries.tags import view_tags
 from accounts.queries.users import find_own_account
-from accounts.serializers.featured_tag import featured_tag_entity
-from accounts.serializers.tag import tag_entity
+from accounts.serializers.featured_tag import FeaturedTagSerializer
+from accounts.serializers.tag import present_tags
 from accounts.services.featured_tags import unfeature_tag
 from social.api.access import anyone, user
 from social.api.declarations import EMPTY, Endpoint
-from social.api.inputs import parameters
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import BadRequest
 from statuses.queries.featured_tags import load_suggested_tags
+from statuses.serializers.inputs.featured_tags import FeaturedTagInput
 from statuses.services.featured_tags import feature_used_tag
 
 
@@ -27,7 +28,7 @@ class FeaturedTagsViewSet(ApiViewSet):
 
     endpoints = {
         "list": Endpoint(user("read:accounts"), "FeaturedTag", many=True),
-        "create": Endpoint(user("write:accounts"), "FeaturedTag", also=("name",)),
+        "create": Endpoint(user("write:accounts"), "FeaturedTag", input=FeaturedTagInput),
         "destroy": Endpoint(user("write:accounts"), EMPTY),
         "suggestions": Endpoint(user("read:accounts"), "Tag", many=True),
         "of_account": Endpoint(anyone(), "FeaturedTag", many=True),
@@ -36,15 +37,14 @@ class FeaturedTagsViewSet(ApiViewSet):
     def list(self, request: Request) -> Any:
         """One's own, most used first."""
         me = find_own_account(self.account_id)
-        return [featured_tag_entity(featured, me) for featured in list_featured_tags(me)]
+        return _entities(list_featured_tags(me), me)
 
     def create(self, request: Request) -> Any:
         """Show a hashtag on one's profile."""
-        name = parameters(request).get("name")
-        if not isinstance(name, str) or not name.strip():
-            raise BadRequest.missing("name")
+        name = FeaturedTagInput.read(request).name
         me = find_own_account(self.account_id)
-        return featured_tag_entity(feature_used_tag(account=me, name=name), me)
+        featured = feature_used_tag(account=me, name=name)
+        return FeaturedTagSerializer(featured, context={"account": me}).data
 
     def destroy(self, request: Request, id: int) -> Any:
         """Take one off one's profile."""
@@ -54,10 +54,13 @@ class FeaturedTagsViewSet(ApiViewSet):
     def suggestions(self, request: Request) -> Any:
         """The hashtags of one's last posts, most used first, that are not on one's profile."""
         tags = load_suggested_tags(self.account_id)
-        histories = load_histories([tag.id for tag in tags])
-        return [tag_entity(tag, histories[tag.id]) for tag in tags]
+        return present_tags(tags, view_tags(tags, self.account_id))
 
     def of_account(self, request: Request, id: int) -> Any:
         """Those on an account's profile."""
         account = find_account(id)
-        return [featured_tag_entity(featured, account) for featured in list_featured_tags(account)]
+        return _entities(list_featured_tags(account), account)
+
+
+def _entities(featured: Iterable[FeaturedTag], account: Account) -> Any:
+    return FeaturedTagSerializer(list(featured), many=True, context={"account": account}).data

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,150 +10,147 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.queries.accounts import find_account
-from accounts.queries.cards import load_cards
-from accounts.serializers.presenting import present_cards
-from social.api.access import optional_user, user
+from accounts.serializers.presenting import present_accounts
+from social.api.access import any_token, optional_user, user
 from social.api.declarations import Endpoint
-from social.api.inputs import ClientBoolean, ClientString, IdListField, Input, StringListField
-from social.api.inputs import parameters as parameters_of
 from social.api.limits import family, limited
 from social.api.pagination import ByCursor, Limit, Page
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.ids import parse_id
+from statuses.models import ScheduledStatus, Status
 from statuses.policies.visibility import may_be_listed
 from statuses.queries.authors import find_author
 from statuses.queries.listings import (
-    AccountStatusesFilter,
+    list_bookmarks,
+    list_favourites,
     list_favourites_of,
+    list_quotes_of,
     list_reblogs_of,
     load_account_statuses,
 )
 from statuses.queries.page import Page as StatusesPage
 from statuses.queries.page import fill, hydrate
+from statuses.queries.scheduled import find_scheduled
+from statuses.queries.sources import load_sources
 from statuses.queries.statuses import find_own_status, find_post
 from statuses.queries.threads import load_context
+from statuses.serializers.context import ContextSerializer
+from statuses.serializers.inputs.statuses import (
+    AccountStatusesInput,
+    DeletionInput,
+    EditInput,
+    IdsInput,
+    InteractionPolicyInput,
+    ReblogInput,
+    StatusInput,
+    TranslationInput,
+)
 from statuses.serializers.presenting import (
     present,
     present_acted_on,
     present_by_id,
     present_deleted,
+    present_history,
     present_status,
+    present_statuses,
 )
-from statuses.services.composing import StatusDraft, UnexpectedMentions
+from statuses.serializers.scheduled_status import ScheduledStatusSerializer
+from statuses.serializers.status_edit import StatusSourceSerializer
+from statuses.services.composing import UnexpectedMentions
+from statuses.services.conversation_mutes import mute_conversation, unmute_conversation
 from statuses.services.deleting import delete_status
-from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
+from statuses.services.editing import edit_status
+from statuses.services.interactions import (
+    bookmark_status,
+    favourite_status,
+    reblog_status,
+    unbookmark_status,
+    unfavourite_status,
+    unreblog_status,
+)
+from statuses.services.pinning import pin_status, unpin_status
 from statuses.services.publishing import publish_status
+from statuses.services.quotes import change_quote_policy, revoke_quote
+from statuses.services.scheduling import schedule_status
+from statuses.viewsets.media import MAX_TEXT
 
 _PEOPLE = ByCursor(Limit(40, 80), prev="since_id")
 MANY = 20
 
 
-class StatusInput(Input[StatusDraft]):
-    """The parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
-
-    draft = StatusDraft
-    status = ClientString(source="text")
-    spoiler_text = ClientString()
-    sensitive = ClientBoolean()
-    visibility = ClientString()
-    language = ClientString()
-    in_reply_to_id = ClientString()
-    media_ids = StringListField()
-    allowed_mentions = IdListField()
-
-
-# What cannot be done yet is refused: a post without its poll, or at once instead of tomorrow, would be the wrong post.
-_NOT_YET = ("poll", "scheduled_at", "quoted_status_id", "quote_approval_policy")
-
-
-def _read_draft(request: Request) -> StatusDraft:
-    sent = parameters_of(request)
-    for name in _NOT_YET:
-        if sent.get(name) not in (None, "", [], {}):
-            raise Invalid.sentence(_("%(parameter)s is not supported by this server") % {"parameter": name})
-    values = {name: value for name, value in sent.items() if name != "visibility" or value != ""}
-    if sent.get("sensitive") is False and sent.get("spoiler_text"):
-        # In JSON a warning wins over false, in a form the word "false" wins over the warning.
-        values["sensitive"] = True
-    return StatusInput.read_mapping(values)
-
-
-@dataclass(frozen=True)
-class IdsForm:
-    """Posts that are asked for together."""
-
-    ids: tuple[str, ...] = ()
-
-
-class IdsInput(Input[IdsForm]):
-    """`id[]`; a single `id` is no list and dropped."""
-
-    draft = IdsForm
-    id = StringListField(source="ids")
-
-
-@dataclass(frozen=True)
-class DeletionForm:
-    """The parameters of a deletion."""
-
-    delete_media: bool = False
-
-
-class DeletionInput(Input[DeletionForm]):
-    """Whether the files go at once, or may be used for another post."""
-
-    draft = DeletionForm
-    delete_media = ClientBoolean()
-
-
-class AccountStatusesInput(Input[AccountStatusesFilter]):
-    """Which of an account's posts are wanted."""
-
-    draft = AccountStatusesFilter
-    only_media = ClientBoolean()
-    exclude_replies = ClientBoolean()
-    exclude_reblogs = ClientBoolean()
-    exclude_direct = ClientBoolean()
-    pinned = ClientBoolean()
-    tagged = ClientString()
-
-
 class StatusesViewSet(ApiViewSet):
-    """`/api/v1/statuses` and what hangs on a post."""
+    """`/api/v1/statuses` and what is below a post."""
 
     endpoints = {
         "create": Endpoint(
-            user("write:statuses"), "Status", input=StatusInput, also=_NOT_YET, throttles=family("statuses")
+            user("write:statuses"),
+            "PublishedStatus",
+            input=StatusInput,
+            also=("poll", "scheduled_at"),
+            throttles=family("statuses"),
         ),
         "list": Endpoint(optional_user("read:statuses"), "Status", many=True, input=IdsInput),
         "retrieve": Endpoint(optional_user("read:statuses"), "Status"),
         "destroy": Endpoint(
             user("write:statuses"), "DeletedStatus", input=DeletionInput, throttles=limited("deletions")
         ),
+        "update": Endpoint(
+            user("write:statuses"),
+            "Status",
+            input=EditInput,
+            also=("poll",),
+            throttles=family("statuses"),
+            max_body=MAX_TEXT,
+        ),
+        "history": Endpoint(optional_user("read:statuses"), "StatusEdit", many=True),
+        "source": Endpoint(any_token("read:statuses"), "StatusSource"),
+        "translate": Endpoint(user("read:statuses"), "Translation", input=TranslationInput),
         "context": Endpoint(optional_user("read:statuses"), "Context"),
         "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_PEOPLE),
         "reblogged_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_PEOPLE),
         "favourite": Endpoint(user("write:favourites"), "Status"),
         "unfavourite": Endpoint(user("write:favourites"), "Status"),
-        "reblog": Endpoint(user("write:statuses"), "Status", also=("visibility",), throttles=family("statuses")),
+        "reblog": Endpoint(user("write:statuses"), "Status", input=ReblogInput, throttles=family("statuses")),
         "unreblog": Endpoint(user("write:statuses"), "Status", throttles=limited("deletions")),
+        "bookmark": Endpoint(user("write:bookmarks"), "Status"),
+        "unbookmark": Endpoint(user("write:bookmarks"), "Status"),
+        "mute": Endpoint(user("write:mutes"), "Status"),
+        "unmute": Endpoint(user("write:mutes"), "Status"),
+        "pin": Endpoint(user("write:accounts"), "Status"),
+        "unpin": Endpoint(user("write:accounts"), "Status"),
+        "quotes": Endpoint(
+            any_token("read:statuses"), "Status", many=True, paging=ByCursor(Limit(20, 40), prev="since_id")
+        ),
+        "revoke": Endpoint(user("write:statuses"), "Status"),
+        "interaction_policy": Endpoint(user("write:statuses"), "Status", input=InteractionPolicyInput),
     }
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/statuses`: publish; with a repeated `Idempotency-Key` the first post again."""
+        """`POST /api/v1/statuses`: publish, or schedule; with a repeated `Idempotency-Key` the first post again."""
+        draft = StatusInput.read(request)
+        author = find_author(self.account_id)
+        key, application_id = request.headers.get("Idempotency-Key"), self.identity.application_id
         try:
-            status = publish_status(
-                author=find_author(self.account_id),
-                draft=_read_draft(request),
-                idempotency_key=request.headers.get("Idempotency-Key"),
-                application_id=self.identity.application_id,
-            )
+            if draft.scheduled_at is None:
+                made: Status | ScheduledStatus = publish_status(
+                    author=author, draft=draft, idempotency_key=key, application_id=application_id
+                )
+            else:
+                made = schedule_status(
+                    author=author,
+                    draft=draft,
+                    scheduled_at=draft.scheduled_at,
+                    idempotency_key=key,
+                    application_id=application_id,
+                )
         except UnexpectedMentions as error:
-            cards = load_cards([account.id for account in error.accounts], self.viewer_id)
-            raise Invalid(error.message, unexpected_accounts=list(present_cards(cards).values())) from None
-        return present_status(status, self.account_id)
+            accounts = present_accounts([account.id for account in error.accounts], self.viewer_id)
+            raise Invalid(error.message, unexpected_accounts=list(accounts.values())) from None
+        if isinstance(made, ScheduledStatus):
+            return ScheduledStatusSerializer(find_scheduled(made.id, self.account_id)).data
+        return present_status(made, self.account_id)
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/statuses?id[]=`: several posts, newest id first; unreadable ones are left out."""
@@ -175,14 +171,31 @@ class StatusesViewSet(ApiViewSet):
         delete_status(status_id=status.id, delete_media=DeletionInput.read(request).delete_media)
         return entity
 
+    def update(self, request: Request, id: int) -> Any:
+        """`PUT /api/v1/statuses/:id`: the post with its words, files and poll replaced; what is left out is cleared."""
+        edit_status(author=find_author(self.account_id), status_id=id, draft=EditInput.read_draft(request))
+        return present_status(id, self.account_id)
+
+    def history(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/statuses/:id/history`: all versions, oldest first; of a post that was not edited the only one."""
+        return present_history(find_post(id, self.viewer_id).row.proper, self.viewer_id)
+
+    def source(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/statuses/:id/source`: the text as it was typed, to be edited."""
+        number = find_post(id, self.viewer_id).row.proper.id
+        return StatusSourceSerializer(load_sources([number])[number]).data
+
+    def translate(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/translate`: 404, for this server translates nothing."""
+        TranslationInput.read(request)
+        find_post(id, self.account_id)
+        raise NotFound(_("Not Found"))
+
     def context(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it."""
         context = load_context(find_post(id, self.viewer_id).row, self.viewer_id)
         entities = present_by_id(context.page)
-        return {
-            "ancestors": [entities[row.id] for row in context.ancestors if row.id in entities],
-            "descendants": [entities[row.id] for row in context.descendants if row.id in entities],
-        }
+        return ContextSerializer(context, context={"statuses": entities}).data
 
     def favourited_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/favourited_by`."""
@@ -215,12 +228,11 @@ class StatusesViewSet(ApiViewSet):
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
         post = find_post(id, self.account_id)
-        visibility = parameters_of(request).get("visibility")
         reblog_id = reblog_status(
             account=find_author(self.account_id),
             status=post.row,
             relations=post.relations,
-            visibility=None if visibility in (None, "") else str(visibility),
+            visibility=ReblogInput.read(request).visibility or None,
         )
         return present_status(reblog_id, self.account_id)
 
@@ -228,6 +240,64 @@ class StatusesViewSet(ApiViewSet):
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to who has boosted it."""
         target = unreblog_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
+
+    def bookmark(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/bookmark`."""
+        bookmark_status(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        return present_status(id, self.account_id)
+
+    def unbookmark(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/unbookmark`: always allowed to who has bookmarked the post."""
+        target = unbookmark_status(account_id=self.account_id, status_id=id)
+        return present_acted_on(target, self.account_id)
+
+    def mute(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/mute`: no notifications of the post's thread any more."""
+        mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        return present_status(id, self.account_id)
+
+    def unmute(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/unmute`."""
+        unmute_conversation(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        return present_status(id, self.account_id)
+
+    def pin(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/pin`: show one's own post first on one's profile."""
+        pin_status(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        return present_status(id, self.account_id)
+
+    def unpin(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/statuses/:id/unpin`."""
+        unpin_status(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        return present_status(id, self.account_id)
+
+    def quotes(self, request: Request, id: int) -> HttpResponse:
+        """`GET /api/v1/statuses/:id/quotes`: posts that quote it, the newest quote first.
+
+        To others than its author without those that lists leave out.
+        """
+        target = find_post(id, self.viewer_id).row.proper
+        page = self.paginate(list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
+        verdict = None if target.account_id == self.viewer_id else may_be_listed
+        return page.respond(present(hydrate([quote.status_id for quote in page.items], self.viewer_id, verdict)))
+
+    def revoke(self, request: Request, id: int, quoting_status_id: int) -> Any:
+        """`POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke`: the quoting post, without one's own in it.
+
+        404 also after a quote was revoked in a post that one may not read (any more).
+        """
+        status = find_post(id, self.account_id).row
+        quoting_id = revoke_quote(account_id=self.account_id, status=status, quoting_id=quoting_status_id)
+        return present_status(quoting_id, self.account_id)
+
+    def interaction_policy(self, request: Request, id: int) -> Any:
+        """`PUT /api/v1/statuses/:id/interaction_policy`: who may quote one's own post from now on."""
+        change_quote_policy(
+            author=find_author(self.account_id),
+            status=find_post(id, self.account_id).row,
+            policy=InteractionPolicyInput.read(request).quote_approval_policy,
+        )
+        return present_status(id, self.account_id)
 
 
 class AccountStatusesViewSet(ApiViewSet):
@@ -260,6 +330,24 @@ class AccountStatusesViewSet(ApiViewSet):
         return page.respond(present(fill(loaded[0])))
 
 
+class OwnMarksViewSet(ApiViewSet):
+    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts one has marked, the newest mark first."""
+
+    endpoints = {
+        "favourites": Endpoint(user("read:favourites"), "Status", many=True, paging=ByCursor(Limit(20, 40))),
+        "bookmarks": Endpoint(user("read:bookmarks"), "Status", many=True, paging=ByCursor(Limit(20, 40))),
+    }
+
+    def favourites(self, request: Request) -> HttpResponse:
+        """`GET /api/v1/favourites`."""
+        page = self.paginate(list_favourites(self.account_id).only("id", "status_id"))
+        return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
+
+    def bookmarks(self, request: Request) -> HttpResponse:
+        """`GET /api/v1/bookmarks`."""
+        page = self.paginate(list_bookmarks(self.account_id).only("id", "status_id"))
+        return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
+
+
 def _respond_with_accounts(page: Page[Any], account_ids: Sequence[int], viewer_id: int | None) -> HttpResponse:
-    entities = present_cards(load_cards(account_ids, viewer_id))
-    return page.respond([entities[number] for number in account_ids if number in entities])
+    return page.respond(list(present_accounts(account_ids, viewer_id).values()))

@@ -11,22 +11,27 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import Invite, User
+from accounts.models import AuditEntry, Invite, User
+from accounts.policies.sign_up import SignUpDraft
+from accounts.policies.staff import staff_of
+from accounts.services.staff import create_user
+from social.kernel.errors import Forbidden
+from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_user
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 
 
-def run(*arguments: str) -> dict[str, Any]:
+def run(*arguments: str, said: io.StringIO | None = None) -> dict[str, Any]:
     out = io.StringIO()
-    call_command(*arguments, stdout=out)
+    call_command(*arguments, stdout=out, stderr=said)
     answer: dict[str, Any] = json.loads(out.getvalue())
     return answer
 
 
-def create(name: str = "alice", *more: str) -> dict[str, Any]:
-    return run("create_account", name, "--email", f"{name}@example.com", *more)
+def create(name: str = "alice", *more: str, said: io.StringIO | None = None) -> dict[str, Any]:
+    return run("create_account", name, "--email", f"{name}@example.com", *more, said=said)
 
 
 def test_an_account_is_made_with_a_minted_password_and_a_token_that_works() -> None:
@@ -35,12 +40,23 @@ def test_an_account_is_made_with_a_minted_password_and_a_token_that_works() -> N
     me = Api(made["access_token"]).get("/api/v1/accounts/verify_credentials").json()
     assert (me["id"], me["acct"]) == (made["id"], "alice")
     assert User.objects.get().check_password(made["password"])
+    acts = AuditEntry.objects.order_by("id").values_list("account_name", "action", "target_name")
+    assert list(acts) == [("operator", "create", "@alice"), ("operator", "issue_token", "@alice")]
+
+
+def test_only_who_manages_users_makes_accounts_for_others() -> None:
+    draft = SignUpDraft(username="alice", email="a@example.com", password="correct horse", agreement=True)
+    with pytest.raises(Forbidden):
+        create_user(by=staff_of(make_user("mod")), draft=draft)
+    assert not AuditEntry.objects.exists()
 
 
 def test_doing_it_again_changes_nothing_and_gives_the_same_token() -> None:
     first = create("alice", "--confirmed", "--token", "read")
-    again = create("alice", "--confirmed", "--token", "read")
+    said = io.StringIO()
+    again = create("alice", "--confirmed", "--token", "read", said=said)
     assert again == {key: value for key, value in first.items() if key != "password"}
+    assert said.getvalue() == "@alice exists already; only what was asked for beyond that was done.\n"
     assert User.objects.count() == 1
 
 
@@ -82,7 +98,7 @@ def test_a_role_is_given_and_taken() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_disabling_and_enabling_is_felt_by_the_next_request() -> None:
+def test_disabling_and_enabling_takes_effect_with_the_next_request() -> None:
     api = Api(create("alice", "--confirmed", "--token", "read")["access_token"])
     assert api.get("/api/v1/accounts/verify_credentials").status_code == 200
     assert run("modify_account", "alice", "--disable")["disabled"] is True
@@ -146,18 +162,18 @@ def test_a_password_cannot_be_changed_without_a_terminal(
         call_command("changepassword", "alice")
 
 
-def test_who_looks_for_a_superuser_is_told_the_command_that_makes_an_owner() -> None:
+def test_createsuperuser_names_the_command_that_makes_an_owner() -> None:
     with pytest.raises(CommandError, match=r"create_account .*--role Owner"):
         call_command("createsuperuser", "--noinput", "--email", "a@example.com")
     assert not User.objects.exists()
 
 
-def test_an_operator_may_give_an_address_of_their_own_machine() -> None:
+def test_an_operator_may_give_an_address_at_localhost() -> None:
     run("create_account", "alice", "--email", "alice@localhost")
     assert User.objects.get().email == "alice@localhost"
 
 
-def test_pending_and_unconfirmed_people_are_let_in() -> None:
+def test_pending_and_unconfirmed_people_are_approved_and_confirmed_by_command() -> None:
     user = make_user("bob", confirmed=False)
     User.objects.filter(id=user.id).update(approved=False)
     assert run("modify_account", "bob", "--approve", "--confirm")["approved"] is True
@@ -191,7 +207,7 @@ def test_a_wrong_invitation_is_one_line(wrong: tuple[str, ...]) -> None:
         run("create_invite", *wrong)
 
 
-def test_who_waits_is_listed_and_let_in() -> None:
+def test_pending_people_are_listed_and_approved() -> None:
     for name in ("ada", "bob", "cat"):
         User.objects.filter(pk=make_user(name).pk).update(approved=False, sign_up_reason=f"I am {name}")
     assert "@bob <bob@example.com> 'I am bob'" in said("approve_account")
@@ -221,3 +237,13 @@ def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str
     assert said("block_sign_ups") == ""
     with pytest.raises(CommandError, match="no such block"):
         said("block_sign_ups", kind, value, "--remove")
+
+
+def test_a_dry_run_shows_what_a_change_would_lead_to_and_changes_nothing() -> None:
+    token = create("alice", "--confirmed", "--token", "read")["access_token"]
+    before = (User.objects.values().get(), AuditEntry.objects.count(), OutboxRow.objects.count())
+    wanted = ("--role", "Moderator", "--disable", "--reset-second-factor", "--reset-password")
+    shown = run("modify_account", "alice", *wanted, "--dry-run")
+    assert (shown["role"], shown["disabled"], "password" in shown) == ("Moderator", True, False)
+    assert (User.objects.values().get(), AuditEntry.objects.count(), OutboxRow.objects.count()) == before
+    assert Api(token).get("/api/v1/accounts/verify_credentials").status_code == 200

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from social.api import gate
-from social.api.gate import checksum_of
+from social.api import admission
+from social.api.admission import checksum_of
 from social.api.identities import Identity, plug_in
 from social.api.scopes import SCOPES
 from social.kernel import redis
@@ -62,14 +62,14 @@ class Tokens:
         return self.mint(*scopes)
 
     def change(self, token: str, **state: Any) -> None:
-        """Change the user's state, as a service would, and tell the gate."""
+        """Change the user's state as a service would, and drop the cached token."""
         self.identities[token] = replace(self.identities[token], **state)
-        gate.forget_token(checksum_of(token))
+        admission.forget_token(checksum_of(token))
 
     def revoke(self, token: str) -> None:
-        """Revoke the token and tell the gate."""
+        """Revoke the token and drop it from the cache."""
         del self.identities[token]
-        gate.forget_token(checksum_of(token))
+        admission.forget_token(checksum_of(token))
 
 
 @pytest.fixture(autouse=True)
@@ -83,11 +83,11 @@ def callers() -> Iterator[Tokens]:
     tokens = Tokens()
     before = plug_in(tokens)
     redis.client("cache").flushdb()
-    gate.forget_everything_here()
+    admission.forget_everything_here()
     redis.circuit("cache").close()
     yield tokens
     plug_in(before)
-    gate.forget_everything_here()
+    admission.forget_everything_here()
     redis.circuit("cache").close()
 
 

@@ -118,7 +118,7 @@ class TagsViewSet(ApiViewSet):
     """Tags."""
 
     endpoints = {
-        "list": Endpoint(optional_user("read:statuses"), "SampleTag", many=True, paging=LIKE_TIMELINES),
+        "list": Endpoint(optional_user("read:statuses"), "SampleTag", many=True, input=TagInput, paging=LIKE_TIMELINES),
         "index": Endpoint(user("read:statuses"), "SampleTag", many=True, paging=LIKE_PEOPLE),
         "offsets": Endpoint(optional_user(), "SampleTag", many=True, paging=ByOffset(Limit(20, 40), links=True)),
         "create": Endpoint(user("write:statuses"), "SampleTag", input=TagInput, throttles=family("statuses")),
@@ -174,8 +174,8 @@ class TagsViewSet(ApiViewSet):
         return TagSerializer([Tag.objects.get(id=found) for found in ids], many=True).data
 
 
-class DoorsViewSet(ApiViewSet):
-    """One action per kind of callers."""
+class AccessViewSet(ApiViewSet):
+    """One action per kind of access."""
 
     endpoints = {
         "public": Endpoint(anyone(), "Sample"),
@@ -267,7 +267,7 @@ class FeedViewSet(ApiViewSet):
 
 
 class FailuresViewSet(ApiViewSet):
-    """Raises what it is told to."""
+    """Raises the error that the test has set."""
 
     endpoints = dict.fromkeys(("raise_it", "drf", "created"), Endpoint(anyone(), "Sample"))
     ERRORS: dict[str, Exception] = {}

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from social.api.routing import endpoint
-from tests.api.sample import DoorsViewSet, EchoViewSet, FailuresViewSet, FeedViewSet, TagsViewSet
+from tests.api.sample import AccessViewSet, EchoViewSet, FailuresViewSet, FeedViewSet, TagsViewSet
 
 
 def _broken_page(request: HttpRequest) -> HttpResponse:
@@ -26,7 +26,10 @@ urlpatterns = [
     endpoint("api/v1/tags/asking", TagsViewSet, {"get": "asking"}),
     endpoint("api/v1/tags/unflat", TagsViewSet, {"get": "unflat"}),
     endpoint("api/v1/tags/<id>", TagsViewSet, {"get": "retrieve", "delete": "destroy"}),
-    *(endpoint(f"api/v1/doors/{name}", DoorsViewSet, {"get": name, "post": name}) for name in DoorsViewSet.endpoints),
+    *(
+        endpoint(f"api/v1/access/{name}", AccessViewSet, {"get": name, "post": name})
+        for name in AccessViewSet.endpoints
+    ),
     *(
         endpoint(f"api/v1/echo/{name}", EchoViewSet, dict.fromkeys(_EVERY_METHOD, name))
         for name in ("echo", "big", "draft", "detailed")

@@ -27,24 +27,24 @@ def answer(response: Any) -> tuple[int, Any]:
 
 
 def test_a_public_endpoint_answers_whatever_token_is_sent(callers: Tokens, get: Any) -> None:
-    assert get("/api/v1/doors/public").status_code == 200
+    assert get("/api/v1/access/public").status_code == 200
     for token in ("wrong", callers.user_token("push", suspended=True)):
-        assert get("/api/v1/doors/public", token=token).status_code == 200
-    assert get("/api/v1/doors/public", token=callers.user_token("push")).json()["user"] == 1
+        assert get("/api/v1/access/public", token=token).status_code == 200
+    assert get("/api/v1/access/public", token=callers.user_token("push")).json()["user"] == 1
 
 
 def test_a_valid_token_sent_to_an_optional_endpoint_must_have_the_scope_and_an_unknown_one_counts_as_none(
     callers: Tokens, get: Any
 ) -> None:
-    assert get("/api/v1/doors/optional").status_code == 200
-    assert get("/api/v1/doors/optional", token="wrong").json()["user"] is None
-    assert answer(get("/api/v1/doors/optional", token=callers.user_token("write"))) == (403, SCOPE)
-    assert get("/api/v1/doors/optional", token=callers.app_token("read")).status_code == 200
+    assert get("/api/v1/access/optional").status_code == 200
+    assert get("/api/v1/access/optional", token="wrong").json()["user"] is None
+    assert answer(get("/api/v1/access/optional", token=callers.user_token("write"))) == (403, SCOPE)
+    assert get("/api/v1/access/optional", token=callers.app_token("read")).status_code == 200
 
 
 def test_no_or_a_wrong_token_is_401_with_a_challenge(callers: Tokens, get: Any) -> None:
     for token in (None, "wrong"):
-        response = get("/api/v1/doors/person", token=token)
+        response = get("/api/v1/access/person", token=token)
         assert answer(response) == (401, INVALID)
         challenge = response.headers["WWW-Authenticate"]
         assert challenge == f'Bearer realm="Social", error="invalid_token", error_description="{INVALID}"'
@@ -74,42 +74,42 @@ def test_the_checks_come_in_the_order_token_scope_user_state_object(callers: Tok
         ({"needs_second_factor": True}, "Your account requires two-factor authentication"),
     ],
 )
-def test_a_user_who_may_not_act_is_told_why(callers: Tokens, get: Any, state: dict[str, Any], message: str) -> None:
-    assert answer(get("/api/v1/doors/person", token=callers.user_token(**state))) == (403, message)
+def test_a_user_who_may_not_act_gets_the_reason(callers: Tokens, get: Any, state: dict[str, Any], message: str) -> None:
+    assert answer(get("/api/v1/access/person", token=callers.user_token(**state))) == (403, message)
 
 
 def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_where_a_user_is_needed(
     callers: Tokens, get: Any
 ) -> None:
     for name in ("optional", "anybody", "person", "unconfirmed", "moderator"):
-        assert answer(get(f"/api/v1/doors/{name}", token=callers.user_token(suspended=True))) == (403, DISABLED), name
+        assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(suspended=True))) == (403, DISABLED), name
     for name in ("person", "unconfirmed", "moderator"):
-        assert answer(get(f"/api/v1/doors/{name}", token=callers.user_token(disabled=True))) == (403, DISABLED), name
+        assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True))) == (403, DISABLED), name
     for name in ("optional", "anybody"):
-        assert get(f"/api/v1/doors/{name}", token=callers.user_token(disabled=True)).status_code == 200, name
+        assert get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True)).status_code == 200, name
 
 
 def test_the_unconfirmed_may_use_what_is_made_for_them(callers: Tokens, get: Any) -> None:
     for state in ({"confirmed": False}, {"approved": False}):
-        assert get("/api/v1/doors/unconfirmed", token=callers.user_token(**state)).status_code == 200
-        assert get("/api/v1/doors/optional", token=callers.user_token(**state)).status_code == 200
+        assert get("/api/v1/access/unconfirmed", token=callers.user_token(**state)).status_code == 200
+        assert get("/api/v1/access/optional", token=callers.user_token(**state)).status_code == 200
 
 
 def test_any_token_is_enough_to_look_at_its_application(callers: Tokens, get: Any) -> None:
-    assert get("/api/v1/doors/anybody").status_code == 401
-    assert get("/api/v1/doors/anybody", token=callers.app_token("push")).status_code == 200
-    assert get("/api/v1/doors/anybody", token=callers.user_token("push")).status_code == 200
+    assert get("/api/v1/access/anybody").status_code == 401
+    assert get("/api/v1/access/anybody", token=callers.app_token("push")).status_code == 200
+    assert get("/api/v1/access/anybody", token=callers.user_token("push")).status_code == 200
 
 
 def test_sign_up_is_for_applications_only(callers: Tokens, get: Any) -> None:
-    assert get("/api/v1/doors/application", token=callers.app_token("write")).status_code == 200
+    assert get("/api/v1/access/application", token=callers.app_token("write")).status_code == 200
     refused = (403, "This method requires an client credentials authentication")
-    assert answer(get("/api/v1/doors/application", token=callers.user_token("write"))) == refused
-    assert answer(get("/api/v1/doors/application", token=callers.app_token("read"))) == (403, SCOPE)
+    assert answer(get("/api/v1/access/application", token=callers.user_token("write"))) == refused
+    assert answer(get("/api/v1/access/application", token=callers.app_token("read"))) == (403, SCOPE)
 
 
 def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(callers: Tokens, get: Any) -> None:
-    path = "/api/v1/doors/moderator"
+    path = "/api/v1/access/moderator"
     assert answer(get(path)) == (403, "This action is not allowed")
     assert answer(get(path, token="wrong")) == (403, "This action is not allowed")
     assert answer(get(path, token=callers.user_token("read", "write"))) == (403, SCOPE)
@@ -137,14 +137,14 @@ def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(caller
 def test_parents_open_what_their_children_open(
     callers: Tokens, get: Any, name: str, scopes: tuple[str, ...], opens: bool
 ) -> None:
-    status = get(f"/api/v1/doors/{name}", token=callers.user_token(*scopes)).status_code
+    status = get(f"/api/v1/access/{name}", token=callers.user_token(*scopes)).status_code
     assert status == (200 if opens else 403)
 
 
 def test_tokens_come_by_header_query_and_form(callers: Tokens) -> None:
     """Contract, behaviours section 5: Authorization, `access_token`, `bearer_token`."""
     token = callers.user_token()
-    client, path = Client(), "/api/v1/doors/person"
+    client, path = Client(), "/api/v1/access/person"
     assert client.get(path, headers={"Authorization": f"bearer {token}"}).status_code == 200
     for name in ("access_token", "bearer_token"):
         assert client.get(path, {name: token}).status_code == 200
@@ -157,7 +157,7 @@ def test_tokens_come_by_header_query_and_form(callers: Tokens) -> None:
 
 def test_the_header_wins_over_parameters(callers: Tokens) -> None:
     headers = {"Authorization": f"Bearer {callers.user_token()}"}
-    assert Client().get("/api/v1/doors/person", {"access_token": "wrong"}, headers=headers).status_code == 200
+    assert Client().get("/api/v1/access/person", {"access_token": "wrong"}, headers=headers).status_code == 200
 
 
 def test_a_token_in_a_large_body_is_not_looked_for(callers: Tokens) -> None:

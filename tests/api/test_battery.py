@@ -66,13 +66,13 @@ def broken(promise: Callable[[Row, Any], None], row: Row, callers: Tokens) -> st
 
 
 @pytest.mark.django_db
-def test_an_endpoint_that_asks_more_for_more_rows_is_caught(callers: Tokens) -> None:
+def test_an_endpoint_that_queries_more_for_more_rows_is_caught(callers: Tokens) -> None:
     row = Row("GET api/v1/tags/unflat", only_tags)
     assert "3 queries for 2 rows, 21 for 20" in broken(promises.is_flat, row, callers)
 
 
 @pytest.mark.django_db
-def test_a_serializer_that_asks_is_caught(callers: Tokens, settings: Any) -> None:
+def test_a_serializer_that_queries_is_caught(callers: Tokens, settings: Any) -> None:
     settings.SERIALIZER_QUERIES_FORBIDDEN = True
     with pytest.raises(QueriesForbidden):
         promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags), callers)
@@ -101,8 +101,8 @@ def test_a_list_that_skips_or_repeats_is_caught(callers: Tokens, monkeypatch: py
 
     link = pagination.link
 
-    def one_off(request: Any, **position: int) -> str:
-        return link(request, **{name: value + 1 for name, value in position.items()})
+    def one_off(request: Any, lists: Any, **position: int) -> str:
+        return link(request, lists, **{name: value + 1 for name, value in position.items()})
 
     monkeypatch.setattr(pagination, "link", one_off)
     broken(promises.shows_each_item_once, LIST, callers)
@@ -143,7 +143,7 @@ def test_an_answer_or_a_parameter_that_is_not_declared_is_caught(
 
 
 @pytest.mark.django_db
-def test_a_door_that_stands_open_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_without_its_access_check_is_caught(callers: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Access, "check", lambda self, identity, refusal=None: None)
     row = Row("GET api/v1/tags/<id>", some_tags)
     for promise in (
@@ -156,7 +156,7 @@ def test_a_door_that_stands_open_is_caught(callers: Tokens, monkeypatch: pytest.
 
 
 @pytest.mark.django_db
-def test_somebody_elses_thing_in_the_open_is_caught(callers: Tokens) -> None:
+def test_an_object_of_somebody_else_that_is_shown_is_caught(callers: Tokens) -> None:
     def leaking(callers: Any, size: int) -> Scene:
         scene = some_tags(callers, size)
         return replace(scene, foreign={"id": scene.ids["id"]})
@@ -172,7 +172,7 @@ def test_an_id_that_is_found_though_it_is_none_is_caught(callers: Tokens, monkey
     broken(promises.what_is_no_id_is_not_found, Row("GET api/v1/tags/<id>", some_tags), callers)
 
 
-def test_endpoints_nobody_speaks_of_are_named() -> None:
+def test_endpoints_without_a_row_are_named() -> None:
     missing = without_row(ROWS)
     assert "GET api/v1/feed" in missing
     assert "GET api/v1/tags" not in missing

@@ -74,7 +74,7 @@ def test_integers_fit_the_database() -> None:
     assert as_integer("", default=20) == 20
 
 
-def test_bounds_are_told() -> None:
+def test_bounds_are_named_in_the_error() -> None:
     assert refused(weight=101) == "Validation failed: Weight must be less than or equal to 100"
     assert refused(weight=-101) == "Validation failed: Weight must be greater than or equal to -100"
 
@@ -105,7 +105,7 @@ def test_lists_of_ids(value: Any, ids: tuple[int, ...]) -> None:
     assert read(tag_ids=value).tag_ids == ids
 
 
-def test_too_long_a_list_is_told() -> None:
+def test_too_long_a_list_is_refused() -> None:
     assert refused(tag_ids=list("123456")) == "Validation failed: Tag ids is too long (maximum is 5)"
 
 
@@ -128,7 +128,7 @@ def test_objects_in_lists_in_all_spellings(value: Any) -> None:
     assert read(options=value).options == (OptionDraft("a"), OptionDraft("b", 3))
 
 
-def test_an_error_inside_a_list_is_told() -> None:
+def test_an_error_inside_a_list_is_reported() -> None:
     assert refused(options=[{"title": "too long"}]) == "Validation failed: Title is too long (maximum is 5 characters)"
 
 
@@ -148,7 +148,7 @@ def test_dates_in_all_forms(value: str, moment: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["yesterday", "2026-13-01", 5, "0001-01-01T00:00:00+14:00"])
-def test_what_is_no_date_is_told(value: Any) -> None:
+def test_what_is_no_date_is_refused(value: Any) -> None:
     assert refused(due=value) == "Validation failed: Date is invalid"
 
 
@@ -174,7 +174,7 @@ def test_a_missing_required_parameter_is_400() -> None:
         assert response.json() == {"error": "param is missing or the value is empty or invalid: name"}
 
 
-def test_all_broken_rules_are_told_at_once() -> None:
+def test_all_broken_rules_are_listed_together() -> None:
     response = Client().post("/api/v1/echo/draft", {"name": "x" * 30, "kind": "silent"})
     assert response.status_code == 422
     assert response.json() == {
@@ -198,7 +198,7 @@ class TranslatedInput(Input[TagDraft]):
     name = ClientString(max_length=1, error_messages={"max_length": gettext_lazy("Enter a valid value.")})
 
 
-def test_messages_are_translated_when_they_are_told_not_when_the_fields_are_made() -> None:
+def test_messages_are_translated_when_they_are_sent_not_when_the_fields_are_made() -> None:
     for language, message in (("de", "Name Bitte einen gültigen Wert eingeben."), ("en", "Name Enter a valid value.")):
         with translation.override(language), pytest.raises(errors.Invalid) as caught:
             TranslatedInput.read_mapping({"name": "long"})

@@ -12,7 +12,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from social.api import gate
+from social.api import admission
 from social.api import limits as table
 from social.api.limits import Count, Rule, headers, tightest
 from social.kernel import redis
@@ -46,15 +46,15 @@ def remaining(response: Any) -> tuple[str, str]:
 
 
 @time_machine.travel(NOON, tick=False)
-def test_the_headers_tell_the_tightest_counter_and_when_its_window_ends(callers: Tokens, get: Any) -> None:
-    response = get("/api/v1/doors/person", token=callers.user_token())
+def test_the_headers_show_the_tightest_counter_and_when_its_window_ends(callers: Tokens, get: Any) -> None:
+    response = get("/api/v1/access/person", token=callers.user_token())
     assert remaining(response) == ("300", "299")
     assert response.headers["X-RateLimit-Reset"] == "2026-03-01T12:05:00.000000Z", "aligned to five minutes"
-    assert remaining(get("/api/v1/doors/public")) == ("300", "299")
+    assert remaining(get("/api/v1/access/public")) == ("300", "299")
 
 
 def test_the_reset_is_iso_with_microseconds(callers: Tokens, get: Any) -> None:
-    value = get("/api/v1/doors/public").headers["X-RateLimit-Reset"]
+    value = get("/api/v1/access/public").headers["X-RateLimit-Reset"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value)
 
 
@@ -78,8 +78,8 @@ def test_the_table_is_the_contracts() -> None:
 @time_machine.travel(NOON, tick=False)
 def test_one_too_many_is_429_with_a_body_and_headers(callers: Tokens, get: Any, small: None) -> None:
     for left in ("2", "1", "0"):
-        assert remaining(get("/api/v1/doors/public")) == ("3", left)
-    response = get("/api/v1/doors/public")
+        assert remaining(get("/api/v1/access/public")) == ("3", left)
+    response = get("/api/v1/access/public")
     assert response.status_code == 429
     assert response.json() == {"error": "Too many requests"}
     assert remaining(response) == ("3", "0")
@@ -90,47 +90,47 @@ def test_one_too_many_is_429_with_a_body_and_headers(callers: Tokens, get: Any, 
 def test_the_next_window_starts_afresh(callers: Tokens, get: Any, small: None) -> None:
     with time_machine.travel(NOON, tick=False) as now:
         for _ in range(4):
-            last = get("/api/v1/doors/public")
+            last = get("/api/v1/access/public")
         assert last.status_code == 429
         now.shift(151)
-        assert get("/api/v1/doors/public").status_code == 200
+        assert get("/api/v1/access/public").status_code == 200
 
 
 def test_each_token_has_its_counter_and_a_user_one_for_all_tokens(callers: Tokens, get: Any, small: None) -> None:
     first, second = callers.user_token(), callers.user_token()
-    path = "/api/v1/doors/person"
+    path = "/api/v1/access/person"
     assert [get(path, token=first).status_code for _ in range(5)] == [200] * 4 + [429]
     assert [get(path, token=second).status_code for _ in range(2)] == [200, 429], "five of six were the first token's"
 
 
-def test_a_token_does_not_eat_the_share_of_its_address(callers: Tokens, get: Any, small: None) -> None:
+def test_requests_with_a_token_do_not_count_for_their_address(callers: Tokens, get: Any, small: None) -> None:
     token = callers.user_token()
     for _ in range(4):
-        get("/api/v1/doors/public", token=token)
-    assert remaining(get("/api/v1/doors/public")) == ("3", "2")
+        get("/api/v1/access/public", token=token)
+    assert remaining(get("/api/v1/access/public")) == ("3", "2")
 
 
 def test_an_applications_token_counts_for_the_address_too(callers: Tokens, get: Any, small: None) -> None:
-    statuses = [get("/api/v1/doors/public", token=callers.app_token()).status_code for _ in range(4)]
+    statuses = [get("/api/v1/access/public", token=callers.app_token()).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 
 
 def test_wrong_tokens_are_no_way_around_the_limit(callers: Tokens, get: Any, small: None) -> None:
-    statuses = [get("/api/v1/doors/person", token=f"wrong-{number}").status_code for number in range(5)]
+    statuses = [get("/api/v1/access/person", token=f"wrong-{number}").status_code for number in range(5)]
     assert statuses == [401, 401, 401, 429, 429]
 
 
 @pytest.mark.parametrize("parameter", ["page", "min_id", "max_id", "since_id"])
 def test_paging_is_counted_apart(callers: Tokens, get: Any, small: None, parameter: str) -> None:
     token = callers.user_token()
-    statuses = [get("/api/v1/doors/person", token=token, **{parameter: "5"}).status_code for _ in range(3)]
+    statuses = [get("/api/v1/access/person", token=token, **{parameter: "5"}).status_code for _ in range(3)]
     assert statuses == [200, 200, 429]
-    assert get("/api/v1/doors/person", token=token).status_code == 200
+    assert get("/api/v1/access/person", token=token).status_code == 200
 
 
 @pytest.mark.parametrize(
     "variant",
-    ["/api/v1/doors/public/", "/api/v1/doors/public?x=1", "/api/v1/%64oors/public"],
+    ["/api/v1/access/public/", "/api/v1/access/public?x=1", "/api/v1/%61ccess/public"],
 )
 def test_another_spelling_of_the_path_is_the_same_path(callers: Tokens, small: None, variant: str) -> None:
     statuses = [Client().get(variant).status_code for _ in range(4)]
@@ -139,7 +139,7 @@ def test_another_spelling_of_the_path_is_the_same_path(callers: Tokens, small: N
 
 def test_a_forged_forwarded_address_changes_nothing(callers: Tokens, small: None) -> None:
     statuses = [
-        Client().get("/api/v1/doors/public", headers={"X-Forwarded-For": f"203.0.113.{number}"}).status_code
+        Client().get("/api/v1/access/public", headers={"X-Forwarded-For": f"203.0.113.{number}"}).status_code
         for number in range(4)
     ]
     assert statuses == [200, 200, 200, 429]
@@ -149,19 +149,19 @@ def test_behind_a_trusted_proxy_each_client_is_counted(callers: Tokens, small: N
     settings.TRUSTED_PROXIES = (ipaddress.ip_network("127.0.0.0/8"),)
     for number in range(4):
         headers = {"X-Forwarded-For": f"198.51.100.7, 203.0.113.{number}"}
-        assert Client().get("/api/v1/doors/public", headers=headers).status_code == 200
+        assert Client().get("/api/v1/access/public", headers=headers).status_code == 200
     headers = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
-    statuses = [Client().get("/api/v1/doors/public", headers=headers).status_code for _ in range(4)]
+    statuses = [Client().get("/api/v1/access/public", headers=headers).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 
 
 def test_an_ipv6_customer_is_one_whatever_the_address_in_the_64(callers: Tokens, small: None) -> None:
     statuses = [
-        Client().get("/api/v1/doors/public", REMOTE_ADDR=f"2001:db8:1:2::{number:x}").status_code
+        Client().get("/api/v1/access/public", REMOTE_ADDR=f"2001:db8:1:2::{number:x}").status_code
         for number in range(1, 5)
     ]
     assert statuses == [200, 200, 200, 429]
-    assert Client().get("/api/v1/doors/public", REMOTE_ADDR="2001:db8:1:3::1").status_code == 200
+    assert Client().get("/api/v1/access/public", REMOTE_ADDR="2001:db8:1:3::1").status_code == 200
 
 
 @pytest.mark.django_db
@@ -200,10 +200,12 @@ def test_an_own_limit_counts_attempts(callers: Tokens, monkeypatch: pytest.Monke
     assert statuses == [404, 404, 429]
 
 
-def test_switched_off_nothing_is_counted_or_told(callers: Tokens, get: Any, small: None, settings: Any) -> None:
+def test_switched_off_nothing_is_counted_and_no_header_sent(
+    callers: Tokens, get: Any, small: None, settings: Any
+) -> None:
     settings.RATE_LIMITS = False
     for _ in range(5):
-        response = get("/api/v1/doors/public")
+        response = get("/api/v1/access/public")
         assert response.status_code == 200
         assert "X-RateLimit-Limit" not in response.headers
     assert not list(redis.client("cache").scan_iter("cache:limit:*"))
@@ -211,11 +213,11 @@ def test_switched_off_nothing_is_counted_or_told(callers: Tokens, get: Any, smal
 
 def test_without_redis_nobody_is_counted(callers: Tokens, get: Any, small: None, settings: Any, tmp_path: Any) -> None:
     settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
-    assert [get("/api/v1/doors/public").status_code for _ in range(5)] == [200] * 5
+    assert [get("/api/v1/access/public").status_code for _ in range(5)] == [200] * 5
 
 
 def test_counters_end_with_their_window(callers: Tokens, get: Any) -> None:
-    get("/api/v1/doors/person", token=callers.user_token())
+    get("/api/v1/access/person", token=callers.user_token())
     client = redis.client("cache")
     keys = list(client.scan_iter("cache:limit:*"))
     assert keys
@@ -224,16 +226,16 @@ def test_counters_end_with_their_window(callers: Tokens, get: Any) -> None:
 
 def test_pages_count_their_own_subjects(callers: Tokens) -> None:
     rule = Rule("sign_in/email", 2, 3600, "account")
-    counts = [gate.count(rule, subject="Somebody@example.com") for _ in range(3)]
+    counts = [admission.count(rule, subject="Somebody@example.com") for _ in range(3)]
     assert [count.exceeded for count in counts if count] == [False, False, True]
-    other = gate.count(rule, subject="other@example.com")
+    other = admission.count(rule, subject="other@example.com")
     assert other is not None
     assert not other.exceeded
     assert not any(b"example.com" in key for key in redis.client("cache").scan_iter())
 
 
 @time_machine.travel(NOON, tick=False)
-@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/nothing"), ("PATCH", "/api/v1/doors/public")])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/nothing"), ("PATCH", "/api/v1/access/public")])
 def test_what_does_not_exist_is_counted_like_everything_under_api(
     callers: Tokens, small: None, method: str, path: str
 ) -> None:

@@ -106,6 +106,12 @@ def test_links_keep_all_parameters_but_the_position_and_the_token(ids: list[int]
         assert parse_qsl(urlsplit(links(response)[rel]).query, keep_blank_values=True) == [*kept, position]
 
 
+def test_links_leave_out_single_values_where_lists_belong(ids: list[int]) -> None:
+    _found, response = page("/api/v1/tags?words=one&tag_ids=1&q=x&limit=2")
+    kept = [("tag_ids", "1"), ("q", "x"), ("limit", "2")]
+    assert parse_qsl(urlsplit(links(response)["next"]).query) == [*kept, ("max_id", str(ids[1]))]
+
+
 def test_a_link_from_a_path_with_a_slash_is_the_plain_path(ids: list[int]) -> None:
     assert urlsplit(links(page("/api/v1/tags/?limit=2")[1])["next"]).path == "/api/v1/tags"
 
@@ -167,7 +173,7 @@ def test_offsets_page_without_cursor(ids: list[int]) -> None:
     assert page("/api/v1/tags/offsets?offset=500")[0] == []
 
 
-def test_offset_links_lead_to_the_neighbours(ids: list[int]) -> None:
+def test_offset_links_lead_to_the_next_and_previous_page(ids: list[int]) -> None:
     def rels(query: str) -> dict[str, dict[str, str]]:
         found = links(page(f"/api/v1/tags/offsets?{query}")[1])
         return {rel: dict(parse_qsl(urlsplit(url).query)) for rel, url in found.items()}
@@ -179,4 +185,4 @@ def test_offset_links_lead_to_the_neighbours(ids: list[int]) -> None:
         "prev": {"limit": "10", "offset": "10"},
     }
     assert rels("limit=20&offset=45") == {"prev": {"limit": "20", "offset": "25"}}
-    assert rels("offset=500") == {}
+    assert rels("offset=500") == {"prev": {"offset": "480"}}, "also on an empty page"

@@ -21,7 +21,7 @@ from social.api.renderers import render
 from social.kernel import errors
 from tests.api.conftest import Tokens
 
-PUBLIC = "/api/v1/doors/public"
+PUBLIC = "/api/v1/access/public"
 
 
 @pytest.mark.usefixtures("callers")
@@ -35,23 +35,23 @@ def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> No
     assert Client().post(PUBLIC + suffix, headers={"Accept": accept}).status_code == 200
 
 
-def test_what_a_token_may_see_is_kept_by_nobody(callers: Tokens, get: Any) -> None:
+def test_answers_to_a_token_are_cached_by_nobody(callers: Tokens, get: Any) -> None:
     assert get(PUBLIC, token=callers.user_token()).headers["Cache-Control"] == "private, no-store"
     assert get(PUBLIC, token="wrong").headers["Cache-Control"] == "private, no-store"
     assert get(PUBLIC, access_token=callers.user_token()).headers["Cache-Control"] == "private, no-store"
-    assert get("/api/v1/doors/optional", token=callers.user_token()).headers["Vary"] == "Authorization"
+    assert get("/api/v1/access/optional", token=callers.user_token()).headers["Vary"] == "Authorization"
 
 
-def test_what_everybody_may_see_is_kept_for_a_moment(callers: Tokens, get: Any) -> None:
+def test_public_answers_may_be_cached_briefly(callers: Tokens, get: Any) -> None:
     response = get(PUBLIC)
     assert response.headers["Cache-Control"] == "public, max-age=15"
     assert response.headers["Vary"] == "Authorization"
-    assert get("/api/v1/doors/documented").headers["Cache-Control"] == "public, max-age=300"
+    assert get("/api/v1/access/documented").headers["Cache-Control"] == "public, max-age=300"
     assert get("/api/v1/failures/created").headers["Cache-Control"] == "public, max-age=5"
 
 
-def test_errors_and_answers_to_writes_are_kept_by_nobody(callers: Tokens, get: Any) -> None:
-    for response in (get("/api/v1/doors/person"), get("/api/v1/nothing"), Client().post(PUBLIC)):
+def test_errors_and_answers_to_writes_are_cached_by_nobody(callers: Tokens, get: Any) -> None:
+    for response in (get("/api/v1/access/person"), get("/api/v1/nothing"), Client().post(PUBLIC)):
         assert response.headers["Cache-Control"] == "private, no-store"
 
 
@@ -65,7 +65,7 @@ def test_other_sites_may_read_answers_and_their_headers(callers: Tokens, get: An
         "X-Request-Id",
         "Mastodon-Async-Refresh",
     }
-    for path in (PUBLIC, "/api/v1/doors/person", "/api/v1/nothing"):
+    for path in (PUBLIC, "/api/v1/access/person", "/api/v1/nothing"):
         response = Client().get(path, headers={"Origin": "https://elk.zone"})
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         assert set(response.headers["Access-Control-Expose-Headers"].split(", ")) == exposed
@@ -74,7 +74,7 @@ def test_other_sites_may_read_answers_and_their_headers(callers: Tokens, get: An
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1/doors/person", "/api/v1/nothing", "/oauth/token", "/oauth/revoke", "/.well-known/nodeinfo"]
+    "path", ["/api/v1/access/person", "/api/v1/nothing", "/oauth/token", "/oauth/revoke", "/.well-known/nodeinfo"]
 )
 def test_preflights_are_answered_without_asking_who_it_is(callers: Tokens, path: str) -> None:
     response = Client().options(
@@ -101,11 +101,11 @@ def test_pages_are_not_for_other_sites() -> None:
 def test_head_needs_no_code_of_its_own_and_options_is_for_preflights_alone(callers: Tokens) -> None:
     assert Client().head(PUBLIC).status_code == 200
     assert Client().head(PUBLIC).content == b""
-    assert Client().head("/api/v1/doors/person").status_code == 401
+    assert Client().head("/api/v1/access/person").status_code == 401
     assert Client().options("/api/v1/tags/1").json() == {"error": "Not Found"}
 
 
-def test_answers_say_how_long_they_are(callers: Tokens) -> None:
+def test_answers_have_a_content_length(callers: Tokens) -> None:
     """Else servers send them in chunks."""
     body = Client().get(PUBLIC)
     assert body.headers["Content-Length"] == str(len(body.content))
@@ -140,12 +140,12 @@ def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, m
     """`?lang=`, then the user's own, then Accept-Language, then the server's."""
     seen: list[str | None] = []
 
-    class Told(errors.NotFound):
+    class Explained(errors.NotFound):
         def __init__(self) -> None:
             seen.append(translation.get_language())
             super().__init__()
 
-    monkeypatch.setattr(errors, "NotFound", Told)
+    monkeypatch.setattr(errors, "NotFound", Explained)
     german = callers.user_token(locale="de")
 
     def language(query: str = "", token: str | None = german, accept: str = "ar, en;q=0.5") -> str:
@@ -191,8 +191,8 @@ def test_the_access_log_names_the_request_and_no_secret(
     token = callers.user_token()
     secret_path = "/accounts/password/reset/key/3-" + "c" * 40
     with caplog.at_level(logging.INFO, "social.access"):
-        response = get("/api/v1/doors/person", token=token)
-        get("/api/v1/doors/person", access_token=token)
+        response = get("/api/v1/access/person", token=token)
+        get("/api/v1/access/person", access_token=token)
         Client().post(f"/oauth/token?code={token}", {"access_token": token}, headers={"Cookie": f"session={token}"})
         get(secret_path)
     lines = [record for record in caplog.records if record.name == "social.access"]
@@ -200,7 +200,7 @@ def test_the_access_log_names_the_request_and_no_secret(
     first = lines[0].__dict__
     assert {name: first[name] for name in ("method", "path", "status", "address", "request_id")} == {
         "method": "GET",
-        "path": "/api/v1/doors/person",
+        "path": "/api/v1/access/person",
         "status": 200,
         "address": "127.0.0.1",
         "request_id": response.headers["X-Request-Id"],

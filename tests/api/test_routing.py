@@ -12,7 +12,7 @@ from django.urls import Resolver404, resolve, reverse
 from django.urls.resolvers import get_resolver
 
 from social.api.routing import ApiRouter, endpoint, endpoints
-from tests.api.sample import DoorsViewSet, FailuresViewSet, TagsViewSet
+from tests.api.sample import AccessViewSet, FailuresViewSet, TagsViewSet
 
 
 def test_fixed_segments_win_over_parameters() -> None:
@@ -51,7 +51,7 @@ def test_plain_include_works_as_well_as_the_router(settings: Any) -> None:
 
 def test_endpoints_can_be_walked_over() -> None:
     found = {pattern.path for pattern in endpoints(get_resolver().url_patterns)}
-    assert {"api/v1/tags", "api/v1/tags/<id>", "api/v1/doors/person"} <= found
+    assert {"api/v1/tags", "api/v1/tags/<id>", "api/v1/access/person"} <= found
 
 
 def test_a_path_may_be_shared_but_not_a_method() -> None:
@@ -74,7 +74,7 @@ def test_a_fixed_segment_that_leads_nowhere_is_tried_as_a_parameter() -> None:
     assert router.resolve("api/v1/a/b/c").kwargs == {"name": "b"}
 
 
-def test_mistakes_are_told_at_start() -> None:
+def test_mistakes_in_declarations_are_reported_at_start() -> None:
     with pytest.raises(ImproperlyConfigured, match="no slashes"):
         endpoint("/api/v1/x", TagsViewSet, {"get": "list"})
     with pytest.raises(ImproperlyConfigured, match="no action"):
@@ -92,7 +92,7 @@ def test_finding_a_path_does_not_take_longer_with_four_hundred_of_them() -> None
     def seconds(number: int) -> float:
         router = ApiRouter()
         router.__dict__["url_patterns"] = [
-            endpoint(f"api/v1/thing{index}/<id>/action", DoorsViewSet, {"get": "public"}) for index in range(number)
+            endpoint(f"api/v1/thing{index}/<id>/action", AccessViewSet, {"get": "public"}) for index in range(number)
         ]
         router.resolve("api/v1/thing0/5/action")
         best = 1.0

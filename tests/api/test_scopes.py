@@ -14,7 +14,7 @@ def test_the_tree_is_the_contracts() -> None:
     assert len(scopes.SCOPES) == len(set(scopes.SCOPES)) == 8 + 12 + 14 + 14
 
 
-def test_openers_are_the_scope_and_its_parents() -> None:
+def test_sufficient_scopes_are_the_scope_and_its_parents() -> None:
     assert scopes.sufficient_scopes("write:blocks") == {"write:blocks", "write", "follow"}
     assert scopes.sufficient_scopes("read:statuses") == {"read:statuses", "read"}
     assert scopes.sufficient_scopes("admin:read:reports") == {"admin:read:reports", "admin:read"}

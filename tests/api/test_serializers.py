@@ -29,7 +29,7 @@ def test_the_context_arrives(tags: list[Tag]) -> None:
     assert TagSerializer(tags, many=True, context={"viewer": 5}).context == {"viewer": 5}
 
 
-def test_a_serializer_that_asks_is_caught(tags: list[Tag], settings: Any) -> None:
+def test_a_serializer_that_queries_is_caught(tags: list[Tag], settings: Any) -> None:
     settings.SERIALIZER_QUERIES_FORBIDDEN = True
     with pytest.raises(QueriesForbidden, match="accounts_tag"):
         _ = AskingSerializer(tags[0]).data

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from social.api import gate, identities
-from social.api.gate import checksum_of, forget_token
+from social.api import admission, identities
+from social.api.admission import checksum_of, forget_token
 from social.api.identities import Identity
 from social.kernel import redis
 from tests.api.conftest import Tokens
 from tests.support.patience import watch_circuits
 
-PERSON = "/api/v1/doors/person"
+PERSON = "/api/v1/access/person"
 
 
 @pytest.fixture(params=["limits on", "limits off"])
@@ -37,7 +37,7 @@ def no_redis(settings: Any, tmp_path: Any) -> Iterator[None]:
 
 def another_process() -> None:
     """What a second process knows of tokens: nothing but what is in Redis."""
-    gate.forget_everything_here()
+    admission.forget_everything_here()
 
 
 def test_an_identity_survives_being_written_down() -> None:
@@ -76,11 +76,11 @@ def test_a_revoked_token_is_refused_in_every_process_within_a_second(
 ) -> None:
     token = callers.user_token()
     assert get(PERSON, token=token).status_code == 200
-    here = dict(gate._local)
+    here = dict(admission._local)
     callers.revoke(token)
     another_process()
     assert get(PERSON, token=token).status_code == 401
-    gate._local.update(here)  # a process that was not told and remembers
+    admission._local.update(here)  # a process that did not get the message and still has the token cached
     time.sleep(1.05)
     assert get(PERSON, token=token).status_code == 401
 
@@ -92,9 +92,9 @@ def test_a_revoked_token_changes_nothing_any_more_in_any_process(callers: Tokens
         return Client().post(PERSON, headers={"Authorization": f"Bearer {token}"}).status_code
 
     assert act() == 200
-    here = dict(gate._local)
+    here = dict(admission._local)
     callers.revoke(token)
-    gate._local.update(here)  # a process that was not told and remembers
+    admission._local.update(here)  # a process that did not get the message and still has the token cached
     assert act() == 401
 
 
@@ -160,7 +160,7 @@ def test_without_redis_the_database_says_who_it_is(callers: Tokens, get: Any, ei
     assert callers.asked.count(token) < 10, "the process remembers for a second"
 
 
-def test_a_redis_that_only_listens_delays_one_request_a_second(
+def test_a_redis_that_accepts_but_never_answers_delays_one_request_a_second(
     callers: Tokens, get: Any, either_way: None, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = f"{tempfile.mkdtemp(dir='/tmp')}/silent.sock"
@@ -174,11 +174,11 @@ def test_a_redis_that_only_listens_delays_one_request_a_second(
         assert failed == [redis.circuit("cache")]
 
 
-def test_forgetting_says_when_redis_could_not_be_told(callers: Tokens, no_redis: None) -> None:
+def test_forgetting_returns_false_when_redis_is_away(callers: Tokens, no_redis: None) -> None:
     assert forget_token(checksum_of("x")) is False
 
 
-def test_forgetting_says_when_redis_was_told(callers: Tokens) -> None:
+def test_forgetting_returns_true_when_redis_has_dropped_the_token(callers: Tokens) -> None:
     assert forget_token(checksum_of("x")) is True
 
 
@@ -191,10 +191,10 @@ def test_no_token_is_ever_kept_in_clear(callers: Tokens, get: Any, limits: None)
         kept = key + (client.get(key) or b"")
         assert token.encode() not in kept
         assert b"a-wrong-token" not in kept
-    assert all(token not in checksum for checksum in gate._local)
+    assert all(token not in checksum for checksum in admission._local)
 
 
-def test_an_entry_of_another_version_is_no_stumbling_block(callers: Tokens, get: Any, either_way: None) -> None:
+def test_an_entry_of_another_version_is_ignored(callers: Tokens, get: Any, either_way: None) -> None:
     token = callers.user_token()
     redis.client("cache").set(redis.key("cache", "token", checksum_of(token)), b"something else", ex=60)
     assert get(PERSON, token=token).status_code == 200

@@ -15,6 +15,7 @@ _SUBQUERIES = frozenset({"values", "values_list"})
 BOUNDED = {
     "accounts/admin/users.py: pk__in": "a subquery",
     "accounts/services/featured_tags.py: tag_id__in": "the hashtags of one post, or a subquery of them",
+    "accounts/services/sessions.py: pk__in": "a subquery with a limit",
     "accounts/services/tags.py: id__in": "a subquery with a limit",
     "federation/views/actors.py: visibility__in": "one of two constants",
     "notifications/services/notifying.py: id__in": "a subquery with a limit",
@@ -80,5 +81,5 @@ def test_no_list_of_unknown_length_becomes_parameters() -> None:
         ("Tag.objects.bulk_create([tag])", []),
     ],
 )
-def test_the_search_finds_what_it_is_for(source: str, refused: list[str]) -> None:
+def test_unbatched_lists_are_found_and_other_arguments_are_not(source: str, refused: list[str]) -> None:
     assert [name for _line, name in found_in(source)] == refused

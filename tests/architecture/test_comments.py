@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from django.core.management import get_commands
@@ -44,6 +45,7 @@ def missing(text: str) -> Iterator[str]:
             yield path
 
 
+@cache
 def exists(name: str) -> bool:
     """Whether a dotted name is a module, stands in one, or is a model by its app's label."""
     first, *rest = name.split(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import polib
@@ -23,6 +24,16 @@ def _kept(text: str) -> set[str]:
 def test_every_sentence_of_the_sources_is_in_the_catalogue(language: str) -> None:
     entries = {(entry.msgctxt, entry.msgid, entry.msgid_plural or None) for entry in catalogs.catalogue(language)}
     assert set(catalogs.sentences()) == entries, "run `make messages` and translate what is new"
+
+
+def test_sentences_are_marked_by_names_that_the_collector_finds() -> None:
+    found = []
+    for package in catalogs.PACKAGES:
+        for path in (catalogs.ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
+                    found += [f"{path}: {name.asname}" for name in node.names if name.asname not in (None, "_")]
+    assert found == []
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -1,4 +1,4 @@
-"""People, and tokens for the tests that knock at every callers."""
+"""People, and tokens for the tests that call every endpoint."""
 
 from __future__ import annotations
 
@@ -8,32 +8,19 @@ import pytest
 
 from social.api.scopes import SCOPES
 from tests.conformance.people import Person
-from tests.factories.accounts import make_token, make_user
+from tests.support.callers import Callers
 
 
-class Doorkeeper:
-    """Two people and an application, with tokens of any scope; see `tests.support.access_checks.CallerTokens`."""
+class EveryScope(Callers):
+    """Tokens with every scope there is, when none is named."""
 
-    def __init__(self) -> None:
-        self.user, self.other = make_user("doorkeeper"), make_user("stranger")
-
-    def user_token(self, *scopes: str) -> str:
-        """A token of the main user."""
-        return make_token(self.user, " ".join(scopes or SCOPES))
-
-    def other_user_token(self, *scopes: str) -> str:
-        """A token of somebody unrelated."""
-        return make_token(self.other, " ".join(scopes or SCOPES))
-
-    def app_token(self, *scopes: str) -> str:
-        """An application's own token."""
-        return make_token(None, " ".join(scopes or SCOPES))
+    scopes = " ".join(SCOPES)
 
 
 @pytest.fixture
-def callers(db: None) -> Doorkeeper:
+def callers(db: None) -> EveryScope:
     """Where tokens come from."""
-    return Doorkeeper()
+    return EveryScope()
 
 
 @pytest.fixture

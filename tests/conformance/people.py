@@ -39,7 +39,7 @@ class Person:
         return str(self.user.account_id)
 
     def post(self, text: str = "hello", **more: Any) -> dict[str, Any]:
-        """Publish, and have everybody who must hear of it hear."""
+        """Publish, and run all reactions."""
         answer = self.api.post("/api/v1/statuses", {"status": text, **more})
         assert answer.status_code == 200, answer.content
         work()

@@ -6,4 +6,4 @@ from tests.support.battery import every_access
 
 pytestmark = pytest.mark.django_db
 
-test_doors = every_access("social.urls")
+test_access = every_access("social.urls")

@@ -102,8 +102,8 @@ def test_traps_14_and_30_types_are_honoured_in_every_spelling(alice: Person, bob
     bob.do(f"accounts/{alice.id}/follow")
     post = bob.post("hi @alice")
     assert post
-    told = alice.api.get(f"/api/v1/notifications?{query}").json()
-    assert [item["type"] for item in told] == ["follow"]
+    notified = alice.api.get(f"/api/v1/notifications?{query}").json()
+    assert [item["type"] for item in notified] == ["follow"]
 
 
 @pytest.mark.parametrize(
@@ -304,11 +304,13 @@ def test_trap_50_the_first_minute_of_a_client(alice: Person, bob: Person) -> Non
     nobody = alice.api.get("/api/v1/accounts/1")
     assert (nobody.status_code, nobody["Content-Type"]) == (404, "application/json; charset=utf-8")
     assert alice.api.get("/api/v2/instance").status_code == 200
+    assert "posting:default:visibility" in alice.read("preferences")
+    assert alice.read("lists") == []
     new = bob.post("new @alice")
     assert alice.ids("timelines/home", min_id=old["id"], limit=40) == [new["id"]]
     assert alice.read(f"accounts/{alice.id}/statuses") == []
-    told = alice.api.get("/api/v1/notifications?types[]=mention&types[]=favourite&limit=40")
-    assert [item["status"]["id"] for item in told.json()] == [new["id"]]
+    notified = alice.api.get("/api/v1/notifications?types[]=mention&types[]=favourite&limit=40")
+    assert [item["status"]["id"] for item in notified.json()] == [new["id"]]
 
 
 def test_traps_1_and_4_an_application_registers_as_old_and_new_libraries_do() -> None:

@@ -39,8 +39,8 @@ def test_no_endpoint_has_two_rows() -> None:
 
 @pytest.mark.parametrize("pattern", endpoints(urlpatterns), ids=lambda pattern: pattern.path)
 def test_every_endpoint_declares_an_entity_that_has_a_schema(pattern: object) -> None:
-    for method in pattern.actions:  # type: ignore[attr-defined]
-        declared = pattern.declared(method)  # type: ignore[attr-defined]
+    for method in pattern.actions:
+        declared = pattern.declared(method)
         assert declared.entity is None or declared.entity in ENTITIES
 
 
@@ -56,7 +56,7 @@ def test_the_openapi_document_is_valid_and_up_to_date() -> None:
 
 
 @pytest.mark.django_db
-def test_the_openapi_document_tells_scopes_parameters_and_entities_of_an_endpoint() -> None:
+def test_the_openapi_document_describes_scopes_parameters_and_entities_of_an_endpoint() -> None:
     answer = Api().get("/api/openapi.json")
     assert answer["Cache-Control"] == "public, max-age=300"
     document = answer.json()

@@ -128,7 +128,7 @@ def test_no_address_of_the_instance_documents_is_broken(world: User, path: str) 
     assert set(statuses.values()) == {200}, statuses
 
 
-def test_every_client_is_told_where_about_and_privacy_are(world: User) -> None:
+def test_every_instance_document_links_to_about_and_privacy(world: User) -> None:
     urls = Api().get("/api/v2/instance").json()["configuration"]["urls"]
     for name in ("about", "privacy_policy"):
         answer = Client().get(urls[name].removeprefix(django_settings.BASE_URL))

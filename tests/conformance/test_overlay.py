@@ -13,11 +13,23 @@ from django.urls import get_resolver
 
 from accounts.models import Account
 from social.api.routing import endpoints
-from statuses.models import Favourite, Status
+from statuses.models import Bookmark, ConversationMute, Favourite, Filter, Pin, Status
+from statuses.queries.rows import load_rows
+from statuses.services.conversation_mutes import mute_conversation
+from statuses.services.pinning import pin_status
 from tests.factories.accounts import make_token, make_user
-from tests.factories.statuses import follow, make_favourite, make_media, make_reblog, make_status
+from tests.factories.statuses import (
+    follow,
+    make_bookmark,
+    make_favourite,
+    make_filter,
+    make_media,
+    make_reblog,
+    make_status,
+)
 from tests.support.client import Api
 from tests.support.work import work
+from timelines.models import List, ListMember
 
 pytestmark = pytest.mark.django_db
 
@@ -32,13 +44,18 @@ CARRIERS = {
     "POST api/v1/statuses/<id>/unfavourite",
     "POST api/v1/statuses/<id>/reblog",
     "POST api/v1/statuses/<id>/unreblog",
+    *(f"POST api/v1/statuses/<id>/{name}" for name in ("bookmark", "unbookmark", "mute", "unmute", "unpin")),
     "GET api/v1/accounts/<id>/statuses",
     "GET api/v1/timelines/home",
+    "GET api/v1/timelines/list/<list_id>",
     "GET api/v1/timelines/public",
     "GET api/v1/timelines/tag/<hashtag>",
     "GET api/v1/notifications",
     "GET api/v1/notifications/<id>",
 }
+
+# These list only what the viewer has marked.
+OF_MARKED = {"GET api/v1/bookmarks", "GET api/v1/favourites"}
 
 
 def _routes() -> list[tuple[str, str]]:
@@ -70,12 +87,13 @@ def _expected(entity: dict[str, Any], viewer: Account) -> dict[str, Any]:
     shown = {
         "favourited": Favourite.objects.filter(account=viewer, status=proper).exists(),
         "reblogged": Status.objects.filter(account=viewer, reblog_of=proper, deleted_at=None).exists(),
-        # Nothing can be bookmarked, muted, filtered or pinned yet: no table says so.
-        "bookmarked": False,
-        "muted": False,
-        "filtered": [],
+        "bookmarked": Bookmark.objects.filter(account=viewer, status=proper).exists(),
+        "muted": ConversationMute.objects.filter(account=viewer, thread_id=proper.thread_root_id).exists(),
+        "filtered": [str(found.id) for found in Filter.objects.filter(account=viewer) if "cats" in proper.text],
     }
-    return shown | ({"pinned": False} if own and status.visibility in ("public", "unlisted", "private") else {})
+    if own and status.visibility in ("public", "unlisted", "private"):
+        shown["pinned"] = Pin.objects.filter(account=viewer, status=status).exists()
+    return shown
 
 
 @pytest.mark.parametrize("marked", [True, False])
@@ -91,17 +109,26 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
         for status in (post, answer):
             make_favourite(reader, status)
             make_reblog(reader, status)
+            make_bookmark(reader, status)
+        pin_status(account_id=reader.id, status=load_rows([mine.id])[0])
+        make_filter(reader, "cats")
     work()
     note_id = _notification_of(reader, post)
+    if marked:
+        mute_conversation(account_id=reader.id, status=load_rows([post.id])[0])
     media_id = make_media(reader).id
     token = make_token(viewer, "read write follow push")
+    wanted_list = List.objects.create(account=reader, title="Friends")
+    ListMember.objects.create(list=wanted_list, account=author)
     ids = {"api/v1/accounts/<id>": author.id, "api/v1/media/<id>": media_id, "api/v1/notifications/<id>": note_id}
     seen: dict[str, set[int]] = {}
     for method, path in _routes():
         root = path[: path.find("<id>") + 4]
         # One's own post is deleted: nobody may delete another one.
         target = mine.id if method == "DELETE" else ids.get(root, post.id)
-        address = re.sub(r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats"))
+        address = re.sub(
+            r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats").replace("<list_id>", str(wanted_list.id))
+        )
         data = {"id[]": [post.id, answer.id]} if path == "api/v1/statuses" and method == "GET" else {}
         body = {"status": "another #cats", "in_reply_to_id": str(post.id)} if path == "api/v1/statuses" else {}
         with transaction.atomic():
@@ -110,12 +137,15 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
             if answered.status_code == 200 and answered["Content-Type"].startswith("application/json"):
                 for entity in _posts_in(answered.json()):
                     wanted = _expected(entity, reader)
-                    assert wanted == {name: entity.get(name) for name in wanted}, f"{method} {path}"
+                    if method == "DELETE":
+                        wanted["pinned"] = marked  # as it was: nothing that is deleted is pinned
+                    given = entity | {"filtered": [found["filter"]["id"] for found in entity["filtered"]]}
+                    assert wanted == {name: given.get(name) for name in wanted}, f"{method} {path}"
                     seen.setdefault(f"{method} {path}", set()).add(int(entity["id"]))
             transaction.set_rollback(True)
-    assert set(seen) == CARRIERS
+    assert set(seen) == CARRIERS | (OF_MARKED if marked else set())
     # A list must have shown the posts with the marks, not only others.
-    lists = {route for route in CARRIERS if route.startswith("GET") and "<id>/context" not in route}
+    lists = {route for route in seen if route.startswith("GET") and "<id>/context" not in route}
     assert {route for route in lists if post.id not in seen[route]} == set()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from accounts.models import Account, CustomEmoji, Domain
+from accounts.models import Account, Block, CustomEmoji, Domain, Follow, FollowRequest, Mute
 from social.kernel import clock
-from tests.conformance.people import Person
+from tests.conformance.people import Person, here, links, walk
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import make_media
 from tests.support.client import Api
@@ -84,7 +84,7 @@ def test_the_language_of_posts_can_be_taken_back_and_null_keeps_it(alice: Person
     assert (source["language"], source["privacy"]) == (None, "private")
 
 
-def test_never_said_is_told_apart_from_no(alice: Person) -> None:
+def test_null_and_false_stay_distinct(alice: Person) -> None:
     names = ("discoverable", "hide_collections")
     for value in (True, False, None):
         shown = alice.api.patch(UPDATE, dict.fromkeys(names, value)).json()
@@ -139,7 +139,10 @@ def test_seed_052_a_suspended_account_is_there_and_blank(alice: Person, bob: Per
         UPDATE,
         {"display_name": "Alice", "note": "hi", "fields_attributes": [{"name": "a", "value": "b"}], "locked": True},
     )
-    alice.post("hello")
+    alice.post("hello #tag")
+    assert alice.api.post("/api/v1/featured_tags", {"name": "tag"}).status_code == 200
+    alice.do(f"accounts/{bob.id}/follow")
+    Person("carol").do(f"accounts/{alice.id}/follow")
     Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
     for api in (Api(), bob.api):
         answer = api.get(f"/api/v1/accounts/{alice.id}")
@@ -149,7 +152,9 @@ def test_seed_052_a_suspended_account_is_there_and_blank(alice: Person, bob: Per
         assert body["suspended"] is True
         assert (body["display_name"], body["note"], body["fields"], body["emojis"]) == ("", "", [], [])
         assert body["avatar"].endswith("avatar.png")
-        assert api.get(f"/api/v1/accounts/{alice.id}/statuses").json() == []
+        for name in ("statuses", "followers", "following", "featured_tags"):
+            answer = api.get(f"/api/v1/accounts/{alice.id}/{name}")
+            assert (answer.status_code, answer.json()) == (200, []), name
 
 
 def test_seed_050_and_051_a_suspension_can_be_taken_back_and_nothing_is_lost(alice: Person, bob: Person) -> None:
@@ -186,7 +191,7 @@ def test_seed_057_to_059_a_follow_says_whether_boosts_and_new_posts_are_wanted(a
     assert relation(alice, bob) == asked
 
 
-def test_seed_061_062_106_and_156_a_mute_can_spare_notifications_and_can_end(alice: Person, bob: Person) -> None:
+def test_seed_061_062_106_and_156_a_mute_can_leave_notifications_on_and_can_end(alice: Person, bob: Person) -> None:
     for duration in ({}, {"duration": 0}, {"duration": "0"}):
         muted = alice.do(f"accounts/{bob.id}/mute", {"notifications": False, **duration})
         assert (muted["muting"], muted["muting_notifications"], muted["muting_expires_at"]) == (True, False, None)
@@ -211,6 +216,46 @@ def test_seed_089_and_090_a_request_waits_and_unlocking_accepts_it(alice: Person
     assert (accepted["followed_by"], accepted["requested_by"]) == (True, False)
     assert relation(bob, alice)["following"] is True
     assert bob.read(f"statuses/{private['id']}")["id"] == private["id"]
+
+
+def test_seed_090_a_request_that_waits_can_be_authorized_after_unlocking(alice: Person, bob: Person) -> None:
+    alice.api.patch(UPDATE, {"locked": True})
+    bob.do(f"accounts/{alice.id}/follow")
+    Account.objects.filter(id=bob.id).update(limited_at=clock.now())  # whose requests nothing but an answer accepts
+    alice.api.patch(UPDATE, {"locked": False})
+    work()
+    assert relation(bob, alice)["requested"] is True
+    assert alice.api.post(f"/api/v1/follow_requests/{bob.id}/authorize").json()["followed_by"] is True
+    assert (relation(bob, alice)["following"], relation(bob, alice)["requested"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "act"),
+    [
+        ("mutes", Mute, "mute"),
+        ("blocks", Block, "block"),
+        ("followers", Follow, "follow"),
+        ("follow_requests", FollowRequest, "follow"),
+    ],
+)
+def test_seed_111_and_112_lists_of_people_come_in_pages_led_by_the_row(
+    alice: Person, path: str, model: Any, act: str
+) -> None:
+    """Trap 11 as well: the newest row first, whatever the age of the account."""
+    if path == "follow_requests":
+        alice.api.patch(UPDATE, {"locked": True})
+    people = [Person("first"), Person("second"), Person("third")]
+    for person in people[::-1]:
+        person.do(f"accounts/{alice.id}/follow") if act == "follow" else alice.do(f"accounts/{person.id}/{act}")
+    address = f"/api/v1/accounts/{alice.id}/followers" if path == "followers" else f"/api/v1/{path}"
+    page = alice.api.get(f"{address}?limit=1")
+    newest = model.objects.order_by("-id").first().id
+    assert [item["id"] for item in page.json()] == [people[0].id]
+    assert {name: here(url) for name, url in links(page).items()} == {
+        "next": f"{address}?limit=1&max_id={newest}",
+        "prev": f"{address}?limit=1&since_id={newest}",
+    }
+    assert [item["id"] for item in walk(alice.api, f"{address}?limit=1")] == [person.id for person in people]
 
 
 def test_seed_105_a_follow_of_whom_one_believes_unlocked_shows_at_once(alice: Person, bob: Person) -> None:
@@ -288,6 +333,7 @@ def test_seed_154_a_bio_has_five_hundred_characters(alice: Person, length: int, 
 
 def test_seed_031_and_128_people_who_block_are_not_found_by_those_they_block(alice: Person, bob: Person) -> None:
     assert bob.ids("accounts/search", q="ali") == [alice.id]
+    assert bob.ids("accounts/search", q="@") == bob.ids("accounts/search", q=" @ ") == []
     alice.do(f"accounts/{bob.id}/block")
     assert bob.ids("accounts/search", q="ali") == bob.ids("accounts/search", q="alice@social.localhost") == []
     assert alice.ids("accounts/search", q="bo") == []

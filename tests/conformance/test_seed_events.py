@@ -20,21 +20,21 @@ pytestmark = pytest.mark.django_db
 
 
 @contextmanager
-def overheard(*names: str) -> Iterator[list[tuple[str, bytes]]]:
+def subscribed(*names: str) -> Iterator[list[tuple[str, bytes]]]:
     """What is published on these channels inside the block: (channel, message)."""
-    heard: list[tuple[str, bytes]] = []
+    received: list[tuple[str, bytes]] = []
     keys = {streams.channel_key(name): name for name in names}
-    listener = redis.client("streams").pubsub()  # type: ignore[no-untyped-call]  # redis-py gives it no types
+    listener = redis.client("streams").pubsub()
     listener.subscribe(*keys)
     waiting = len(keys)
     while waiting:
         waiting -= listener.get_message(timeout=5) is not None
-    yield heard
+    yield received
     quiet_since = time.monotonic()
     while time.monotonic() - quiet_since < 0.3:
         message = listener.get_message(timeout=0.1)
         if message is not None and message["type"] == "message":
-            heard.append((keys[message["channel"].decode()], message["data"]))
+            received.append((keys[message["channel"].decode()], message["data"]))
             quiet_since = time.monotonic()
     listener.close()
 
@@ -51,14 +51,14 @@ def test_seed_141_ids_are_strings_in_everything_that_is_streamed() -> None:
         channels.HOMES,
         channels.hashtag("cats"),
     ]
-    with overheard(*names) as heard:
+    with subscribed(*names) as received:
         post = bob.post("@alice #cats")
         alice.do(f"statuses/{post['id']}/favourite")
         alice.do(f"statuses/{post['id']}/reblog")
         bob.api.delete(f"/api/v1/statuses/{post['id']}")
         work()
     events: set[str] = set()
-    for channel, data in heard:
+    for channel, data in received:
         head, separator, payload = data.partition(b"\n")
         header: dict[str, Any] = orjson.loads(head)
         check_ids(header, channel)
@@ -74,4 +74,4 @@ def test_seed_141_ids_are_strings_in_everything_that_is_streamed() -> None:
             check("Notification", body)
         elif header["event"] == "update":
             check("Status", body)
-    assert {"update", "delete", "notification"} <= events, [name for name, _data in heard]
+    assert {"update", "delete", "notification"} <= events, [name for name, _data in received]

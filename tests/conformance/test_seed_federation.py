@@ -44,7 +44,7 @@ def test_seed_006_and_007_webfinger_and_link_headers_speak_of_nothing_old(alice:
 
 
 @pytest.mark.parametrize("name", ["followers", "following"])
-def test_seed_054_a_hidden_network_tells_its_size_and_nothing_else(alice: Person, name: str) -> None:
+def test_seed_054_a_hidden_network_shows_its_size_and_nothing_else(alice: Person, name: str) -> None:
     bob = Person("bob")
     bob.do(f"accounts/{alice.id}/follow")
     alice.do(f"accounts/{bob.id}/follow")

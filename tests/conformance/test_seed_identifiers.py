@@ -17,7 +17,7 @@ from tests.support.entities import check_ids
 pytestmark = pytest.mark.django_db
 
 
-def test_seed_041_042_043_and_161_every_id_anywhere_is_a_string_and_has_no_numeric_twin(
+def test_seed_041_042_043_and_161_every_id_anywhere_is_a_string_and_never_also_a_number(
     alice: Person, bob: Person
 ) -> None:
     for path, body in everything(alice, bob):
@@ -50,7 +50,7 @@ def test_seed_045_and_046_a_hundred_quick_posts_have_distinct_ids_that_do_not_co
     assert tails != list(range(1, 101))
     assert max(tails) > 1000, "the low bits begin at zero"
     steps = {after - before for before, after in pairwise(tails)}
-    assert len(steps) > 10, "the low bits tell how many posts lie between two of them"
+    assert len(steps) > 10, "the low bits reveal how many posts lie between two of them"
 
 
 def test_seed_041_ids_of_accounts_and_files_are_of_the_same_kind(alice: Person, bob: Person) -> None:
@@ -143,6 +143,10 @@ def test_seed_136_a_granular_scope_opens_its_endpoints_and_no_others(alice: Pers
     reader = Api(make_token(bob.user, "read:notifications"))
     assert reader.get("/api/v1/notifications").status_code == 200
     assert reader.get("/api/v1/timelines/home").status_code == 403
+    bookmarks = Api(make_token(bob.user, "read:bookmarks write:bookmarks"))
+    assert bookmarks.post(f"/api/v1/statuses/{post['id']}/bookmark").status_code == 200
+    assert [found["id"] for found in bookmarks.get("/api/v1/bookmarks").json()] == [post["id"]]
+    assert bookmarks.get("/api/v1/favourites").status_code == 403
 
 
 def test_seed_135_and_138_a_wrong_token_is_401_everywhere_and_no_token_where_one_is_needed() -> None:
@@ -154,7 +158,7 @@ def test_seed_135_and_138_a_wrong_token_is_401_everywhere_and_no_token_where_one
             assert answer.json()["error"] == "The access token is invalid", path
 
 
-def test_seed_092_an_application_is_told_what_it_is() -> None:
+def test_seed_092_an_application_reads_what_is_registered_of_it() -> None:
     application = make_application(name="Cat pictures", website="https://cats.example/")
     answer = Api(make_token(None, "read", application)).get("/api/v1/apps/verify_credentials")
     assert answer.status_code == 200

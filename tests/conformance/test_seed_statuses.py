@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from accounts.viewsets.accounts import AccountsViewSet
+from moderation.viewsets.reports import ReportsViewSet
 from statuses.viewsets.statuses import StatusesViewSet
-from tests.conformance.people import Person, links, walk
+from tests.conformance.people import Person, here, links, walk
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_remote_status
 from tests.support.client import Api
@@ -19,11 +20,11 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-def test_seed_003_and_004_following_tells_and_blocking_ends_it(alice: Person, bob: Person) -> None:
+def test_seed_003_and_004_a_follow_notifies_and_a_block_ends_it(alice: Person, bob: Person) -> None:
     assert alice.do(f"accounts/{bob.id}/follow")["following"] is True
-    told = bob.read("notifications")
-    check_all("Notification", told)
-    assert [(item["type"], item["account"]["id"]) for item in told] == [("follow", alice.id)]
+    notified = bob.read("notifications")
+    check_all("Notification", notified)
+    assert [(item["type"], item["account"]["id"]) for item in notified] == [("follow", alice.id)]
     blocked = alice.do(f"accounts/{bob.id}/block")
     assert (blocked["blocking"], blocked["following"]) == (True, False)
     assert bob.read("notifications") == []
@@ -41,17 +42,79 @@ def test_seed_016_and_017_a_favourite_is_counted_and_a_boost_wraps_the_post(alic
 
 def test_seed_119_and_120_each_act_answers_with_the_post(alice: Person, bob: Person) -> None:
     post = alice.post("#cats")
-    for act, mark in (("favourite", "favourited"), ("reblog", "reblogged")):
+    for act, mark in (
+        ("favourite", "favourited"),
+        ("reblog", "reblogged"),
+        ("bookmark", "bookmarked"),
+        ("mute", "muted"),
+    ):
         done = bob.do(f"statuses/{post['id']}/{act}")
         undone = bob.do(f"statuses/{post['id']}/un{act}")
         check("StatusOfUser", done)
         check("StatusOfUser", undone)
         assert done[mark] is True
         assert (undone["id"], undone[mark], undone["reblog"]) == (post["id"], False, None)
+    assert alice.do(f"statuses/{post['id']}/pin")["pinned"] is True
+    assert alice.do(f"statuses/{post['id']}/unpin")["pinned"] is False
     deleted = alice.api.delete(f"/api/v1/statuses/{post['id']}")
     check("DeletedStatus", deleted.json())
     assert (deleted.json()["text"], deleted.json()["id"]) == ("#cats", post["id"])
     assert alice.api.get(f"/api/v1/statuses/{post['id']}").status_code == 404
+
+
+def test_seed_015_a_pinned_post_is_listed_as_such(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    alice.post("another")
+    pinned = alice.do(f"statuses/{post['id']}/pin")
+    check("StatusOfUser", pinned)
+    assert pinned["pinned"] is True
+    assert [item["id"] for item in bob.read(f"accounts/{alice.id}/statuses?pinned=true")] == [post["id"]]
+
+
+def test_seed_018_and_131_a_bookmark_is_listed_and_can_always_be_undone(alice: Person, bob: Person) -> None:
+    post = alice.post()
+    marked = bob.do(f"statuses/{post['id']}/bookmark")
+    check("StatusOfUser", marked)
+    assert marked["bookmarked"] is True
+    listed = bob.read("bookmarks")
+    check_all("StatusOfUser", listed)
+    assert [(item["id"], item["bookmarked"]) for item in listed] == [(post["id"], True)]
+    alice.do(f"accounts/{bob.id}/block")
+    assert bob.do(f"statuses/{post['id']}/unbookmark")["bookmarked"] is False
+    assert bob.api.post(f"/api/v1/statuses/{post['id']}/unbookmark").status_code == 404
+
+
+def test_seed_019_a_muted_conversation_brings_no_notifications(alice: Person, bob: Person) -> None:
+    post = alice.post("@bob hello")
+    assert [item["type"] for item in bob.read("notifications")] == ["mention"]
+    answer = bob.post("an answer", in_reply_to_id=post["id"])
+    assert bob.do(f"statuses/{post['id']}/mute")["muted"] is True
+    assert bob.read(f"statuses/{answer['id']}")["muted"] is True
+    alice.post("@bob more", in_reply_to_id=answer["id"])
+    alice.do(f"statuses/{answer['id']}/favourite")
+    alice.do(f"statuses/{answer['id']}/reblog")
+    assert [item["type"] for item in bob.read("notifications")] == ["mention"]
+    alice.post("@bob another conversation")
+    bob.do(f"statuses/{post['id']}/unmute")
+    alice.post("@bob still there?", in_reply_to_id=answer["id"])
+    assert [item["type"] for item in bob.read("notifications")] == ["mention"] * 3
+
+
+@pytest.mark.parametrize(("mark", "path"), [("bookmark", "bookmarks"), ("favourite", "favourites")])
+def test_seed_113_and_114_marked_posts_are_walked_both_ways(alice: Person, bob: Person, mark: str, path: str) -> None:
+    posts = [alice.post(f"post {number}")["id"] for number in range(5)]
+    for post in posts[::-1]:
+        bob.do(f"statuses/{post}/{mark}")
+    # The newest mark comes first, whatever the age of the post; cursors are those of the marks.
+    assert [item["id"] for item in walk(bob.api, f"/api/v1/{path}?limit=2")] == posts
+    oldest = bob.api.get(f"/api/v1/{path}", {"limit": 2})
+    while "next" in links(oldest):
+        oldest = bob.api.get(here(links(oldest)["next"]))
+    assert [item["id"] for item in oldest.json()] == posts[4:]
+    newer = bob.api.get(here(links(oldest)["prev"]))
+    assert [item["id"] for item in newer.json()] == posts[2:4]
+    cursor = links(oldest)["prev"].rpartition("min_id=")[2]
+    assert [item["id"] for item in bob.read(f"{path}?since_id={cursor}&limit=2")] == posts[:2]
 
 
 def test_seed_022_a_post_stands_in_every_timeline_it_belongs_to(alice: Person, bob: Person) -> None:
@@ -67,8 +130,8 @@ def test_seed_071_and_097_notifications_of_one_account(alice: Person, bob: Perso
     carol = Person("carol")
     for person in (bob, carol):
         person.post("hi @alice")
-    told = alice.read("notifications", account_id=bob.id)
-    assert [item["account"]["id"] for item in told] == [bob.id]
+    notified = alice.read("notifications", account_id=bob.id)
+    assert [item["account"]["id"] for item in notified] == [bob.id]
     assert alice.read("notifications", account_id="1") == []
 
 
@@ -145,7 +208,7 @@ def test_seed_131_what_one_did_before_a_block_can_always_be_undone(alice: Person
     assert (counted["favourites_count"], counted["reblogs_count"]) == (0, 0)
 
 
-def test_seed_132_undoing_what_was_never_done_tells_nothing_of_a_private_post(alice: Person, bob: Person) -> None:
+def test_seed_132_undoing_what_was_never_done_reveals_nothing_of_a_private_post(alice: Person, bob: Person) -> None:
     private = alice.post("secret", visibility="private")
     for act in ("unfavourite", "unreblog"):
         answer = bob.api.post(f"/api/v1/statuses/{private['id']}/{act}")
@@ -167,11 +230,11 @@ def test_seed_144_each_interaction_makes_one_notification(alice: Person, bob: Pe
         for _twice in range(2):
             bob.do(path)
     bob.post("@alice @Alice @alice@social.localhost")
-    told = alice.read("notifications")
-    check_all("Notification", told)
-    assert sorted(item["type"] for item in told) == ["favourite", "follow", "mention", "reblog"]
-    assert {item["account"]["id"] for item in told} == {bob.id}
-    assert all(item.get("status") for item in told if item["type"] != "follow")
+    notified = alice.read("notifications")
+    check_all("Notification", notified)
+    assert sorted(item["type"] for item in notified) == ["favourite", "follow", "mention", "reblog"]
+    assert {item["account"]["id"] for item in notified} == {bob.id}
+    assert all(item.get("status") for item in notified if item["type"] != "follow")
 
 
 def test_seed_145_a_mute_with_notifications_makes_none_and_without_them_it_does(alice: Person, bob: Person) -> None:
@@ -183,7 +246,7 @@ def test_seed_145_a_mute_with_notifications_makes_none_and_without_them_it_does(
     assert [item["type"] for item in alice.read("notifications")] == ["mention"]
 
 
-def test_seed_086_a_file_hangs_on_one_post(alice: Person, settings: Any, tmp_path: Any) -> None:
+def test_seed_086_a_file_is_attached_to_one_post(alice: Person, settings: Any, tmp_path: Any) -> None:
     settings.MEDIA_ROOT = tmp_path
     media = str(make_media(alice.account, "alt").id)
     post = alice.post("", media_ids=[media])
@@ -194,13 +257,14 @@ def test_seed_086_a_file_hangs_on_one_post(alice: Person, settings: Any, tmp_pat
     assert "error" in again.json()
 
 
-def test_seed_157_posting_and_following_have_limits_of_their_own(
+def test_seed_157_posting_following_and_reporting_have_limits_of_their_own(
     alice: Person, bob: Person, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMITS = True
     acts = [
         (StatusesViewSet, "create", "statuses", (300, 10800), {"status": "hello"}),
         (AccountsViewSet, "follow", f"accounts/{bob.id}/follow", (400, 86400), {}),
+        (ReportsViewSet, "create", "reports", (400, 86400), {"account_id": str(bob.id)}),
     ]
     for viewset, action, path, agreed, data in acts:
         declared = viewset.endpoints[action]

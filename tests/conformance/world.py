@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import CustomEmoji
+from accounts.policies.staff import OPERATOR
 from moderation.models import InstanceRule
+from moderation.policies.announcements import AnnouncementDraft
+from moderation.services.announcements import add_reaction, create_announcement
+from social.kernel import clock
 from tests.conformance.people import Person
 from tests.factories.statuses import make_media
 from tests.support.client import Api
@@ -15,6 +19,8 @@ from tests.support.work import work
 def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
     """One answer of every endpoint that answers with a body, of a world where each list has something in it."""
     InstanceRule.objects.create(text="Be kind", position=1)
+    announcement = create_announcement(by=OPERATOR, draft=AnnouncementDraft("@alice look", scheduled_at=clock.now()))
+    add_reaction(account_id=bob.account.id, announcement=announcement, name="👍")
     CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")
     bob.do(f"accounts/{alice.id}/follow")
     alice.do(f"accounts/{bob.id}/follow")
@@ -26,6 +32,7 @@ def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
     waiting = make_media(alice.account)
     number = post["id"]
     reads = [
+        "announcements",
         "accounts/verify_credentials",
         "verify_credentials",
         f"accounts/{bob.id}",
@@ -51,8 +58,9 @@ def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
         "timelines/tag/cats",
     ]
     bodies: list[tuple[str, Any]] = [(path, alice.read(path)) for path in reads]
-    told = alice.read("notifications")[0]["id"]
+    notified = alice.read("notifications")[0]["id"]
     acts = [
+        ("reports", {"account_id": bob.id, "status_ids": [reply["id"]]}),
         (f"accounts/{bob.id}/mute", None),
         (f"accounts/{bob.id}/unmute", None),
         (f"statuses/{reply['id']}/favourite", None),
@@ -65,7 +73,7 @@ def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
         ("apps", {"client_name": "x", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob"}),
     ]
     bodies += [(path, alice.api.post(f"/api/v1/{path}", data).json()) for path, data in acts]
-    bodies.append((f"notifications/{told}", told))
+    bodies.append((f"notifications/{notified}", notified))
     bodies.append(("v2 instance", Api().get("/api/v2/instance").json()))
     bodies.append(("update", alice.api.patch("/api/v1/accounts/update_credentials", {"note": "x"}).json()))
     bodies.append(("put media", alice.api.put(f"/api/v1/media/{waiting.id}", {"description": "x"}).json()))

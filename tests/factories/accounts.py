@@ -79,7 +79,6 @@ def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
         client_type="confidential",
         authorization_grant_type="authorization-code",
         redirect_uris="urn:ietf:wg:oauth:2.0:oob",
-        registered_redirect_uris=["urn:ietf:wg:oauth:2.0:oob"],
         hash_client_secret=False,
         scopes=scopes,
         **values,

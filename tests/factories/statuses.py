@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import io
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from PIL import Image
 
-from accounts.models import Account, Block, Follow, Mute
+from accounts.models import Account, Block, Follow, Mute, RemoteCopy
+from accounts.models.remote_copy import CopyPurpose, CopyState
+from accounts.policies.remote_copies import digest_of, host_of
 from social.kernel import clock
-from statuses.models import Favourite, MediaAttachment, Status, StatusStat
+from social.kernel.media import storage
+from statuses.models import (
+    Bookmark,
+    Favourite,
+    Filter,
+    FilterStatus,
+    MediaAttachment,
+    MediaType,
+    Poll,
+    ScheduledStatus,
+    Status,
+    StatusStat,
+)
+from statuses.policies.polls import PollDraft
+from statuses.queries.rows import load_rows
 from statuses.services.composing import StatusDraft
-from statuses.services.interactions import favourite_status, reblog_status
-from statuses.services.media import MediaUpload, upload_media
+from statuses.services.editing import EditDraft, edit_status
+from statuses.services.filters import FilterDraft, KeywordDraft, add_status, create_filter
+from statuses.services.interactions import bookmark_status, favourite_status, reblog_status
+from statuses.services.media import MediaUpload, SentFile, upload_media
 from statuses.services.publishing import publish_status
+from statuses.services.scheduling import schedule_status
 from statuses.services.storing import NewStatus, store_status
 
 
@@ -45,6 +66,11 @@ def make_status(
     )
 
 
+def edit(status: Status, text: str, **draft: Any) -> None:
+    """Edit a local post as its author would."""
+    edit_status(author=_author(status.account), status_id=status.id, draft=EditDraft(text=text, **draft))
+
+
 def make_remote_status(
     author: Account, content: str = "<p>hello</p>", *, created_at: datetime | None = None, **values: Any
 ) -> Status:
@@ -71,6 +97,40 @@ def make_favourite(account: Account, status: Status) -> Favourite:
     return Favourite.objects.get(account=account, status=status.reblog_of or status)
 
 
+def make_bookmark(account: Account, status: Status) -> Bookmark:
+    """A bookmark."""
+    bookmark_status(account_id=account.id, status=load_rows([status.id])[0])
+    return Bookmark.objects.get(account=account, status=status.reblog_of or status)
+
+
+def make_scheduled(author: Account, text: str = "later", *, media: Sequence[MediaAttachment] = ()) -> ScheduledStatus:
+    """A post for tomorrow."""
+    made = schedule_status(
+        author=_author(author),
+        draft=StatusDraft(text=text, media_ids=tuple(item.id for item in media)),
+        scheduled_at=clock.now() + timedelta(days=1),
+    )
+    assert isinstance(made, ScheduledStatus)
+    return made
+
+
+def make_poll(author: Account, *options: str, visibility: str = "public", **values: Any) -> Poll:
+    """A post with a poll."""
+    draft = PollDraft(options=options or ("red", "green"), expires_in=600, **values)
+    return Poll.objects.get(status=make_status(author, "Which?", poll=draft, visibility=visibility))
+
+
+def make_filter(account: Account, *keywords: str, title: str = "Filter", **values: Any) -> Filter:
+    """A filter for these whole words."""
+    draft = FilterDraft(title=title, context=("home",), keywords=[KeywordDraft(keyword=word) for word in keywords])
+    return create_filter(account_id=account.id, draft=replace(draft, **values))
+
+
+def make_filter_status(wanted: Filter, status: Status | None = None) -> FilterStatus:
+    """A post in a filter, by default one of the filter's owner."""
+    return add_status(found=wanted, status_id=(status or make_status(wanted.account)).id)
+
+
 def picture(width: int = 40, height: int = 30, image_format: str = "PNG", **options: Any) -> bytes:
     """A small picture."""
     buffer = io.BytesIO()
@@ -80,8 +140,28 @@ def picture(width: int = 40, height: int = 30, image_format: str = "PNG", **opti
 
 def make_media(account: Account, description: str | None = None, **options: Any) -> MediaAttachment:
     """An uploaded picture that waits to be attached."""
-    upload = MediaUpload(data=picture(**options), content_type="image/png", description=description)
+    upload = MediaUpload(SentFile(io.BytesIO(picture(**options)), "image/png"), description=description)
     return upload_media(account_id=account.id, upload=upload)
+
+
+def make_remote_media(status: Status, url: str = "", *, copied: bool = True, **media: Any) -> MediaAttachment:
+    """A picture of another server, attached to a post; `copied`: its file is here already."""
+    name = url or f"https://files.example/{status.id}.png"
+    if copied:
+        paths = [storage.store(picture(), folder="cache/attachment", extension="png") for _ in range(2)]
+        RemoteCopy.objects.create(
+            digest=digest_of(CopyPurpose.ATTACHMENT, name),
+            purpose=CopyPurpose.ATTACHMENT,
+            url=name,
+            host=host_of(name),
+            state=CopyState.READY,
+            file=paths[0],
+            file_size=len(picture()),
+            preview=paths[1],
+            preview_size=len(picture()),
+        )
+    values = {"type": MediaType.IMAGE, "content_type": "image/png", "remote_url": name} | media
+    return MediaAttachment.objects.create(account=status.account, status=status, **values)
 
 
 def follow(account: Account, target: Account, **options: Any) -> Follow:

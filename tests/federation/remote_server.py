@@ -58,6 +58,7 @@ class RemoteServer:
         self.fingers: dict[str, dict[str, Any]] = {}
         self.asked: list[Asked] = []
         self.inbox_status = 202
+        self.judge: Callable[[Asked], int] = lambda _asked: self.inbox_status
         self.before_answer: Callable[[], object] = lambda: None
         server = self
 
@@ -73,10 +74,9 @@ class RemoteServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-                server.asked.append(
-                    Asked("POST", self.path, {name.lower(): value for name, value in self.headers.items()}, body)
-                )
-                self.answer(Answer(b"", status=server.inbox_status))
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                server.asked.append(Asked("POST", self.path, headers, body))
+                self.answer(Answer(b"", status=server.judge(server.asked[-1])))
 
             def answer(self, answer: Answer) -> None:
                 self.send_response(answer.status)

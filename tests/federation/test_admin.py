@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import User
+from accounts.models import AuditEntry, User
 from federation.models import Delivery, Host, InboundActivity, OutboundActivity
 from federation.tasks.cleaning import forget_old_activities
 from social.kernel import clock
@@ -61,13 +61,15 @@ def test_a_delivery_that_was_given_up_is_tried_again(delivery: Delivery) -> None
     assert answer.status_code == 200
     delivery.refresh_from_db()
     assert (delivery.dead_at, delivery.attempts, Host.objects.get().failures) == (None, 0, 0)
+    entry = AuditEntry.objects.get(target_type="Delivery")
+    assert (entry.account_name, entry.action, entry.target_id) == ("@boss", "retry", delivery.pk)
 
 
 def test_people_who_do_not_manage_federation_see_nothing(delivery: Delivery) -> None:
     assert signed_in(make_user("somebody")).get("/admin/federation/delivery/", follow=True).status_code == 403
 
 
-def test_what_is_old_is_thrown_away(delivery: Delivery) -> None:
+def test_old_rows_are_deleted(delivery: Delivery) -> None:
     long_ago = clock.now().replace(year=2020)
     assert forget_old_activities() == 0
     Delivery.objects.update(dead_at=long_ago)

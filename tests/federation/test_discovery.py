@@ -68,6 +68,12 @@ def test_the_server_is_found_by_its_domain(db: None) -> None:
         ("https://remote.example/users/zoe", 404),
         ("acct:alice@social.localhost@x", 404),
         ("\0", 400),
+        ("alice", 400),
+        ("acct:alice", 400),
+        ("remote.example", 400),
+        ("ftp://social.localhost/users/alice", 400),
+        ("https://[/alice", 404),
+        ("http://remote.example/@alice", 404),
         ("acct:a\0b@social.localhost", 404),
     ],
 )
@@ -87,7 +93,7 @@ def test_host_meta_in_both_forms(db: None) -> None:
     assert answer.json()["links"][0]["template"].endswith("?resource={uri}")
 
 
-def test_nodeinfo_tells_what_this_is_and_how_many_use_it(alice: Account) -> None:
+def test_nodeinfo_names_the_software_and_counts_its_users(alice: Account) -> None:
     """clients.md, E1 "Strategy"."""
     links = Api().get("/.well-known/nodeinfo").json()["links"]
     assert [link["rel"].rsplit("/", 1)[1] for link in links] == ["2.0", "2.1"]
@@ -153,6 +159,6 @@ def test_a_profile_that_is_a_day_old_is_looked_at_again(
 
     assert find_remote("zoe", elsewhere.domain) is not None
     elsewhere.serve(zoe.document() | {"name": "Renamed"})
-    assert find_remote("zoe", elsewhere.domain).display_name == "Zoe"  # type: ignore[union-attr]
+    assert find_remote("zoe", elsewhere.domain).display_name == "Zoe"
     Account.objects.filter(uri=zoe.uri).update(fetched_at=clock.now() - timedelta(days=2))
-    assert find_remote("zoe", elsewhere.domain).display_name == "Renamed"  # type: ignore[union-attr]
+    assert find_remote("zoe", elsewhere.domain).display_name == "Renamed"

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
 from federation.documents import activities
@@ -174,6 +176,20 @@ def test_the_outbox_holds_what_everybody_may_read(anna: Account) -> None:
     assert last["orderedItems"][-1]["object"]["id"].endswith(str(posts[0].id))
 
 
+def test_a_page_of_the_outbox_costs_the_same_however_full_it_is(anna: Account) -> None:
+    costs = []
+    for number in (2, 8):
+        for _ in range(number):
+            post = make_status(anna, "hello #tag @anna")
+            for _ in range(7):
+                make_status(anna, "and another thing", reply_to=post, visibility="unlisted")
+        with CaptureQueriesContext(connection) as queries:
+            page = get("/users/anna/outbox?page=true").json()
+        costs.append(len(queries))
+    assert costs[0] == costs[1]
+    assert [len(item["object"]["replies"]["first"]["items"]) for item in page["orderedItems"]].count(5) == 2
+
+
 def test_replies_are_the_authors_own_first_then_others(anna: Account) -> None:
     status = make_status(anna, "one")
     own = make_status(anna, "two", reply_to=status)
@@ -234,7 +250,7 @@ def test_a_deleted_post_leaves_a_tombstone(anna: Account) -> None:
     assert get(f"/users/anna/statuses/{private.id}").status_code == 404
 
 
-def test_private_posts_are_for_signers_who_may_read_them_and_not_for_their_neighbours(
+def test_private_posts_are_for_signers_who_may_read_them_and_not_for_others_of_their_server(
     anna: Account, elsewhere: Any
 ) -> None:
     """Security rows 19 and 39: the same 404 for everybody else, and nothing for a cache to keep."""

@@ -296,7 +296,7 @@ class TestPosts:
         deal(zoe, zoe.activity("Create", note))
         assert (Mention.objects.count(), Notification.objects.count()) == (0, 0)
 
-    def test_who_is_addressed_and_not_named_is_mentioned_silently(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_addressed_people_who_are_not_named_are_mentioned_silently(self, zoe: RemotePerson, alice: Account) -> None:
         deal(zoe, zoe.activity("Create", zoe.note(to=[alice.uri], cc=[])))
         assert (Status.objects.get().visibility, Mention.objects.get().silent) == (Visibility.LIMITED, True)
 
@@ -358,7 +358,7 @@ class TestPosts:
         assert deal(zoe, zoe.activity("Create", late)) == "rejected: it was deleted"
         assert Tombstone.objects.count() == 2
 
-    def test_a_favourite_is_counted_told_and_taken_back(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_favourite_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
         status = make_status(alice)
         uri = f"http://social.localhost/users/alice/statuses/{status.id}"
         activity = zoe.activity("Like", uri)
@@ -369,7 +369,7 @@ class TestPosts:
         assert (counts(status)[2], Favourite.objects.count()) == (0, 0)
         assert deal(zoe, activity) == "done", "the id was not undone before it came"
 
-    def test_a_boost_of_ours_is_counted_told_and_taken_back(self, zoe: RemotePerson, alice: Account) -> None:
+    def test_a_boost_of_our_post_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
         status = make_status(alice)
         activity = zoe.activity("Announce", f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
         deal(zoe, activity)

@@ -159,7 +159,7 @@ def test_a_thread_is_fetched_up_to_a_budget_however_long_it_is(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_server_that_drips_is_asked_little_and_then_left_alone(
+def test_a_server_that_answers_very_slowly_is_asked_little_and_then_paused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -211,7 +211,7 @@ def test_what_waits_for_one_server_is_bounded(
     assert (Fetch.objects.count(), Status.objects.count()) == (5, 12)
 
 
-def test_one_piece_of_work_causes_a_bounded_number_of_requests(
+def test_one_fetch_causes_a_bounded_number_of_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """A key that is named by an actor that is named by a key ... ends."""

@@ -1,4 +1,4 @@
-"""What happens here is told to the servers it concerns, once each, in order, and to no other (contract, sections 6, 12)."""
+"""What happens here is sent to the servers it concerns, once each, in order, and to no other (contract, sections 6, 12)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from accounts.policies.staff import OPERATOR
 from accounts.services.blocking import block_account, unblock_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
@@ -48,8 +49,8 @@ def inboxes() -> set[str]:
     return set(Delivery.objects.values_list("inbox_url", flat=True))
 
 
-def tell() -> None:
-    """Put on the way what happened, without sending it: nobody listens at `.example`."""
+def queue_deliveries() -> None:
+    """Run the reactions, which queue deliveries; none arrives, for no server answers at `.example`."""
     work()
 
 
@@ -60,13 +61,13 @@ class TestAudience:
     def people(self, alice: Account) -> dict[str, Account]:
         found = {
             "follower": make_remote("follower", "one.example"),
-            "neighbour": make_remote("neighbour", "one.example"),
+            "same_server": make_remote("same_server", "one.example"),
             "lonely": make_remote("lonely", "two.example", shared_inbox_url=""),
             "mentioned": make_remote("mentioned", "three.example"),
             "stranger": make_remote("stranger", "four.example"),
             "suspended": make_remote("suspended", "five.example", suspended_at=clock.now()),
         }
-        for name in ("follower", "neighbour", "lonely", "suspended"):
+        for name in ("follower", "same_server", "lonely", "suspended"):
             follow(found[name], alice)
         return found
 
@@ -86,7 +87,7 @@ class TestAudience:
         self, alice: Account, people: dict[str, Account], visibility: str, expected: set[str]
     ) -> None:
         make_status(alice, "hello @mentioned@three.example", visibility=visibility)
-        tell()
+        queue_deliveries()
         assert inboxes() == expected
         assert OutboundActivity.objects.count() == 1
 
@@ -95,21 +96,21 @@ class TestAudience:
     ) -> None:
         status = make_remote_status(people["stranger"])
         make_status(alice, "indeed", reply_to=status)
-        tell()
+        queue_deliveries()
         assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
 
     def test_a_boost_goes_to_followers_and_the_author(self, alice: Account, people: dict[str, Account]) -> None:
         make_reblog(alice, make_remote_status(people["stranger"]))
-        tell()
+        queue_deliveries()
         assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
         assert OutboundActivity.objects.get().type == "Announce"
 
-    def test_what_remote_people_do_is_told_to_nobody(self, alice: Account, people: dict[str, Account]) -> None:
+    def test_what_remote_people_do_is_delivered_to_nobody(self, alice: Account, people: dict[str, Account]) -> None:
         status = make_remote_status(people["stranger"])
         make_reblog(people["follower"], status)
         favourite_status(account_id=people["follower"].id, status=status)
         delete_status(status_id=status.id)
-        tell()
+        queue_deliveries()
         assert not Delivery.objects.exists()
 
     def test_a_deletion_drops_what_waits_and_reaches_whoever_may_have_it(
@@ -118,23 +119,23 @@ class TestAudience:
         for touch in (make_reblog, _answer):
             status = make_status(alice, "oops")
             touch(people["stranger"], status)
-            tell()
+            queue_deliveries()
             delete_status(status_id=status.id)
-            tell()
+            queue_deliveries()
             assert set(OutboundActivity.objects.values_list("type", flat=True)) == {"Delete"}
             assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
             OutboundActivity.objects.all().delete()
 
-    def test_a_post_deleted_before_it_was_told_is_never_sent(self, alice: Account, people: dict[str, Account]) -> None:
+    def test_a_post_deleted_before_its_delivery_is_never_sent(self, alice: Account, people: dict[str, Account]) -> None:
         status = make_status(alice, "oops")
         delete_status(status_id=status.id)
-        tell()
+        queue_deliveries()
         assert list(OutboundActivity.objects.values_list("type", flat=True)) == ["Delete"]
 
-    def test_people_here_cost_no_delivery(self, alice: Account) -> None:
+    def test_local_recipients_cause_no_delivery(self, alice: Account) -> None:
         follow(make_account("bob"), alice)
         make_status(alice, "hello @bob")
-        tell()
+        queue_deliveries()
         assert not OutboundActivity.objects.exists()
 
 
@@ -179,7 +180,7 @@ class TestActivities:
         assert [item["type"] for item in sent] == ["Reject", "Block", "Undo"]
         assert sent[2]["object"]["id"] == sent[1]["id"]
 
-    def test_a_changed_profile_is_told_to_followers(
+    def test_a_changed_profile_is_sent_to_followers(
         self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
     ) -> None:
         update_profile(user=alice.user, change=ProfileChange(display_name="Al"))
@@ -301,7 +302,7 @@ class TestDelivering:
         post_now(1)
         deliver_due()
         elsewhere.inbox_status = 202
-        assert retry([Delivery.objects.get().id]) == 1
+        assert retry(by=OPERATOR, ids=[Delivery.objects.get().id]) == 1
         work()
         assert (self.numbers(elsewhere), Delivery.objects.count()) == ([1, 1], 0)
 
@@ -353,7 +354,7 @@ class TestDelivering:
         assert (Delivery.objects.count(), OutboundActivity.objects.count()) == (0, 0)
         assert len(elsewhere.delivered()) == 1, "the attempt that failed"
 
-    def test_newer_news_replaces_what_waits(self, elsewhere: RemoteServer, post_now: Any) -> None:
+    def test_a_newer_update_replaces_the_one_that_waits(self, elsewhere: RemoteServer, post_now: Any) -> None:
         post_now(1, key="account:1")
         post_now(2, key="account:1", supersedes=True)
         deliver_due()

@@ -1,9 +1,10 @@
-"""Who follows a link to a person or a post sees a page; machines are told where the document is."""
+"""Who follows a link to a person or a post sees a page; machines find the address of the document in a header."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
-from statuses.models import Status
+from statuses.models import MediaAttachment, MediaType, Processing, Status
 from tests.factories.accounts import make_remote, make_user
-from tests.factories.statuses import make_remote_status, make_status
+from tests.factories.statuses import make_media, make_remote_media, make_remote_status, make_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,10 @@ def test_the_same_address_is_the_document_for_servers(alice: Account) -> None:
     status = make_status(alice, "hello")
     document = {"Accept": "application/activity+json"}
     assert get("/@alice", **document).json()["id"] == alice.uri
-    assert get(f"/@alice/{status.id}", **document).json()["id"] == f"{alice.uri}/statuses/{status.id}"
+    uri = f"{alice.uri}/statuses/{status.id}"
+    for answer in (get(f"/@alice/{status.id}", **document), get(f"/users/alice/statuses/{status.id}", **document)):
+        assert answer.json()["id"] == uri
+        assert answer["Link"] == f'<{uri}>; rel="alternate"; type="application/activity+json"'
     assert get("/@alice", Accept="image/png").status_code == 406
 
 
@@ -186,3 +190,38 @@ def test_row_62_a_name_that_deceives_stands_beside_the_real_address(alice: Accou
     assert "@alice@social.localhost" in text
     status = Status.objects.get(account=alice)
     assert "@zoe@xn--pple-43d.example (\u0430pple.example)" in get(f"/@alice/{status.id}").content.decode()
+
+
+def test_a_post_shows_its_videos_and_sounds_with_what_is_said_of_them(
+    alice: Account, settings: Any, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    media = make_media(alice, 'a "cat"')
+    kinds = {
+        MediaType.VIDEO: "<video",
+        MediaType.GIFV: "loop muted",
+        MediaType.AUDIO: "<audio",
+        MediaType.IMAGE: "<img",
+    }
+    status = make_status(alice, media=[media])
+    for kind, shown in kinds.items():
+        MediaAttachment.objects.filter(id=media.id).update(type=kind)
+        text = get(f"/@alice/{status.id}").content.decode()
+        assert shown in text, kind
+        assert f'src="/system/{media.preview if kind == MediaType.IMAGE else media.file}"' in text, kind
+        assert f'{"alt" if kind == MediaType.IMAGE else "aria-label"}="a &quot;cat&quot;"' in text, kind
+        assert ("poster=" in text) == (kind in (MediaType.VIDEO, MediaType.GIFV))
+        assert "autoplay" not in text, "nothing moves unasked"
+    MediaAttachment.objects.filter(id=media.id).update(processing=Processing.FAILED)
+    assert media.file not in get(f"/@alice/{status.id}").content.decode()
+
+
+def test_files_of_other_servers_are_shown_by_this_one(alice: Account) -> None:
+    status = make_status(alice, "hello")
+    reply = make_remote_status(make_remote(), parent=status)
+    picture = make_remote_media(reply, "https://files.example/a.png", copied=False)
+    other = make_remote_media(reply, "https://files.example/a.pdf", copied=False, type=MediaType.UNKNOWN)
+    text = get(f"/@alice/{status.id}").content.decode()
+    assert f'src="/media_proxy/{picture.id}/small?key=' in text
+    assert f'<a href="{other.remote_url}" rel="nofollow noopener noreferrer"' in text
+    assert 'src="https://' not in text

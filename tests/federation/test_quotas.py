@@ -41,7 +41,9 @@ def test_row_61_a_document_is_kept_until_it_was_acted_upon(zoe: RemotePerson, al
     assert kept_bytes() == 0
 
 
-def test_row_61_deletions_by_unknown_actors_are_dropped_unseen(elsewhere: RemoteServer, alice: Account) -> None:
+def test_row_61_deletions_by_unknown_actors_are_dropped_without_being_stored(
+    elsewhere: RemoteServer, alice: Account
+) -> None:
     accounts = Account.objects.count()
     for number in range(300):
         ghost = RemotePerson(elsewhere, f"ghost{number}")

@@ -16,6 +16,7 @@ from http_message_signatures import HTTPMessageSigner, MappingKeyResolver, algor
 from accounts.models import Account, KeyPair
 from federation.models import InboundActivity
 from social.kernel import clock, redis
+from social.kernel.http.limits import stranger_budget, web_request_budget
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, post, signed
 
 pytestmark = pytest.mark.django_db
@@ -159,11 +160,20 @@ def test_a_new_key_is_fetched_once_when_the_known_one_does_not_fit(
     assert len(elsewhere.gets()) == before, "a key that was just fetched is not fetched again"
 
 
-def test_a_signer_whose_server_does_not_answer_is_told_to_come_again(elsewhere: RemoteServer, alice: Account) -> None:
+def test_a_signer_whose_server_does_not_answer_is_asked_to_retry(elsewhere: RemoteServer, alice: Account) -> None:
     with RemoteServer().running() as other:
         gone = other.person("gone")
     answer = gone.send(follow_of(gone, alice))
     assert (answer.status_code, stored()) == (503, 0)
+
+
+def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_the_next_attempt(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0):
+        answer = zoe.send(follow_of(zoe, alice))
+    assert (answer.status_code, answer.headers["Retry-After"], elsewhere.gets(), stored()) == (503, "30", [], 0)
+    assert zoe.send(follow_of(zoe, alice)).status_code == 202
 
 
 def test_a_signer_without_a_document_is_refused(elsewhere: RemoteServer, alice: Account) -> None:

@@ -125,7 +125,7 @@ def test_a_suspension_by_this_server_is_not_ended_by_theirs(zoe: RemotePerson, a
 
 
 def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: RemotePerson, alice: Account) -> None:
-    """Duplicates are told by the fingerprint of the signature: the id of an Update is its second."""
+    """Duplicates are recognised by the fingerprint of the signature: the id of an Update is its second."""
     fetch_actor(zoe.uri)
     first, second = update(zoe, name="First"), update(zoe, name="Second")
     second["id"] = first["id"]

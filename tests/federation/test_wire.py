@@ -121,7 +121,7 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 
 NOT_KEPT = "answered, and not kept"
 NO_FOLLOW = "rejected: the answer is about no follow of ours"
-NO_PROFILE = "rejected: only the actor's own profile is updated"
+NO_PROFILE = "rejected: only the actor's own profile and posts are updated"
 NO_POST = "rejected: the object is no post"
 # What is not "done". By section 7 of the contract: kinds that are not acted upon (yet) are answered and ignored; an answer
 # is to a Follow that waits, by its id; a vote is no post; by section 10 what is forwarded must have to do with us.
@@ -135,14 +135,10 @@ REFUSED = {
     "create_vote": NO_POST,
     "follow_relay": "rejected: the account is not of this server",
     "update_featured_collection": NO_PROFILE,
-    "update_note": NO_PROFILE,
-    "update_note_quote_approved": NO_PROFILE,
-    "update_question_closed": NO_PROFILE,
-    "update_question_votes": NO_PROFILE,
 } | {
     name: NOT_KEPT
     for name in POSTS
-    if name.startswith(("add_", "remove_")) or name in ("feature_request", "flag", "move", "quote_request")
+    if name.startswith(("add_", "remove_")) or name in ("feature_request", "move", "quote_request")
 }
 
 

@@ -1,12 +1,9 @@
-"""While PostgreSQL is away everybody is told to try again; from the moment it is back everything is served."""
+"""While PostgreSQL is away every answer is 503 with Retry-After; from the moment it is back everything is served."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import requests
@@ -14,21 +11,15 @@ import requests
 from social.runtime.embedded import Embedded
 from tests.runtime.processes import eventually
 from tests.support.instance import Instance
+from tests.support.own_postgres import own_postgres
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(200)]
 
 
 @pytest.fixture
 def database() -> Iterator[Embedded]:
-    folder = Path(tempfile.mkdtemp(prefix="social-p-"))
-    folder.chmod(0o755)
-    embedded = Embedded(folder, durable=False, valkey_wanted=False)
-    embedded.start()
-    try:
-        yield embedded
-    finally:
-        embedded.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with own_postgres() as running:
+        yield running
 
 
 def test_an_absent_database_is_said_at_once_and_a_restarted_one_used_at_once(database: Embedded) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import queue
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -21,12 +21,6 @@ from tests.support.patience import SOON
 REDIRECT = "urn:ietf:wg:oauth:2.0:oob"
 SCOPES = ["read", "write", "follow"]
 PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Instance]:
-    with Instance() as running:
-        yield running
 
 
 def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
@@ -46,32 +40,32 @@ def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
     return app
 
 
-class Ears(mastodon.StreamListener):
-    """Keeps what a stream tells."""
+class StreamListener(mastodon.StreamListener):
+    """Keeps the events of a stream."""
 
     def __init__(self) -> None:
-        self.heard: queue.Queue[tuple[str, Any, float]] = queue.Queue()
+        self.received: queue.Queue[tuple[str, Any, float]] = queue.Queue()
 
     def on_update(self, status: Any) -> None:
-        self.heard.put(("update", status, time.monotonic()))
+        self.received.put(("update", status, time.monotonic()))
 
     def on_notification(self, notification: Any) -> None:
-        self.heard.put(("notification", notification, time.monotonic()))
+        self.received.put(("notification", notification, time.monotonic()))
 
     def on_delete(self, status_id: Any) -> None:
-        self.heard.put(("delete", status_id, time.monotonic()))
+        self.received.put(("delete", status_id, time.monotonic()))
 
     def wait_for(self, kind: str, fits: Callable[[Any], bool], seconds: float = 10.0) -> tuple[Any, float]:
-        """The first thing of a kind that fits, and when it was heard."""
+        """The first thing of a kind that fits, and when it was received."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
-                found, thing, when = self.heard.get(timeout=max(0.01, deadline - time.monotonic()))
+                found, thing, when = self.received.get(timeout=max(0.01, deadline - time.monotonic()))
             except queue.Empty:
                 break
             if found == kind and fits(thing):
                 return thing, when
-        raise AssertionError(f"no {kind} was heard within {seconds} s")
+        raise AssertionError(f"no {kind} was received within {seconds} s")
 
 
 def test_two_people_one_picture_a_stream_a_like_and_a_deletion(server: Instance) -> None:
@@ -80,10 +74,10 @@ def test_two_people_one_picture_a_stream_a_like_and_a_deletion(server: Instance)
     painter, visitor = sign_in_by_page(server, "painter"), sign_in_by_page(server, "visitor")
     visitor.account_follow(painter.me().id)
 
-    ears, painters_ears = Ears(), Ears()
+    stream, painters_stream = StreamListener(), StreamListener()
     streams = [
-        visitor.stream_user(ears, run_async=True, reconnect_async=True),
-        painter.stream_user(painters_ears, run_async=True, reconnect_async=True),
+        visitor.stream_user(stream, run_async=True, reconnect_async=True),
+        painter.stream_user(painters_stream, run_async=True, reconnect_async=True),
     ]
     time.sleep(1.5)
     try:
@@ -92,19 +86,19 @@ def test_two_people_one_picture_a_stream_a_like_and_a_deletion(server: Instance)
         media = painter.media_post(file.getvalue(), mime_type="image/png", description="A gradient")
         said = time.monotonic()
         status = painter.status_post("My first picture #art", media_ids=[media])
-        heard, when = ears.wait_for("update", lambda thing: str(thing.id) == str(status.id))
+        received, when = stream.wait_for("update", lambda thing: str(thing.id) == str(status.id))
         assert when - said < SOON
-        assert heard.media_attachments[0].description == "A gradient"
-        assert requests.get(heard.media_attachments[0].url, timeout=5).headers["Content-Type"] == "image/png"
+        assert received.media_attachments[0].description == "A gradient"
+        assert requests.get(received.media_attachments[0].url, timeout=5).headers["Content-Type"] == "image/png"
         assert [str(item.id) for item in visitor.timeline_home()] == [str(status.id)]
 
         visitor.status_favourite(status.id)
-        told, _when = painters_ears.wait_for("notification", lambda thing: thing.type == "favourite")
-        assert told.account.acct == "visitor"
+        notified, _when = painters_stream.wait_for("notification", lambda thing: thing.type == "favourite")
+        assert notified.account.acct == "visitor"
         assert [item.type for item in painter.notifications()][:1] == ["favourite"]
 
         painter.status_delete(status.id)
-        gone, _when = ears.wait_for("delete", lambda thing: str(thing) == str(status.id))
+        gone, _when = stream.wait_for("delete", lambda thing: str(thing) == str(status.id))
         assert str(gone) == str(status.id)
         assert visitor.timeline_home() == []
         assert visitor.timeline_public() == []
@@ -112,5 +106,5 @@ def test_two_people_one_picture_a_stream_a_like_and_a_deletion(server: Instance)
         with pytest.raises(mastodon.MastodonNotFoundError):
             visitor.status(status.id)
     finally:
-        for stream in streams:
-            stream.close()
+        for opened in streams:
+            opened.close()

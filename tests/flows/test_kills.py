@@ -168,7 +168,7 @@ UNION ALL SELECT concat_ws(' ', 'received', uri, 'after', attempts, 'attempts:',
 
 
 def unfinished(server: Instance) -> list[str]:
-    """What the server has still to tell somebody, or to act upon."""
+    """What the server has still to send or to process."""
     with psycopg.connect(Embedded(server.data_dir).database_url) as connection:
         return [str(text) for (text,) in connection.execute(_UNFINISHED).fetchall()]
 

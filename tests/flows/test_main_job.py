@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import mastodon
 import pytest
@@ -36,12 +35,6 @@ POSTS = [
     for number, extra in enumerate(EXTRAS)
     for text, language in SENTENCES
 ]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Instance]:
-    with Instance() as running:
-        yield running
 
 
 def sign_up(server: Instance, username: str) -> mastodon.Mastodon:

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from statistics import median
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from social.runtime.embedded import Embedded
-from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, pair, signed
 from tests.federation.test_lanes import Dripping
 from tests.flows.test_two_instances import wait
 from tests.support.instance import Instance
@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 ACTIVITIES = 200
 PAUSE = 0.15
 SECONDS = 1.0
+STRANGERS = 24
 
 
 def send(server: Instance, someone: RemotePerson, activity: dict[str, Any]) -> int:
@@ -80,7 +81,7 @@ def waiting(server: Instance) -> int:
 
 
 def mention(writer: mastodon.Mastodon, server: Instance, text: str) -> None:
-    """Mention bob and wait until he is told."""
+    """Mention bob and wait for his notification."""
     known = len(arrivals(server))
     writer.status_post(f"@bob {text}")
     wait(lambda: len(arrivals(server)) > known, 20.0)
@@ -113,3 +114,54 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
         assert waiting(server) > ACTIVITIES / 2, "the attack met nobody who waits"
         assert len(times) > 10
         assert max(times) < SECONDS, times
+
+
+def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> None:
+    """Each key is on another server that answers a byte now and then: asking for it holds a thread of the web server."""
+    with ExitStack() as stack:
+        server = stack.enter_context(Instance(FEDERATION_LOOPBACK="yes"))
+        slow = [stack.enter_context(Dripping().running()) for _ in range(STRANGERS)]
+        elsewhere = stack.enter_context(RemoteServer().running())
+        elsewhere.person("zoe")
+        anna = server.sign_up("anna")
+        answers: list[tuple[int, float]] = []
+        begun, ended = threading.Event(), threading.Event()
+
+        def press(dripping: Dripping) -> None:
+            body = b"{}"
+            number = 0
+            while not ended.is_set():
+                number += 1
+                key_id = f"{dripping.url}/users/{number}#main-key"
+                headers = signed(pair()[0], key_id, "/inbox", body, host=f"localhost:{server.port}")
+                start = time.monotonic()
+                answer = requests.post(
+                    f"{server.base_url}/inbox", body, headers=headers | {"content-type": ACTIVITY}, timeout=20
+                )
+                answers.append((answer.status_code, time.monotonic() - start))
+                begun.set()
+
+        threads = [threading.Thread(target=press, args=(dripping,)) for dripping in slow]
+        for thread in threads:
+            thread.start()
+        try:
+            assert begun.wait(20)
+            times, found = [], []
+            for number in range(20):
+                start = time.monotonic()
+                anna.timeline_home()
+                times.append(time.monotonic() - start)
+                if number == 10:
+                    found = anna.account_search(f"zoe@{elsewhere.domain}", resolve=True)
+        finally:
+            ended.set()
+            for thread in threads:
+                thread.join()
+        held = [seconds for _status, seconds in answers if seconds > 1]
+        print(
+            f"home: median {median(times):.2f} s, slowest {max(times):.2f} s; {len(answers)} requests of strangers,"
+            f" {len(held)} of them waited, {max(seconds for _status, seconds in answers):.1f} s at most"
+        )
+        assert {status for status, _seconds in answers} == {503}
+        assert [account.acct for account in found] == [f"zoe@{elsewhere.domain}"]
+        assert max(times) < SECONDS * 3, times

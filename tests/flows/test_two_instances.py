@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import mastodon
 import pytest
+import requests
 
 from tests.support.instance import Instance
 
@@ -49,7 +50,7 @@ class Person:
     def me(self) -> Any:
         return self.client.me().id
 
-    def told(self, kind: str) -> list[Any]:
+    def notifications(self, kind: str) -> list[Any]:
         return [item for item in self.client.notifications(limit=80) if item.type == kind]
 
 
@@ -90,9 +91,9 @@ def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple
     return people if "first to" in request.param else (people[1], people[0])
 
 
-def test_a_follow_is_told_and_counted_on_both_sides(pair: tuple[Person, Person]) -> None:
+def test_a_follow_is_notified_and_counted_on_both_sides(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
-    assert [item.account.acct for item in wait(lambda: writer.told("follow"))] == [reader.address]
+    assert [item.account.acct for item in wait(lambda: writer.notifications("follow"))] == [reader.address]
     assert (reader.client.me().following_count, writer.client.me().followers_count) == (1, 1)
 
 
@@ -116,18 +117,22 @@ def test_a_picture_arrives_with_its_description(pair: tuple[Person, Person]) -> 
     text = f"Look, {reader.username}, a picture"
     writer.client.status_post(text, media_ids=[media])
     seen = arrives(reader, text)
-    assert [(file.type, file.description, file.url) for file in seen.media_attachments] == [
-        ("image", "A red square", media.url)
-    ]
+    (file,) = seen.media_attachments
+    assert (file.type, file.description, file.remote_url) == ("image", "A red square", media.url)
+    assert file.url.startswith(f"{reader.server.base_url}/media_proxy/")
+    copy = requests.get(file.url, timeout=60)
+    assert (copy.status_code, copy.headers["Content-Type"]) == (200, "image/png")
 
 
 def test_a_mention_notifies_and_a_reply_joins_the_thread_on_both_sides(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     question = writer.client.status_post(f"@{reader.address} shall we?")
-    told = wait(lambda: next((item for item in reader.told("mention") if "shall we" in item.status.content), None))
-    assert told.account.acct == writer.address
-    assert [mention.acct for mention in told.status.mentions] == [reader.username]
-    reader.client.status_post(f"@{writer.address} gladly", in_reply_to_id=told.status.id)
+    notified = wait(
+        lambda: next((item for item in reader.notifications("mention") if "shall we" in item.status.content), None)
+    )
+    assert notified.account.acct == writer.address
+    assert [mention.acct for mention in notified.status.mentions] == [reader.username]
+    reader.client.status_post(f"@{writer.address} gladly", in_reply_to_id=notified.status.id)
     answer = wait(lambda: writer.client.status_context(question.id).descendants)
     assert [("gladly" in status.content, status.account.acct) for status in answer] == [(True, reader.address)]
     assert wait(lambda: writer.client.status(question.id).replies_count) == 1
@@ -137,19 +142,21 @@ def test_a_direct_post_reaches_who_it_is_for_and_a_private_one_the_followers(pai
     writer, reader = pair
     stranger = Person(reader.server, f"stranger{writer.username}")
     direct = writer.client.status_post(f"@{reader.address} between us", visibility="direct")
-    told = wait(lambda: next((item for item in reader.told("mention") if "between us" in item.status.content), None))
-    assert told.status.visibility == "direct"
+    notified = wait(
+        lambda: next((item for item in reader.notifications("mention") if "between us" in item.status.content), None)
+    )
+    assert notified.status.visibility == "direct"
     with pytest.raises(mastodon.MastodonNotFoundError):
-        stranger.client.status(told.status.id)
+        stranger.client.status(notified.status.id)
     writer.client.status_post("for those who follow me", visibility="private")
     private = arrives(reader, "for those who follow me")
     assert private.visibility == "private"
     with pytest.raises(mastodon.MastodonNotFoundError):
         stranger.client.status(private.id)
-    assert direct.uri == told.status.uri
+    assert direct.uri == notified.status.uri
 
 
-def test_a_favourite_and_a_boost_are_told_counted_and_taken_back(pair: tuple[Person, Person]) -> None:
+def test_a_favourite_and_a_boost_are_notified_counted_and_undone(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     status = writer.client.status_post(f"Worth sharing, says {writer.username}")
     seen = arrives(reader, "Worth sharing, says " + writer.username)
@@ -162,8 +169,8 @@ def test_a_favourite_and_a_boost_are_told_counted_and_taken_back(pair: tuple[Per
 
     wait(lambda: counts() == (1, 1))
     for kind in ("favourite", "reblog"):
-        told = wait(lambda kind=kind: [item for item in writer.told(kind) if item.status.id == status.id])  # type: ignore[misc]
-        assert [item.account.acct for item in told] == [reader.address]
+        notified = wait(lambda kind=kind: [item for item in writer.notifications(kind) if item.status.id == status.id])
+        assert [item.account.acct for item in notified] == [reader.address]
     # In one's own home the post itself stands already; on its author's page there is the boost.
     booster = writer.find(reader)
     shown = writer.client.account_statuses(booster.id)
@@ -198,13 +205,13 @@ def test_a_changed_profile_is_seen_by_followers_elsewhere(pair: tuple[Person, Pe
     wait(lambda: reader.client.account(account.id).display_name == name)
 
 
-def test_a_locked_account_is_asked_and_an_unfollow_is_heard(servers: tuple[Instance, Instance]) -> None:
+def test_a_locked_account_gets_a_request_and_an_unfollow_arrives(servers: tuple[Instance, Instance]) -> None:
     shy, fan = Person(servers[0], "shy"), Person(servers[1], "fan")
     shy.client.account_update_credentials(locked=True)
     account = fan.find(shy)
     assert account.locked
     fan.client.account_follow(account.id)
-    wait(lambda: shy.told("follow_request"))
+    wait(lambda: shy.notifications("follow_request"))
     shy.client.status_post("not for fans yet", visibility="private")
     assert fan.client.account_relationships(account.id)[0].requested
     shy.client.account_update_credentials(locked=False)

@@ -10,7 +10,7 @@ from django.db import connection
 
 from social.kernel import redis, wakes
 from social.kernel.subscriptions import Event, Subscription, on, registry
-from tests.kernel import news
+from tests.kernel import reactions
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def listen() -> Iterator[Callable[..., Subscription[Any]]]:
 @pytest.fixture
 def effects(transactional_db: None) -> Iterator[None]:
     """A table for what reactions did; and the outbox is empty."""
-    news.reset()
+    reactions.reset()
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS test_effect")
         cursor.execute("CREATE TABLE test_effect (id bigserial PRIMARY KEY, key text, number int, who text)")
@@ -47,6 +47,8 @@ def effects(transactional_db: None) -> Iterator[None]:
     yield
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS test_effect")
+        # Other tests run what is in the outbox, and know none of these reactions.
+        cursor.execute("TRUNCATE social_outbox")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 
 def start(reaction: str, *, database: bool, lease: float) -> subprocess.Popen[str]:
-    """Start it on the database of this test; `reaction` is a name in tests.kernel.news."""
+    """Start it on the database of this test; `reaction` is a name in tests.kernel.reactions."""
     from django.db import connection
 
     settings = connection.settings_dict
@@ -30,9 +30,9 @@ def main() -> None:
     django.setup()
     from social.kernel.events import on
     from social.kernel.outbox import drain
-    from tests.kernel import news
+    from tests.kernel import reactions
 
-    on(news.Happened, getattr(news, sys.argv[1]), database=sys.argv[2] == "yes", seconds=1)
+    on(reactions.Happened, getattr(reactions, sys.argv[1]), database=sys.argv[2] == "yes", seconds=1)
     lease = float(sys.argv[3])
     print("ready", flush=True)
     while True:

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 from django.db import DataError, connection
+from django.db.models import Value
+
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_remote_status
+from timelines.models import Conversation
 
 pytestmark = pytest.mark.django_db
 
@@ -74,3 +79,17 @@ def test_ids_are_compared_with_columns_of_any_width() -> None:
 def test_a_number_that_fits_no_column_is_an_error_and_never_another_number() -> None:
     with pytest.raises(DataError):
         ask("SELECT %s::bigint[]", [2**63])
+
+
+def test_large_numbers_keep_their_value_where_django_knows_no_field() -> None:
+    large, small = 2**48 + 7, 7
+    person = make_remote()
+    post = make_remote_status(person)
+    for participants in ([large], [small]):
+        Conversation.objects.create(
+            account_id=person.pk, thread_id=1, participants=participants, key=str(participants), last_status=post
+        )
+    for lookup in ("contains", "overlap", "contained_by"):
+        found = Conversation.objects.filter(**{f"participants__{lookup}": [large]})
+        assert [conversation.participants for conversation in found] == [[large]], lookup
+    assert Conversation.objects.annotate(number=Value(large)).values_list("number", flat=True).first() == large

@@ -1,4 +1,6 @@
-"""Promises of the task that drains: it works until nothing is due, makes room for others, and calls for help in a backlog."""
+"""Promises of the task that drains: it works until nothing is due, makes room for other queues, and wakes one more worker
+in a backlog.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from social.celery import app
 from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues
-from tests.kernel import news
-from tests.kernel.news import Happened
+from tests.kernel import reactions
+from tests.kernel.reactions import Happened
 
 Listen = Callable[..., Any]
 _MESSAGE = {
@@ -34,7 +36,7 @@ _MESSAGE = {
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_outbox(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables, a caught wake-up, and a process that has drained nothing yet."""
     monkeypatch.setattr(tasks, "_drained_at", {})
 
@@ -47,145 +49,145 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return pauses
 
 
-def tell(*events: Happened) -> None:
+def commit(*events: Happened) -> None:
     """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
 
 
 def test_it_works_until_nothing_is_due(listen: Listen) -> None:
-    listen(Happened, news.write, database=True)
-    tell(*(Happened(n % 3, n) for n in range(1000)))
+    listen(Happened, reactions.write, database=True)
+    commit(*(Happened(n % 3, n) for n in range(1000)))
     tasks.drain_outbox("default")
     assert not OutboxRow.objects.exists()
-    assert sorted(news.effects()) == list(range(1000))
+    assert sorted(reactions.effects()) == list(range(1000))
 
 
 def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
-    listen(Happened, news.write, database=True)
-    tell(*(Happened(n, n) for n in range(5)))
+    listen(Happened, reactions.write, database=True)
+    commit(*(Happened(n, n) for n in range(5)))
     with CaptureQueriesContext(connection) as queries:
         tasks.drain_outbox("default")
     assert sum("social_outbox_claim" in q["sql"] for q in queries.captured_queries) == 1
-    assert len(news.effects()) == 5
+    assert len(reactions.effects()) == 5
 
 
 @pytest.mark.parametrize("lanes", [[3], [1] * 13, [14], [30], [200], [250], [2] * 50 + [90], [1] * 150 + [3], [7] * 27])
 def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, lanes: list[int]) -> None:
-    listen(Happened, news.write, database=True)
-    tell(*(Happened(lane, n) for lane, length in enumerate(lanes) for n in range(length)))
+    listen(Happened, reactions.write, database=True)
+    commit(*(Happened(lane, n) for lane, length in enumerate(lanes) for n in range(length)))
     tasks.drain_outbox("default")
     assert not OutboxRow.objects.exists()
 
 
-def test_lone_news_is_carried_on_at_once(listen: Listen, waited: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    listen(Happened, news.remember)
+def test_a_single_event_is_run_at_once(listen: Listen, waited: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    listen(Happened, reactions.remember)
     monkeypatch.setattr(tasks, "STREAM", 0.0)
     for number in (1, 2):
-        tell(Happened(number, number))
+        commit(Happened(number, number))
         tasks.drain_outbox("default")
-    assert news.calls == [[1], [2]]
+    assert reactions.calls == [[1], [2]]
     assert waited == []
 
 
-def test_a_stream_of_news_is_carried_on_in_handfuls(
+def test_a_stream_of_events_is_run_in_batches(
     listen: Listen, woken: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listen(Happened, news.remember)
+    listen(Happened, reactions.remember)
     monkeypatch.setattr(tasks, "STREAM", 60.0)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     tasks.drain_outbox("default")
-    tell(Happened(2, 2))
+    commit(Happened(2, 2))
     woken.clear()
-    monkeypatch.setattr(tasks.time, "sleep", lambda seconds: tell(*(Happened(n, n) for n in (3, 4))))
+    monkeypatch.setattr(tasks.time, "sleep", lambda seconds: commit(*(Happened(n, n) for n in (3, 4))))
     tasks.drain_outbox("default")
-    assert news.calls == [[1], [2, 3, 4]]
+    assert reactions.calls == [[1], [2, 3, 4]]
     assert woken == [], "who comes while a drain waits sends no message"
-    tell(Happened(5, 5))
+    commit(Happened(5, 5))
     assert woken == ["default"], "once it has begun a message is sent again"
 
 
 def test_one_queue_does_not_wait_because_another_was_drained(listen: Listen, waited: list[float]) -> None:
-    listen(Happened, news.remember, queue="feeds")
+    listen(Happened, reactions.remember, queue="feeds")
     tasks.drain_outbox("default")
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     tasks.drain_outbox("feeds")
-    assert news.calls == [[1]]
+    assert reactions.calls == [[1]]
     assert waited == []
 
 
-def test_a_message_is_taken_without_a_word_to_the_broker() -> None:
+def test_a_message_is_taken_without_an_acknowledgement_to_the_broker() -> None:
     request = symbol_by_name(tasks.drain_outbox.Request)
-    heard: list[object] = []
+    acknowledged: list[object] = []
     taken = request(
-        SimpleNamespace(**_MESSAGE), on_ack=lambda *words: heard.append(words), app=app, task=tasks.drain_outbox
+        SimpleNamespace(**_MESSAGE), on_ack=lambda *words: acknowledged.append(words), app=app, task=tasks.drain_outbox
     )
     taken.on_accepted(1, 0.0)
     assert taken.acknowledged
-    assert heard == []
+    assert acknowledged == []
 
 
 def test_a_backlog_calls_one_more_worker(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.remember)
-    tell(*(Happened(n, n) for n in range(450)))
+    listen(Happened, reactions.remember)
+    commit(*(Happened(n, n) for n in range(450)))
     woken.clear()
     tasks.drain_outbox("default")
     assert woken == ["default"]
 
 
-def test_after_its_slice_it_makes_room_and_is_sent_for_again(
+def test_after_its_time_slice_a_drain_ends_and_wakes_itself_again(
     listen: Listen, woken: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listen(Happened, news.remember)
+    listen(Happened, reactions.remember)
     monkeypatch.setattr(tasks, "SLICE", 0.0)
-    tell(*(Happened(n, n) for n in range(450)))
+    commit(*(Happened(n, n) for n in range(450)))
     woken.clear()
     tasks.drain_outbox("default")
     assert woken == ["default"]
     assert OutboxRow.objects.count() == 250
 
 
-def test_news_that_a_reaction_makes_for_its_own_queue_is_run_at_once_and_without_a_message(
+def test_an_event_that_a_reaction_publishes_for_its_own_queue_is_run_at_once_and_without_a_message(
     listen: Listen, woken: list[str]
 ) -> None:
     listen(Happened, _tell_more)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     assert woken == ["default"]
     tasks.drain_outbox("default")
     assert woken == ["default"]
-    assert news.calls == [[1], [2]]
+    assert reactions.calls == [[1], [2]]
     assert not OutboxRow.objects.exists()
-    tell(Happened(3, 3))
+    commit(Happened(3, 3))
     assert woken == ["default", "default"], "after the drain a message is sent again"
 
 
-def test_news_that_a_reaction_makes_for_another_queue_gets_a_wake_up(listen: Listen, woken: list[str]) -> None:
+def test_an_event_that_a_reaction_publishes_for_another_queue_gets_a_wake_up(listen: Listen, woken: list[str]) -> None:
     listen(Happened, _tell_more, queue="feeds")
     with wakes.draining("default"):
-        tell(Happened(1, 1))
+        commit(Happened(1, 1))
     assert woken == ["feeds"]
 
 
-def test_news_behind_a_row_in_hand_is_run_by_its_holder(listen: Listen) -> None:
+def test_an_event_behind_a_claimed_row_is_run_by_the_holder_of_the_claim(listen: Listen) -> None:
     listen(Happened, _tell_behind)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     tasks.drain_outbox("default")
-    assert news.calls == [[1], [2], [3]]
+    assert reactions.calls == [[1], [2], [3]]
     assert not OutboxRow.objects.exists()
 
 
 def _tell_behind(events: Any) -> None:
-    news.remember(events)
+    reactions.remember(events)
     number = events[0].number
     if number < 3:
-        tell(Happened(1, number + 1))
+        commit(Happened(1, number + 1))
         assert drain("default") == 0, "who was woken for it finds the lane held"
 
 
-def test_a_retry_is_swept_up_when_it_is_due_though_nobody_was_woken_for_it(listen: Listen) -> None:
-    listen(Happened, news.stumble)
-    news.poison.add(1)
-    tell(Happened(1, 1))
+def test_a_retry_is_found_by_the_sweep_when_it_is_due(listen: Listen) -> None:
+    listen(Happened, reactions.stumble)
+    reactions.poison.add(1)
+    commit(Happened(1, 1))
     tasks.drain_outbox("default")
     assert overdue_queues() == []
     OutboxRow.objects.update(due_at=Now() - timedelta(seconds=3))
@@ -194,6 +196,6 @@ def test_a_retry_is_swept_up_when_it_is_due_though_nobody_was_woken_for_it(liste
 
 def _tell_more(events: Any) -> None:
     redis.client("cache").ping()
-    news.remember(events)
+    reactions.remember(events)
     if events[0].number < 2:
-        tell(Happened(2, 2))
+        commit(Happened(2, 2))

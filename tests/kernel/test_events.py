@@ -1,4 +1,4 @@
-"""Promises of `publish`: news is written with its change or not at all, for those who asked, in one statement."""
+"""Promises of `publish`: events are written with their change or not at all, for their subscribers, in one statement."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from social.kernel.clock import now
 from social.kernel.events import Event, on, publish
 from social.kernel.outbox import OutboxRow, drain
-from tests.kernel import news
-from tests.kernel.news import Aside, Happened
+from tests.kernel import reactions
+from tests.kernel.reactions import Aside, Happened
 
 Listen = Callable[..., Any]
 
@@ -27,38 +27,38 @@ class Measured(Event):
     value: Any
 
 
-heard: list[Event] = []
+handled: list[Event] = []
 
 
-def hear(events: Sequence[Event]) -> None:
-    """Keep what was heard."""
-    heard.extend(events)
+def handle(events: Sequence[Event]) -> None:
+    """Keep the events."""
+    handled.extend(events)
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str]) -> None:
+def _empty_outbox(effects: None, woken: list[str]) -> None:
     """Tables and a caught wake-up."""
 
 
 def test_an_event_outside_a_transaction_is_refused(listen: Listen) -> None:
-    listen(Happened, news.remember)
+    listen(Happened, reactions.remember)
     with pytest.raises(RuntimeError, match=r"Happened.*transaction"):
         publish(Happened(1, 1))
 
 
-def test_a_rolled_back_change_is_never_told_and_wakes_nobody(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.remember)
+def test_a_rolled_back_change_publishes_nothing_and_wakes_nobody(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, reactions.remember)
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         publish(Happened(1, 1))
         raise ZeroDivisionError
     assert not OutboxRow.objects.exists()
     assert woken == []
     assert drain("default") == 0
-    assert news.calls == []
+    assert reactions.calls == []
 
 
-def test_a_rolled_back_part_of_a_change_is_not_told_and_the_rest_is(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.remember)
+def test_a_rolled_back_savepoint_publishes_nothing_and_the_rest_is_published(listen: Listen, woken: list[str]) -> None:
+    listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 1))
         with pytest.raises(ZeroDivisionError), transaction.atomic():
@@ -68,11 +68,11 @@ def test_a_rolled_back_part_of_a_change_is_not_told_and_the_rest_is(listen: List
             publish(Happened(1, 3))
     assert woken == ["default"]
     drain("default")
-    assert news.calls == [[1, 3]]
+    assert reactions.calls == [[1, 3]]
 
 
 def test_a_part_that_is_rolled_back_first_does_not_swallow_the_wake_up(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.remember)
+    listen(Happened, reactions.remember)
     with transaction.atomic():
         with pytest.raises(ZeroDivisionError), transaction.atomic():
             publish(Happened(1, 1))
@@ -81,19 +81,19 @@ def test_a_part_that_is_rolled_back_first_does_not_swallow_the_wake_up(listen: L
     assert woken == ["default"]
 
 
-def test_every_subscriber_hears_of_it_and_nobody_else(listen: Listen) -> None:
-    listen(Happened, news.write, database=True)
-    listen(Happened, news.write_again, database=True)
-    listen(Aside, news.remember)
+def test_every_subscriber_gets_the_event_and_nobody_else(listen: Listen) -> None:
+    listen(Happened, reactions.write, database=True)
+    listen(Happened, reactions.write_again, database=True)
+    listen(Aside, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 7))
     drain("default")
-    assert news.effects() == [7, 7]
-    assert news.calls == []
+    assert reactions.effects() == [7, 7]
+    assert reactions.calls == []
 
 
 def test_a_subscriber_with_nothing_to_do_costs_no_row(listen: Listen) -> None:
-    listen(Happened, news.remember, when=lambda event: event.loud)
+    listen(Happened, reactions.remember, when=lambda event: event.loud)
     with transaction.atomic():
         publish(Happened(1, 1, loud=False), Happened(1, 2, loud=True))
     assert OutboxRow.objects.count() == 1
@@ -102,8 +102,8 @@ def test_a_subscriber_with_nothing_to_do_costs_no_row(listen: Listen) -> None:
 def test_many_events_for_many_subscribers_are_one_statement_and_one_wake_up_per_queue(
     listen: Listen, woken: list[str]
 ) -> None:
-    listen(Happened, news.remember)
-    listen(Happened, news.write, queue="feeds", database=True)
+    listen(Happened, reactions.remember)
+    listen(Happened, reactions.write, queue="feeds", database=True)
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         publish(*(Happened(n, n) for n in range(50)))
         publish(Happened(50, 50))
@@ -114,31 +114,31 @@ def test_many_events_for_many_subscribers_are_one_statement_and_one_wake_up_per_
 
 
 def test_rows_stand_in_the_order_of_publishing(listen: Listen) -> None:
-    listen(Happened, news.remember)
+    listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(*(Happened(1, n) for n in range(300)))
     assert [row.payload["number"] for row in OutboxRow.objects.order_by("id")] == list(range(300))
 
 
 def test_an_event_comes_back_as_it_went_in(listen: Listen) -> None:
-    heard.clear()
-    listen(Measured, hear)
+    handled.clear()
+    listen(Measured, handle)
     sent = [Measured(2**63 - 1, v) for v in (True, None, "ü'\"\\%s", (1, 2), ("a",), ())]
     with transaction.atomic():
         publish(*sent)
     drain("default")
-    assert heard == sent
+    assert handled == sent
 
 
 @pytest.mark.parametrize("value", [1.5, {"a": 1}, [1], object(), ((1,),), b"x"])
 def test_an_event_that_carries_more_than_ids_and_flags_is_refused(listen: Listen, value: Any) -> None:
-    listen(Measured, news.remember)
+    listen(Measured, reactions.remember)
     with pytest.raises(TypeError, match=r"Measured\.value"), transaction.atomic():
         publish(Measured(1, value))
 
 
 def test_an_event_for_later_waits_for_its_time_and_holds_nobody_up(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.remember)
+    listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 1), due_at=now() + timedelta(days=7))
         publish(Happened(1, 2), due_at=now() + timedelta(milliseconds=-1))
@@ -146,21 +146,21 @@ def test_an_event_for_later_waits_for_its_time_and_holds_nobody_up(listen: Liste
     with transaction.atomic():
         publish(Happened(1, 3))
     assert drain("default") == 2
-    assert news.calls == [[2, 3]]
+    assert reactions.calls == [[2, 3]]
     OutboxRow.objects.update(due_at=now() - timedelta(seconds=1))
     assert drain("default") == 1
-    assert news.calls[-1] == [1]
+    assert reactions.calls[-1] == [1]
 
 
 def test_a_field_that_a_later_release_dropped_does_no_harm() -> None:
     assert Happened.decoded('{"thing_id": 1, "number": 2, "gone": 3}') == Happened(1, 2)
 
 
-def test_the_same_subscription_twice_is_heard_once_and_other_terms_are_refused(listen: Listen) -> None:
-    listen(Happened, news.remember)
-    on(Happened, news.remember)
+def test_the_same_subscription_twice_runs_once_and_other_terms_are_refused(listen: Listen) -> None:
+    listen(Happened, reactions.remember)
+    on(Happened, reactions.remember)
     with pytest.raises(ValueError, match="other terms"):
-        on(Happened, news.remember, queue="feeds")
+        on(Happened, reactions.remember, queue="feeds")
     with transaction.atomic():
         publish(Happened(1, 1))
     assert OutboxRow.objects.count() == 1

@@ -1,4 +1,4 @@
-"""Promises about cached pieces of answers."""
+"""Promises about cached fragments of answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def test_what_was_kept_is_found_again_under_its_version_alone() -> None:
     assert fragments.load(["thing:1:2"]) == {}
 
 
-def test_pieces_leave_by_themselves() -> None:
+def test_fragments_expire() -> None:
     fragments.save({"thing:1:1": b"1"})
     (name,) = redis.client("cache").keys("*thing*")
     assert 0 < redis.client("cache").ttl(name) <= fragments.SECONDS
 
 
-def test_an_older_release_s_pieces_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     fragments.save({"thing:1:1": b"1"})
     monkeypatch.setattr(fragments, "FORMAT", "next")
     assert fragments.load(["thing:1:1"]) == {}

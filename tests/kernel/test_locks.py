@@ -16,7 +16,7 @@ def in_another_connection(work: object) -> threading.Thread:
 
     def run() -> None:
         try:
-            work()  # type: ignore[operator]
+            work()
         finally:
             connection.close()
 

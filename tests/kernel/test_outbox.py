@@ -16,18 +16,18 @@ from django.test.utils import CaptureQueriesContext
 from social.kernel.clock import now
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, measure, overdue_queues
-from tests.kernel import news
-from tests.kernel.news import Aside, Happened
+from tests.kernel import reactions
+from tests.kernel.reactions import Aside, Happened
 
 Listen = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str]) -> None:
+def _empty_outbox(effects: None, woken: list[str]) -> None:
     """Tables and a caught wake-up."""
 
 
-def tell(*events: Happened | Aside) -> None:
+def commit(*events: Happened | Aside) -> None:
     """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
@@ -61,19 +61,19 @@ def in_threads(count: int, work: Callable[[], None]) -> None:
 
 
 def test_three_drains_at_once_keep_the_order_of_each_key_and_run_everything_once(listen: Listen) -> None:
-    listen(Happened, news.write_late, database=True)
+    listen(Happened, reactions.write_late, database=True)
     expected: dict[int, list[int]] = {thing: [] for thing in range(20)}
     for number in range(600):
         thing = number * 7 % 20
         expected[thing].append(number)
-        tell(Happened(thing, number))
+        commit(Happened(thing, number))
     in_threads(3, lambda: drain_everything(limit=30))
-    assert {thing: news.effects(f"thing:{thing}") for thing in expected} == expected
+    assert {thing: reactions.effects(f"thing:{thing}") for thing in expected} == expected
     assert not OutboxRow.objects.exists()
 
 
-def test_the_order_holds_while_news_keeps_coming(listen: Listen) -> None:
-    listen(Happened, news.write_late, database=True)
+def test_the_order_holds_while_events_keep_coming(listen: Listen) -> None:
+    listen(Happened, reactions.write_late, database=True)
     done = threading.Event()
     numbers = iter(range(10_000))
     guard = threading.Lock()
@@ -82,7 +82,7 @@ def test_the_order_holds_while_news_keeps_coming(listen: Listen) -> None:
         for _ in range(60):
             # As publishers do by the row lock of their object: one key, one transaction at a time.
             with guard:
-                tell(Happened(1, next(numbers)))
+                commit(Happened(1, next(numbers)))
 
     def drainer() -> None:
         while not done.is_set():
@@ -94,7 +94,7 @@ def test_the_order_holds_while_news_keeps_coming(listen: Listen) -> None:
     done.set()
     drains.join()
     drain_everything()
-    assert news.effects() == list(range(120))
+    assert reactions.effects() == list(range(120))
 
 
 def test_a_key_has_one_order_over_all_its_subscribers_in_a_queue(listen: Listen) -> None:
@@ -109,39 +109,39 @@ def test_a_key_has_one_order_over_all_its_subscribers_in_a_queue(listen: Listen)
     first.__qualname__, second.__qualname__ = "first", "second"
     listen(Happened, first)
     listen(Happened, second)
-    tell(Happened(1, 1))
-    tell(Happened(1, 2))
+    commit(Happened(1, 1))
+    commit(Happened(1, 2))
     drain_everything()
     assert order == [("first", 1), ("second", 1), ("first", 2), ("second", 2)]
 
 
-def test_a_reaction_gets_the_news_of_many_keys_in_one_call(listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(*(Happened(n, n) for n in range(150)))
+def test_a_reaction_gets_the_events_of_many_keys_in_one_call(listen: Listen) -> None:
+    listen(Happened, reactions.remember)
+    commit(*(Happened(n, n) for n in range(150)))
     assert drain("default") == 150
-    assert news.calls == [list(range(150))]
+    assert reactions.calls == [list(range(150))]
 
 
 def test_a_reaction_for_long_work_gets_no_more_than_it_asked_for(listen: Listen) -> None:
-    listen(Happened, news.remember, batch=2)
-    tell(*(Happened(n, n) for n in range(5)))
+    listen(Happened, reactions.remember, batch=2)
+    commit(*(Happened(n, n) for n in range(5)))
     drain("default")
-    assert news.calls == [[0, 1], [2, 3], [4]]
+    assert reactions.calls == [[0, 1], [2, 3], [4]]
 
 
-def test_queues_do_not_mix(listen: Listen) -> None:
-    listen(Happened, news.remember, queue="feeds")
-    tell(Happened(1, 1))
+def test_each_queue_runs_its_own_rows_only(listen: Listen) -> None:
+    listen(Happened, reactions.remember, queue="feeds")
+    commit(Happened(1, 1))
     assert drain("default") == 0
     assert drain("feeds") == 1
 
 
-def test_one_long_lane_is_taken_in_long_strides(listen: Listen) -> None:
-    listen(Happened, news.write, database=True)
-    tell(*(Happened(1, n) for n in range(500)))
+def test_one_long_lane_is_claimed_in_large_batches(listen: Listen) -> None:
+    listen(Happened, reactions.write, database=True)
+    commit(*(Happened(1, n) for n in range(500)))
     with CaptureQueriesContext(connection) as queries:
         drain_everything()
-    assert news.effects() == list(range(500))
+    assert reactions.effects() == list(range(500))
     assert len([q for q in queries.captured_queries if "social_outbox_claim" in q["sql"]]) == 4
 
 
@@ -157,34 +157,34 @@ def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_
     listen: Listen, state: dict[str, str]
 ) -> None:
     """A transaction that commits late may bring an older row than the one that failed or runs already."""
-    listen(Happened, news.remember)
-    tell(*(Happened(1, n) for n in range(4)))
+    listen(Happened, reactions.remember)
+    commit(*(Happened(1, n) for n in range(4)))
     OutboxRow.objects.filter(payload__number=2).update(**state)
     drain_everything()
-    assert [number for call in news.calls for number in call] == [0, 1]
+    assert [number for call in reactions.calls for number in call] == [0, 1]
 
 
 def test_what_a_drain_holds_is_nobody_elses_until_the_lease_runs_out(listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(Happened(1, 1), Happened(1, 2))
+    listen(Happened, reactions.remember)
+    commit(Happened(1, 1), Happened(1, 2))
     OutboxRow.objects.filter(payload__number=1).update(claim=7, claimed_until=now() + timedelta(minutes=1))
     assert drain("default") == 0
     OutboxRow.objects.update(claimed_until=now() - timedelta(seconds=1))
     assert drain("default") == 2
-    assert news.calls == [[1], [2]]
+    assert reactions.calls == [[1], [2]]
 
 
 def test_a_drain_that_overslept_its_lease_has_no_effect(listen: Listen) -> None:
     """The reaction of the first drain hangs so long that a second one takes its rows over and finishes them."""
-    listen(Happened, news.write, database=True)
+    listen(Happened, reactions.write, database=True)
     listen(Aside, _lose_the_lease)
-    tell(Aside(0), Happened(1, 1), Happened(1, 2))
+    commit(Aside(0), Happened(1, 1), Happened(1, 2))
     drain("default")
-    assert news.effects() == []
+    assert reactions.effects() == []
     with connection.cursor() as cursor:
         cursor.execute("UPDATE social_outbox SET claimed_until = now() - interval '1 second'")
     drain_everything()
-    assert news.effects() == [1, 2]
+    assert reactions.effects() == [1, 2]
 
 
 def _lose_the_lease(events: Any) -> None:
@@ -204,7 +204,7 @@ def test_a_short_lease_is_renewed_while_a_long_call_goes_on(listen: Listen) -> N
 
     look.__qualname__ = "look"
     listen(Happened, look, batch=1, seconds=120)
-    tell(Happened(1, 1), Happened(2, 2))
+    commit(Happened(1, 1), Happened(2, 2))
     drain("default", lease=0.6)
     assert held == [2] * 8 + [1] * 8
     assert not OutboxRow.objects.exists()
@@ -212,32 +212,32 @@ def test_a_short_lease_is_renewed_while_a_long_call_goes_on(listen: Listen) -> N
 
 def test_a_call_that_takes_longer_than_it_may_is_left_to_another_process(listen: Listen) -> None:
     listen(Happened, _oversleep, seconds=0.3)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     drain("default", lease=0.4)
-    assert news.calls == [[1], [1]]
+    assert reactions.calls == [[1], [1]]
 
 
 def _oversleep(events: Any) -> None:
-    news.remember(events)
-    if len(news.calls) == 1:
+    reactions.remember(events)
+    if len(reactions.calls) == 1:
         time.sleep(1.2)
         assert drain("default") == 1
 
 
-def test_news_without_a_key_keeps_nobody_waiting(listen: Listen) -> None:
-    listen(Aside, news.stumble)
-    news.poison.add(1)
-    tell(*(Aside(n) for n in range(4)))
+def test_an_event_without_a_key_blocks_no_other(listen: Listen) -> None:
+    listen(Aside, reactions.stumble)
+    reactions.poison.add(1)
+    commit(*(Aside(n) for n in range(4)))
     drain_everything()
     assert {row.payload["number"] for row in OutboxRow.objects.all()} == {1}
 
 
-def test_news_that_a_reaction_tells_is_heard_too(listen: Listen) -> None:
+def test_an_event_that_a_reaction_publishes_is_run_too(listen: Listen) -> None:
     listen(Happened, _pass_on, database=True)
-    listen(Aside, news.remember)
-    tell(Happened(1, 5))
+    listen(Aside, reactions.remember)
+    commit(Happened(1, 5))
     drain_everything()
-    assert news.calls == [[5]]
+    assert reactions.calls == [[5]]
 
 
 def _pass_on(events: Any) -> None:
@@ -245,12 +245,12 @@ def _pass_on(events: Any) -> None:
 
 
 def test_other_keys_are_reached_behind_ten_thousand_rows_that_wait(listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(*(Happened(1, n) for n in range(10_000)))
+    listen(Happened, reactions.remember)
+    commit(*(Happened(1, n) for n in range(10_000)))
     OutboxRow.objects.filter(id=OutboxRow.objects.order_by("id").values("id")[:1]).update(dead_at=now())
-    tell(*(Happened(n, n) for n in range(2, 7)))
+    commit(*(Happened(n, n) for n in range(2, 7)))
     assert drain("default") == 5
-    assert news.calls == [[2, 3, 4, 5, 6]]
+    assert reactions.calls == [[2, 3, 4, 5, 6]]
 
 
 def test_a_drain_inside_a_transaction_is_refused(listen: Listen) -> None:
@@ -266,17 +266,19 @@ def test_no_transaction_is_open_while_a_reaction_that_leaves_the_database_runs(l
 
     look.__qualname__ = "look"
     listen(Happened, look)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     drain("default")
     assert states == [False]
 
 
-def test_the_sweep_sees_what_is_overdue_and_in_nobodys_hands(listen: Listen) -> None:
+def test_the_sweep_sees_what_is_overdue_and_unclaimed(listen: Listen) -> None:
     for queue in ("default", "feeds", "media"):
         listen(
-            Happened, getattr(news, {"default": "remember", "feeds": "write", "media": "stumble"}[queue]), queue=queue
+            Happened,
+            getattr(reactions, {"default": "remember", "feeds": "write", "media": "stumble"}[queue]),
+            queue=queue,
         )
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     assert overdue_queues() == []
     OutboxRow.objects.exclude(queue="media").update(due_at=now() - timedelta(seconds=11))
     OutboxRow.objects.filter(queue="feeds").update(claim=1, claimed_until=now() + timedelta(seconds=5))
@@ -287,9 +289,9 @@ def test_the_sweep_sees_what_is_overdue_and_in_nobodys_hands(listen: Listen) -> 
     assert overdue_queues() == ["feeds"]
 
 
-def test_the_figures_tell_depth_age_and_dead_letters(listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(*(Happened(n, n) for n in range(4)))
+def test_the_figures_show_depth_age_and_dead_letters(listen: Listen) -> None:
+    listen(Happened, reactions.remember)
+    commit(*(Happened(n, n) for n in range(4)))
     OutboxRow.objects.filter(payload__number=0).update(dead_at=now())
     OutboxRow.objects.filter(payload__number=1).update(due_at=now() - timedelta(seconds=100))
     OutboxRow.objects.filter(payload__number=2).update(due_at=now() + timedelta(seconds=100))
@@ -300,8 +302,8 @@ def test_the_figures_tell_depth_age_and_dead_letters(listen: Listen) -> None:
 
 
 def test_a_wake_up_costs_few_statements(listen: Listen) -> None:
-    listen(Happened, news.write, database=True)
-    tell(*(Happened(n, n) for n in range(200)))
+    listen(Happened, reactions.write, database=True)
+    commit(*(Happened(n, n) for n in range(200)))
     with CaptureQueriesContext(connection) as queries:
         drain("default")
     assert [q["sql"].split()[0] for q in queries.captured_queries] == [

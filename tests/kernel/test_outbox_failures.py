@@ -16,18 +16,18 @@ from social.kernel.errors import Conflict, Unavailable
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, discard, drain, retry
 from social.kernel.subscriptions import registry
-from tests.kernel import news
-from tests.kernel.news import Happened
+from tests.kernel import reactions
+from tests.kernel.reactions import Happened
 
 Listen = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str]) -> None:
+def _empty_outbox(effects: None, woken: list[str]) -> None:
     """Tables and a caught wake-up."""
 
 
-def tell(*events: Happened) -> None:
+def commit(*events: Happened) -> None:
     """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
@@ -45,49 +45,49 @@ def drain_everything() -> None:
 
 
 def test_a_row_that_fails_holds_up_its_key_and_no_other(listen: Listen) -> None:
-    listen(Happened, news.stumble_in_database, database=True)
-    news.poison.add(10)
-    tell(*(Happened(thing, thing * 10 + n) for n in range(3) for thing in (1, 2, 3)))
+    listen(Happened, reactions.stumble_in_database, database=True)
+    reactions.poison.add(10)
+    commit(*(Happened(thing, thing * 10 + n) for n in range(3) for thing in (1, 2, 3)))
     drain_everything()
     assert [row.payload["number"] for row in OutboxRow.objects.order_by("id")] == [10, 11, 12]
-    assert sorted(news.effects()) == [20, 21, 22, 30, 31, 32]
-    news.poison.clear()
+    assert sorted(reactions.effects()) == [20, 21, 22, 30, 31, 32]
+    reactions.poison.clear()
     make_due()
     drain_everything()
-    assert news.effects("thing:1") == [10, 11, 12]
+    assert reactions.effects("thing:1") == [10, 11, 12]
 
 
 def test_what_came_before_the_row_that_fails_is_done(listen: Listen) -> None:
-    listen(Happened, news.stumble_in_database, database=True)
-    news.poison.add(2)
-    tell(*(Happened(1, n) for n in range(4)))
+    listen(Happened, reactions.stumble_in_database, database=True)
+    reactions.poison.add(2)
+    commit(*(Happened(1, n) for n in range(4)))
     drain_everything()
-    assert news.effects() == [0, 1]
+    assert reactions.effects() == [0, 1]
     first, second = OutboxRow.objects.order_by("id")
     assert (first.attempts, second.attempts) == (1, 0)
     assert second.claim is None
 
 
-def test_later_news_of_the_key_waits_for_the_row_that_backs_off(listen: Listen) -> None:
-    listen(Happened, news.stumble)
-    news.poison.add(1)
-    tell(Happened(1, 1))
+def test_later_events_of_the_key_wait_for_the_row_that_backs_off(listen: Listen) -> None:
+    listen(Happened, reactions.stumble)
+    reactions.poison.add(1)
+    commit(Happened(1, 1))
     drain_everything()
-    tell(Happened(1, 2))
-    news.calls.clear()
+    commit(Happened(1, 2))
+    reactions.calls.clear()
     drain_everything()
-    assert news.calls == []
+    assert reactions.calls == []
 
 
 def test_a_failure_is_written_down_without_secrets_and_tried_later(listen: Listen) -> None:
-    listen(Happened, news.stumble)
-    news.poison.add(1)
-    tell(Happened(1, 1))
+    listen(Happened, reactions.stumble)
+    reactions.poison.add(1)
+    commit(Happened(1, 1))
     drain("default")
     row = OutboxRow.objects.get()
     assert row.attempts == 1
     assert row.last_error.startswith("ValueError: number 1 is poison")
-    assert "news.py" in row.last_error
+    assert "reactions.py" in row.last_error
     assert "abcdef0123456789" not in row.last_error
     assert now() < row.due_at <= now() + timedelta(seconds=3)
     assert row.claim is None
@@ -101,31 +101,31 @@ def test_a_very_long_error_is_cut(listen: Listen) -> None:
 
     fail.__qualname__ = "fail"
     listen(Happened, fail)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     drain("default")
     assert 1000 < len(OutboxRow.objects.get().last_error) <= 2000
 
 
-def test_patience_doubles_up_to_an_hour() -> None:
+def test_the_back_off_doubles_up_to_an_hour() -> None:
     assert 1.5 <= back_off(1) <= 2.5
     assert 1536 <= back_off(11) <= 2560
     assert 2700 <= back_off(30) <= 4500
     assert len({back_off(5) for _ in range(20)}) > 1
 
 
-def test_after_twelve_attempts_a_row_is_dead_and_says_so_loudly(
+def test_after_twelve_attempts_a_row_is_dead_and_logged_as_an_error(
     listen: Listen, caplog: pytest.LogCaptureFixture
 ) -> None:
-    listen(Happened, news.stumble)
-    news.poison.add(1)
-    tell(Happened(1, 1), Happened(1, 2))
+    listen(Happened, reactions.stumble)
+    reactions.poison.add(1)
+    commit(Happened(1, 1), Happened(1, 2))
     for _ in range(MAX_ATTEMPTS + 3):
         make_due()
         drain_everything()
     row = OutboxRow.objects.order_by("id")[0]
     assert row.attempts == MAX_ATTEMPTS == 12
     assert row.dead_at is not None
-    assert news.calls.count([1]) == 12
+    assert reactions.calls.count([1]) == 12
     loud = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert len(loud) == 1
     assert "thing:1" in loud[0].getMessage()
@@ -133,63 +133,63 @@ def test_after_twelve_attempts_a_row_is_dead_and_says_so_loudly(
 
 
 def test_an_operator_can_try_dead_rows_again(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.stumble)
-    tell(Happened(1, 1), Happened(1, 2), Happened(2, 3))
+    listen(Happened, reactions.stumble)
+    commit(Happened(1, 1), Happened(1, 2), Happened(2, 3))
     OutboxRow.objects.filter(payload__number=1).update(dead_at=now(), attempts=12)
     drain_everything()
     assert OutboxRow.objects.count() == 2
     woken.clear()
-    assert retry() == 1
+    assert retry(by=None) == 1
     assert OutboxRow.objects.order_by("id")[0].attempts == 0
     drain_everything()
     assert not OutboxRow.objects.exists()
-    assert [number for call in news.calls for number in call] == [3, 1, 2]
+    assert [number for call in reactions.calls for number in call] == [3, 1, 2]
 
 
 def test_an_operator_can_drop_a_row_and_the_key_goes_on(listen: Listen, caplog: pytest.LogCaptureFixture) -> None:
-    listen(Happened, news.remember)
-    tell(Happened(1, 1), Happened(1, 2))
+    listen(Happened, reactions.remember)
+    commit(Happened(1, 1), Happened(1, 2))
     row = OutboxRow.objects.order_by("id")[0]
     OutboxRow.objects.filter(id=row.id).update(dead_at=now())
     with caplog.at_level(logging.WARNING):
-        assert discard(row.id) is True
+        assert discard(row.id, by=None) is True
     assert '"number": 1' in caplog.text or "'number': 1" in caplog.text
-    assert discard(row.id) is False
+    assert discard(row.id, by=None) is False
     drain_everything()
-    assert news.calls == [[2]]
+    assert reactions.calls == [[2]]
 
 
-def test_a_row_in_a_drains_hands_cannot_be_dropped_or_tried_again(listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(Happened(1, 1))
+def test_a_claimed_row_cannot_be_dropped_or_retried(listen: Listen) -> None:
+    listen(Happened, reactions.remember)
+    commit(Happened(1, 1))
     OutboxRow.objects.update(claim=1, claimed_until=now() + timedelta(seconds=30))
     row = OutboxRow.objects.get()
     with pytest.raises(Conflict):
-        discard(row.id)
-    assert retry([row.id]) == 0
+        discard(row.id, by=None)
+    assert retry([row.id], by=None) == 0
 
 
-def test_news_for_a_subscriber_that_is_gone_waits_for_the_release_that_knows_it(listen: Listen) -> None:
-    subscription = listen(Happened, news.remember)
-    listen(Happened, news.write, database=True)
-    tell(Happened(1, 1))
+def test_an_event_for_an_unknown_subscriber_waits_for_the_release_that_knows_it(listen: Listen) -> None:
+    subscription = listen(Happened, reactions.remember)
+    listen(Happened, reactions.write, database=True)
+    commit(Happened(1, 1))
     registry.remove(subscription)
     drain_everything()
     row = OutboxRow.objects.order_by("id")[0]
-    assert "no subscriber tests.kernel.news.remember" in row.last_error
+    assert "no subscriber tests.kernel.reactions.remember" in row.last_error
     registry.add(subscription)
     make_due()
     drain_everything()
-    assert news.calls == [[1]]
-    assert news.effects() == [1]
+    assert reactions.calls == [[1]]
+    assert reactions.effects() == [1]
 
 
 def test_a_failed_database_reaction_leaves_no_trace(listen: Listen) -> None:
-    listen(Happened, news.stumble_in_database, database=True)
-    news.poison.add(1)
-    tell(Happened(1, 1))
+    listen(Happened, reactions.stumble_in_database, database=True)
+    reactions.poison.add(1)
+    commit(Happened(1, 1))
     drain_everything()
-    assert news.effects() == []
+    assert reactions.effects() == []
 
 
 def test_a_reaction_that_breaks_its_transaction_fails_like_any_other(listen: Listen) -> None:
@@ -199,7 +199,7 @@ def test_a_reaction_that_breaks_its_transaction_fails_like_any_other(listen: Lis
 
     break_it.__qualname__ = "break_it"
     listen(Happened, break_it, database=True)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     drain_everything()
     assert "division by zero" in OutboxRow.objects.get().last_error
 
@@ -210,7 +210,7 @@ def test_a_drain_that_is_stopped_gives_back_what_it_holds(listen: Listen) -> Non
 
     stop.__qualname__ = "stop"
     listen(Happened, stop)
-    tell(Happened(1, 1))
+    commit(Happened(1, 1))
     with pytest.raises(SystemExit):
         drain("default")
     row = OutboxRow.objects.get()

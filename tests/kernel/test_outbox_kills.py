@@ -19,18 +19,18 @@ from django.db import connection, transaction
 from social.kernel import redis
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow, drain, overdue_queues, wake
-from tests.kernel import drain_process, news
-from tests.kernel.news import Happened
+from tests.kernel import drain_process, reactions
+from tests.kernel.reactions import Happened
 
 Listen = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str]) -> None:
+def _empty_outbox(effects: None, woken: list[str]) -> None:
     """Tables and a caught wake-up."""
 
 
-def tell(*events: Happened) -> None:
+def commit(*events: Happened) -> None:
     """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
@@ -63,35 +63,35 @@ def drain_until_empty(seconds: float, **terms: Any) -> None:
 
 
 def test_a_drain_killed_in_the_middle_of_a_batch_loses_nothing_and_does_nothing_twice(listen: Listen) -> None:
-    listen(Happened, news.write_and_hang, database=True)
-    tell(*(Happened(n % 5, n) for n in range(40)))
+    listen(Happened, reactions.write_and_hang, database=True)
+    commit(*(Happened(n % 5, n) for n in range(40)))
     process = drain_process.start("write_and_hang", database=True, lease=1.0)
     try:
         wait_for(process, "in hand")
     finally:
         kill(process)
-    assert news.effects() == [], "what was not committed did not happen"
-    listen(Happened, news.write, database=True)
-    OutboxRow.objects.update(subscriber="tests.kernel.news.write")
+    assert reactions.effects() == [], "what was not committed did not happen"
+    listen(Happened, reactions.write, database=True)
+    OutboxRow.objects.update(subscriber="tests.kernel.reactions.write")
     drain_until_empty(20)
-    assert {thing: news.effects(f"thing:{thing}") for thing in range(5)} == {
+    assert {thing: reactions.effects(f"thing:{thing}") for thing in range(5)} == {
         thing: list(range(thing, 40, 5)) for thing in range(5)
     }
 
 
 @pytest.mark.verify
 def test_a_row_that_kills_its_process_blocks_only_its_key_and_dies_at_last(listen: Listen) -> None:
-    subscription = listen(Happened, news.die, database=True)
-    tell(*(Happened(n, n) for n in range(8, 18)))
+    subscription = listen(Happened, reactions.die, database=True)
+    commit(*(Happened(n, n) for n in range(8, 18)))
     process = drain_process.start("die", database=True, lease=0.5)
     wait_for(process, "ready")
     assert process.wait(20) == -signal.SIGKILL, "the first batch holds the killer"
-    assert news.effects() == []
+    assert reactions.effects() == []
     for _ in range(2):
         process = drain_process.start("die", database=True, lease=0.5)
         process.wait(20)
     # The others have been done one by one; the killer has its attempts counted although it never came back.
-    assert sorted(news.effects()) == [n for n in range(8, 18) if n != 13]
+    assert sorted(reactions.effects()) == [n for n in range(8, 18) if n != 13]
     row = OutboxRow.objects.get()
     assert row.payload["number"] == 13
     assert row.attempts >= 1
@@ -105,8 +105,8 @@ def test_a_row_that_kills_its_process_blocks_only_its_key_and_dies_at_last(liste
 
 
 def test_an_emptied_redis_between_commit_and_drain_loses_nothing(listen: Listen, woken: list[str]) -> None:
-    listen(Happened, news.write, database=True)
-    tell(Happened(1, 1))
+    listen(Happened, reactions.write, database=True)
+    commit(Happened(1, 1))
     redis.client("broker").flushdb()
     OutboxRow.objects.update(due_at="2020-01-01T00:00:00Z")
     woken.clear()
@@ -114,19 +114,19 @@ def test_an_emptied_redis_between_commit_and_drain_loses_nothing(listen: Listen,
         wake(queue)
     assert woken == ["default"]
     drain("default")
-    assert news.effects() == [1]
+    assert reactions.effects() == [1]
 
 
 @pytest.mark.verify
 def test_drains_killed_at_random_leave_exactly_one_effect_per_event_in_order(listen: Listen) -> None:
-    listen(Happened, news.write_slowly, database=True)
+    listen(Happened, reactions.write_slowly, database=True)
     chance = random.Random(3)
     expected: dict[int, list[int]] = {}
     for number in range(3000):
         expected.setdefault(chance.randrange(100), []).append(number)
     order = sorted((number, thing) for thing, numbers in expected.items() for number in numbers)
     for first in range(0, len(order), 100):
-        tell(*(Happened(thing, number) for number, thing in order[first : first + 100]))
+        commit(*(Happened(thing, number) for number, thing in order[first : first + 100]))
     living = [drain_process.start("write_slowly", database=True, lease=1.5) for _ in range(3)]
     kills = 0
     try:
@@ -144,7 +144,7 @@ def test_drains_killed_at_random_leave_exactly_one_effect_per_event_in_order(lis
         for process in living:
             kill(process)
     assert kills >= 3
-    assert {thing: news.effects(f"thing:{thing}") for thing in expected} == expected
+    assert {thing: reactions.effects(f"thing:{thing}") for thing in expected} == expected
 
 
 @pytest.mark.verify

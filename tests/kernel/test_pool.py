@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,21 +18,15 @@ from social.kernel.postgresql import pool as pools
 from social.kernel.postgresql.base import DatabaseWrapper
 from social.kernel.postgresql.pool import Pool
 from social.runtime.embedded import Embedded
+from tests.support.own_postgres import own_postgres
 from timelines.consumers.routing import StreamingApplication
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Embedded]:
     """A PostgreSQL that may be stopped and started."""
-    folder = Path(tempfile.mkdtemp(prefix="social-p-"))
-    folder.chmod(0o755)
-    embedded = Embedded(folder, durable=False, valkey_wanted=False)
-    embedded.start()
-    try:
-        yield embedded
-    finally:
-        embedded.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with own_postgres() as running:
+        yield running
 
 
 class Connecting:

@@ -41,7 +41,7 @@ def test_an_unplugged_port_says_which_one_it_is_or_none() -> None:
         port.get()
 
 
-def test_two_floors_cannot_answer_one_port() -> None:
+def test_two_apps_cannot_answer_one_port() -> None:
     port: Port[Greeter] = Port("greeter")
     port.plug(Polite())
     with pytest.raises(RuntimeError, match="already answered"):

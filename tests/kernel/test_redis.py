@@ -100,7 +100,7 @@ def test_best_effort_hides_no_fault_of_our_own() -> None:
         raise ZeroDivisionError
 
 
-def test_a_script_survives_that_the_server_forgets_it(server: Valkey) -> None:
+def test_a_script_is_loaded_again_when_redis_has_forgotten_it(server: Valkey) -> None:
     script = redis.Script("cache", "return redis.call('INCRBY', KEYS[1], ARGV[1])")
     assert script(["n"], [2]) == 2
     redis.client("cache").script_flush()

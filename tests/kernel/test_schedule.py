@@ -24,7 +24,7 @@ from social.scheduler import LeaderScheduler
 
 
 @pytest.fixture(autouse=True)
-def _ground(effects: None, woken: list[str]) -> Iterator[None]:
+def _empty_outbox(effects: None, woken: list[str]) -> Iterator[None]:
     """No lease of an earlier test."""
     leases.Lease.objects.all().delete()
     yield
@@ -170,3 +170,19 @@ def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_
     asked, loaded = ran.stdout.split("\n")[:2]
     assert asked.split() == sorted(set(schedule.SCHEDULE) - ({"forget-old-activities"} if unplugged else set()))
     assert loaded == ""
+
+
+def test_a_worker_finds_every_task_of_the_schedule() -> None:
+    """In a process of its own: here other tests may have loaded what a worker does not."""
+    program = """if True:
+        import django
+        django.setup()
+        from social.celery import app
+        from social.schedule import SCHEDULE
+        app.loader.import_default_modules()
+        print(*[entry["task"] for entry in SCHEDULE.values() if entry["task"] not in app.tasks])
+    """
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "social.settings.base"}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "\n"

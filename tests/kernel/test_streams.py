@@ -39,20 +39,20 @@ class Ear:
     """A listener that can be waited for."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, bytes]] = []
-        self.news = asyncio.Event()
+        self.received: list[tuple[str, bytes]] = []
+        self.arrived = asyncio.Event()
 
     def __call__(self, channel: str, payload: bytes) -> None:
-        self.heard.append((channel, payload))
-        self.news.set()
+        self.received.append((channel, payload))
+        self.arrived.set()
 
     async def wait(self, count: int, seconds: float = 5.0) -> list[tuple[str, bytes]]:
-        """What was heard, once it is that much."""
+        """What was received, once there are `count` messages."""
         deadline = time.monotonic() + seconds
-        while len(self.heard) < count:
-            self.news.clear()
-            await asyncio.wait_for(self.news.wait(), deadline - time.monotonic())
-        return self.heard
+        while len(self.received) < count:
+            self.arrived.clear()
+            await asyncio.wait_for(self.arrived.wait(), deadline - time.monotonic())
+        return self.received
 
 
 async def _lost(hub: streams.Hub) -> None:
@@ -79,10 +79,10 @@ async def test_what_is_published_reaches_every_listener_in_order(valkey: Valkey,
     expected = [("home:1", b"%d\x00\xff" % number) for number in range(100)]
     assert await one.wait(100) == expected
     assert await two.wait(100) == expected
-    assert other.heard == []
+    assert other.received == []
 
 
-async def test_who_left_hears_nothing_and_the_others_go_on(valkey: Valkey, hub: streams.Hub) -> None:
+async def test_who_left_receives_nothing_and_the_others_go_on(valkey: Valkey, hub: streams.Hub) -> None:
     stays, leaves = Ear(), Ear()
     for ear in (stays, leaves):
         hub.subscribe("home:1", ear)
@@ -92,10 +92,10 @@ async def test_who_left_hears_nothing_and_the_others_go_on(valkey: Valkey, hub: 
     hub.unsubscribe("never", leaves)
     await say("home:1", b"x")
     await stays.wait(1)
-    assert leaves.heard == []
+    assert leaves.received == []
 
 
-async def test_redis_is_asked_once_per_channel_and_told_when_nobody_listens_any_more(
+async def test_a_channel_is_subscribed_once_and_unsubscribed_with_its_last_listener(
     valkey: Valkey, hub: streams.Hub
 ) -> None:
     ears = [Ear() for _ in range(50)]
@@ -169,7 +169,7 @@ async def test_a_hub_that_starts_before_redis_waits_for_it(valkey: Valkey, hub: 
     await late.stop()
 
 
-async def test_a_server_that_falls_silent_is_given_up(
+async def test_a_server_that_stops_answering_is_given_up(
     valkey: Valkey, hub: streams.Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "_PING", 0.1)

@@ -17,8 +17,8 @@ from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow
 from social.queues import QUEUES
 from social.settings import env
-from tests.kernel import news
-from tests.kernel.news import Happened
+from tests.kernel import reactions
+from tests.kernel.reactions import Happened
 from tests.kernel.valkey import Valkey
 from tests.support.patience import watch_circuits
 
@@ -49,22 +49,22 @@ def waiting(queue: str = "default") -> int:
     return int(redis.client("broker").llen(f"broker:{queue}"))
 
 
-def tell(number: int) -> None:
+def commit(number: int) -> None:
     """Publish and commit as a post does."""
     with transaction.atomic():
         publish(Happened(number, number))
 
 
-def test_after_the_commit_a_worker_is_sent_for_once(effects: None, broker: Valkey, listen: Listen) -> None:
-    listen(Happened, news.remember)
+def test_after_the_commit_one_wake_up_is_sent(effects: None, broker: Valkey, listen: Listen) -> None:
+    listen(Happened, reactions.remember)
     with transaction.atomic():
         publish(Happened(1, 1))
         assert waiting() == 0
     assert waiting() == 1
-    tell(2)
-    assert waiting() == 1, "one wake-up that nobody has heard yet is enough"
-    wakes.heard("default")
-    tell(3)
+    commit(2)
+    assert waiting() == 1, "one wake-up for which no drain has started yet is enough"
+    wakes.clear("default")
+    commit(3)
     assert waiting() == 2
 
 
@@ -77,12 +77,12 @@ def test_a_lost_wake_up_bars_the_next_one_for_two_seconds_only(broker: Valkey) -
 def test_a_dead_redis_is_asked_once_and_loses_no_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listen(Happened, news.remember)
-    tell(0)
+    listen(Happened, reactions.remember)
+    commit(0)
     broker.kill()
     failed = watch_circuits(monkeypatch)
     for number in range(1, 21):
-        tell(number)
+        commit(number)
     assert len(failed) == len(set(failed))
     assert OutboxRow.objects.count() == 21
 
@@ -90,20 +90,22 @@ def test_a_dead_redis_is_asked_once_and_loses_no_post(
 def test_a_redis_that_says_nothing_slows_one_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listen(Happened, news.remember)
-    tell(0)
+    listen(Happened, reactions.remember)
+    commit(0)
     failed = watch_circuits(monkeypatch)
     with broker.stopped():
         for number in range(1, 21):
-            tell(number)
+            commit(number)
     assert len(failed) == len(set(failed)), "each is waited for once"
 
 
 def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
     effects: None, broker: Valkey, listen: Listen, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # One post wakes many queues: the silence is paid for once, not by each of them.
-    for queue, reaction in zip(QUEUES, (news.remember, news.stumble, news.write, news.write_again), strict=False):
+    # One post wakes many queues: the timeout is paid once, not by each of them.
+    for queue, reaction in zip(
+        QUEUES, (reactions.remember, reactions.stumble, reactions.write, reactions.write_again), strict=False
+    ):
         listen(Happened, reaction, queue=queue)
     (tmp_path / "other").mkdir()
     with Valkey(tmp_path / "other") as other:
@@ -112,35 +114,35 @@ def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
         with other.stopped():
             failed = watch_circuits(monkeypatch)
             for number in range(10):
-                tell(number)
+                commit(number)
             assert failed == [wakes.circuit]
         other.kill()
         for queue in QUEUES:
-            wakes.heard(queue)
+            wakes.clear(queue)
         wakes.circuit.close()
         failed.clear()
         for number in range(10, 20):
-            tell(number)
+            commit(number)
         assert failed == [wakes.circuit]
 
 
 def test_wake_ups_arrive_again_when_redis_is_back(effects: None, broker: Valkey, listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(1)
+    listen(Happened, reactions.remember)
+    commit(1)
     broker.kill()
-    tell(2)
+    commit(2)
     broker.start()
     _close_circuits()
-    tell(3)
+    commit(3)
     assert waiting() == 1
 
 
 def test_the_first_wake_up_after_a_restart_of_the_broker_arrives(effects: None, broker: Valkey, listen: Listen) -> None:
-    listen(Happened, news.remember)
-    tell(1)
+    listen(Happened, reactions.remember)
+    commit(1)
     broker.kill()
     broker.start()
-    tell(2)
+    commit(2)
     assert waiting() == 1
 
 

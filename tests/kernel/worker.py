@@ -21,9 +21,9 @@ __all__ = ["app", "start"]
 @signals.worker_init.connect
 def _subscribe(**_: Any) -> None:
     from social.kernel.subscriptions import on
-    from tests.kernel import news
+    from tests.kernel import reactions
 
-    on(news.Happened, news.write, database=True)
+    on(reactions.Happened, reactions.write, database=True)
 
 
 def start(redis_url: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Path]:

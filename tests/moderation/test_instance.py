@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 
-from accounts.models import User
+from accounts.models import Role, User
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.services.site_settings import write_setting
 from moderation.models import InstanceRule
 from moderation.queries.instance import count_active
@@ -73,10 +74,21 @@ def test_registrations_say_what_sign_up_will_do(settings: Any, mode: str, enable
     assert document("/api/v1/instance")["registrations"] is enabled
 
 
+def test_inviting_is_offered_when_everybody_may() -> None:
+    assert document("/api/v1/instance")["invites_enabled"] is bool(_everyone().permissions & Permission.INVITE_USERS)
+    for permissions, enabled in ((Permission.INVITE_USERS, True), (0, False)):
+        Role.objects.filter(id=EVERYONE_ROLE_ID).update(permissions=permissions)
+        assert document("/api/v1/instance")["invites_enabled"] is enabled
+
+
+def _everyone() -> Role:
+    return Role.objects.get(id=EVERYONE_ROLE_ID)
+
+
 def test_rules_keep_their_order_and_withdrawn_ones_are_not_shown() -> None:
     InstanceRule.objects.create(text="Second", position=2)
     InstanceRule.objects.create(text="First", hint="Why", position=1, translations={"de": {"text": "Eins", "hint": ""}})
-    InstanceRule.objects.create(text="Gone", position=0, withdrawn_at=InstanceRule.objects.first().created_at)  # type: ignore[union-attr]
+    InstanceRule.objects.create(text="Gone", position=0, withdrawn_at=InstanceRule.objects.first().created_at)
     rules = Api().get("/api/v1/instance/rules").json()
     assert [rule["text"] for rule in rules] == ["First", "Second"]
     assert all(isinstance(rule["id"], str) for rule in rules)

@@ -1,4 +1,4 @@
-"""What people are told about this server before they join it."""
+"""What people can read about this server before they join it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("blocker", ["alice", "bob"])
-def test_a_block_clears_what_both_were_told_of_each_other(blocker: str) -> None:
+def test_a_block_removes_the_notifications_of_both_about_each_other(blocker: str) -> None:
     alice, bob, carol = Person("alice"), Person("bob"), Person("carol")
     alice.post("@bob hello")
     bob.post("@alice hello")
@@ -24,8 +24,8 @@ def test_a_block_clears_what_both_were_told_of_each_other(blocker: str) -> None:
     assert (alice.types(), bob.types()) == (["mention", "mention"], ["mention", "mention"])
     one, other = (alice, bob) if blocker == "alice" else (bob, alice)
     one.do(f"accounts/{other.id}/block")
-    assert [note["account"]["acct"] for note in alice.told()] == ["carol"]
-    assert [note["account"]["acct"] for note in bob.told()] == ["carol"]
+    assert [note["account"]["acct"] for note in alice.notifications()] == ["carol"]
+    assert [note["account"]["acct"] for note in bob.notifications()] == ["carol"]
     assert Notification.objects.count() == 2
 
 
@@ -34,16 +34,16 @@ def test_a_notification_of_a_post_that_may_be_read_no_more_is_left_out() -> None
     alice.do(f"accounts/{bob.id}/follow", {"notify": True})
     work()
     post = bob.post("for followers", visibility="private")
-    (told,) = alice.told()
-    assert told["status"]["id"] == post["id"]
+    (notified,) = alice.notifications()
+    assert notified["status"]["id"] == post["id"]
     alice.do(f"accounts/{bob.id}/unfollow")
-    assert alice.told() == []
-    assert alice.api.get(f"/api/v1/notifications/{told['id']}").status_code == 404
+    assert alice.notifications() == []
+    assert alice.api.get(f"/api/v1/notifications/{notified['id']}").status_code == 404
     assert Notification.objects.filter(account_id=alice.id).count() == 1
 
 
 @pytest.mark.parametrize(("followed", "types"), [(False, []), (True, ["favourite", "mention"])])
-def test_people_of_a_blocked_server_tell_nothing_unless_they_are_followed(followed: bool, types: list[str]) -> None:
+def test_people_of_a_blocked_server_notify_nobody_unless_they_are_followed(followed: bool, types: list[str]) -> None:
     alice = Person("alice")
     account = Account.objects.get(id=alice.id)
     eve = make_remote("eve", "loud.example")

@@ -1,4 +1,4 @@
-"""People are told what concerns them, once, and not what they do not want (SEED-004, 071-073, 144, 145)."""
+"""People are notified what concerns them, once, and not what they do not want (SEED-004, 071-073, 144, 145)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Person:
         assert answer.status_code == 200, answer.content
         return answer.json()
 
-    def told(self, **query: Any) -> list[dict[str, Any]]:
+    def notifications(self, **query: Any) -> list[dict[str, Any]]:
         work()
         answer = self.api.get("/api/v1/notifications", query)
         assert answer.status_code == 200, answer.content
@@ -47,7 +47,7 @@ class Person:
         return body
 
     def types(self, **query: Any) -> list[str]:
-        return [item["type"] for item in self.told(**query)]
+        return [item["type"] for item in self.notifications(**query)]
 
 
 @pytest.fixture
@@ -73,13 +73,13 @@ def test_followers_who_asked_for_it_are_notified_of_posts(alice: Person, bob: Pe
     bob.post("@carol an answer", in_reply_to_id=carol.post("a question")["id"])
     bob.do(f"statuses/{carol.post('boosted')['id']}/reblog")
     bob.post("for nobody", visibility="direct")
-    told = alice.told()
-    assert [(item["type"], item["account"]["acct"]) for item in told] == [("status", "bob"), ("status", "bob")]
-    assert told[1]["status"]["id"] == post["id"]
+    notified = alice.notifications()
+    assert [(item["type"], item["account"]["acct"]) for item in notified] == [("status", "bob"), ("status", "bob")]
+    assert notified[1]["status"]["id"] == post["id"]
     assert "status" not in carol.types()
     alice.do(f"accounts/{bob.id}/follow", {"notify": False})
     bob.post("not any more")
-    assert len(alice.told()) == 2
+    assert len(alice.notifications()) == 2
 
 
 def test_followers_are_notified_in_steps(
@@ -100,24 +100,24 @@ def test_types_that_are_no_list_are_dropped(alice: Person, bob: Person) -> None:
     assert alice.types(types="mention") == ["mention", "follow"]
 
 
-def test_each_interaction_tells_once(alice: Person, bob: Person) -> None:
+def test_each_interaction_notifies_once(alice: Person, bob: Person) -> None:
     post = alice.post("hello")
     bob.do(f"accounts/{alice.id}/follow")
     bob.do(f"statuses/{post['id']}/favourite")
     bob.do(f"statuses/{post['id']}/favourite")
     bob.do(f"statuses/{post['id']}/reblog")
     bob.post("hi @alice")
-    told = alice.told()
-    assert [item["type"] for item in told] == ["mention", "reblog", "favourite", "follow"]
-    assert {item["account"]["acct"] for item in told} == {"bob"}
-    assert told[2]["status"]["id"] == post["id"]
-    assert told[1]["status"]["id"] == post["id"]
-    assert "status" not in told[3]
-    assert all(isinstance(item["id"], str) and item["group_key"] for item in told)
+    notified = alice.notifications()
+    assert [item["type"] for item in notified] == ["mention", "reblog", "favourite", "follow"]
+    assert {item["account"]["acct"] for item in notified} == {"bob"}
+    assert notified[2]["status"]["id"] == post["id"]
+    assert notified[1]["status"]["id"] == post["id"]
+    assert "status" not in notified[3]
+    assert all(isinstance(item["id"], str) and item["group_key"] for item in notified)
     assert bob.types() == []
 
 
-def test_unfollowing_leaves_what_others_were_told_of_a_request_with_the_same_number(alice: Person, bob: Person) -> None:
+def test_unfollowing_keeps_the_notification_of_another_request_with_the_same_number(alice: Person, bob: Person) -> None:
     """Follows and requests count in tables of their own: their numbers may be equal."""
     carol, dave = Person("carol"), Person("dave")
     carol.api.patch("/api/v1/accounts/update_credentials", {"locked": "true"})
@@ -143,7 +143,7 @@ def test_a_post_that_mentions_twenty_costs_as_many_queries_as_one_that_mentions_
     assert cost(2) == cost(20)
 
 
-def test_a_reaction_that_runs_twice_tells_once(alice: Person, bob: Person) -> None:
+def test_a_reaction_that_runs_twice_notifies_once(alice: Person, bob: Person) -> None:
     bob.do(f"accounts/{alice.id}/follow")
     assert alice.types() == ["follow"]
     follow = Follow.objects.get()
@@ -156,18 +156,18 @@ def test_taking_it_back_takes_the_notification_back(alice: Person, bob: Person) 
     for act in ("favourite", "reblog"):
         bob.do(f"statuses/{post['id']}/{act}")
     bob.do(f"accounts/{alice.id}/follow")
-    assert len(alice.told()) == 3
+    assert len(alice.notifications()) == 3
     for act in ("unfavourite", "unreblog"):
         bob.do(f"statuses/{post['id']}/{act}")
     bob.do(f"accounts/{alice.id}/unfollow")
-    assert alice.told() == []
+    assert alice.notifications() == []
 
 
 def test_a_deleted_post_takes_its_notifications_along(alice: Person, bob: Person) -> None:
     post = bob.post("hi @alice")
     assert alice.types() == ["mention"]
     bob.api.delete(f"/api/v1/statuses/{post['id']}")
-    assert alice.told() == []
+    assert alice.notifications() == []
     assert not Notification.objects.exists()
 
 
@@ -175,7 +175,7 @@ def test_a_mute_with_notifications_silences_and_without_does_not(alice: Person, 
     bob.post("one @alice")
     alice.do(f"accounts/{bob.id}/mute")
     bob.post("two @alice")
-    assert alice.told() == []
+    assert alice.notifications() == []
     alice.do(f"accounts/{bob.id}/mute", {"notifications": False})
     bob.post("three @alice")
     assert alice.types() == ["mention"]
@@ -189,21 +189,21 @@ def test_a_block_removes_old_notifications_both_ways_and_stops_new_ones(alice: P
     assert (alice.types(), bob.types()) == (["favourite", "mention"], ["favourite", "mention"])
     alice.do(f"accounts/{bob.id}/block")
     bob.post("three @alice")
-    assert alice.told() == []
-    assert bob.told() == []
+    assert alice.notifications() == []
+    assert bob.notifications() == []
     alice.do(f"accounts/{bob.id}/unblock")
-    assert (alice.told(), bob.told()) == ([], []), "removed for good, not hidden"
+    assert (alice.notifications(), bob.notifications()) == ([], []), "removed for good, not hidden"
 
 
 @pytest.mark.parametrize("how", ["block", "mute"])
-def test_posts_that_mention_or_answer_somebody_unwanted_are_not_told(alice: Person, bob: Person, how: str) -> None:
+def test_posts_that_mention_or_answer_somebody_unwanted_notify_nobody(alice: Person, bob: Person, how: str) -> None:
     unwanted = Person("unwanted")
     post = unwanted.post("hello")
     alice.do(f"accounts/{unwanted.id}/{how}")
     bob.post("@alice look what @unwanted says")
     bob.post("@alice he is right", in_reply_to_id=post["id"])
-    assert alice.told() == []
-    assert unwanted.types() == ["mention"], "who is not wanted is told as ever"
+    assert alice.notifications() == []
+    assert unwanted.types() == ["mention"], "who is not wanted is notified as ever"
     bob.post("@alice hello")
     assert alice.types() == ["mention"]
 
@@ -215,7 +215,7 @@ def test_a_mute_that_leaves_notifications_on_hides_no_posts_that_mention_the_mut
     assert alice.types() == ["mention"]
 
 
-def test_staff_are_heard_whomever_they_mention(alice: Person, bob: Person) -> None:
+def test_posts_of_staff_notify_whomever_else_they_mention(alice: Person, bob: Person) -> None:
     unwanted = Person("unwanted")
     alice.do(f"accounts/{unwanted.id}/block")
     User.objects.filter(id=bob.user.id).update(role=Role.objects.get(name__iexact="moderator"))
@@ -223,13 +223,13 @@ def test_staff_are_heard_whomever_they_mention(alice: Person, bob: Person) -> No
     assert alice.types() == ["mention"]
 
 
-def test_a_locked_account_is_told_of_requests(alice: Person, bob: Person) -> None:
+def test_a_locked_account_is_notified_of_requests(alice: Person, bob: Person) -> None:
     alice.api.patch("/api/v1/accounts/update_credentials", {"locked": True})
     bob.do(f"accounts/{alice.id}/follow")
     assert alice.types() == ["follow_request"]
 
 
-def test_an_accepted_request_is_told_as_a_follow_and_no_more_as_a_request(alice: Person, bob: Person) -> None:
+def test_an_accepted_request_is_notified_as_a_follow_and_no_more_as_a_request(alice: Person, bob: Person) -> None:
     carol = Person("carol")
     alice.api.patch("/api/v1/accounts/update_credentials", {"locked": True})
     for other in (bob, carol):
@@ -245,33 +245,33 @@ def test_types_accounts_and_single_ones_can_be_asked_for(alice: Person, bob: Per
     carol.post("hi @alice")
     assert alice.types(**{"types[]": "follow"}) == ["follow"]
     assert alice.types(**{"exclude_types[]": "follow"}) == ["mention"]
-    assert [item["account"]["acct"] for item in alice.told(account_id=str(carol.id))] == ["carol"]
-    assert alice.told(account_id="nonsense") == []
-    one = alice.told()[0]
+    assert [item["account"]["acct"] for item in alice.notifications(account_id=str(carol.id))] == ["carol"]
+    assert alice.notifications(account_id="nonsense") == []
+    one = alice.notifications()[0]
     assert alice.api.get(f"/api/v1/notifications/{one['id']}").json() == one
     assert alice.do(f"notifications/{one['id']}/dismiss") == {}
     for gone in (f"notifications/{one['id']}/dismiss", "notifications/abc/dismiss"):
         assert alice.api.post(f"/api/v1/{gone}").status_code == 404
     assert alice.api.get(f"/api/v1/notifications/{one['id']}").status_code == 404
     assert alice.do("notifications/clear") == {}
-    assert alice.told() == []
+    assert alice.notifications() == []
 
 
 def test_nobody_reads_or_dismisses_somebody_elses(alice: Person, bob: Person) -> None:
     bob.do(f"accounts/{alice.id}/follow")
-    one = alice.told()[0]
+    one = alice.notifications()[0]
     assert bob.api.get(f"/api/v1/notifications/{one['id']}").status_code == 404
     assert bob.api.post(f"/api/v1/notifications/{one['id']}/dismiss").status_code == 404
-    assert len(alice.told()) == 1
+    assert len(alice.notifications()) == 1
 
 
 def test_a_notification_of_a_post_one_may_no_longer_read_is_not_shown(alice: Person, bob: Person) -> None:
     alice.do(f"accounts/{bob.id}/follow", {"notify": True})
     bob.post("for everybody")
     bob.post("for followers", visibility="private")
-    private, public = alice.told()
+    private, public = alice.notifications()
     alice.do(f"accounts/{bob.id}/unfollow")
-    assert [item["id"] for item in alice.told()] == [public["id"]]
+    assert [item["id"] for item in alice.notifications()] == [public["id"]]
     assert alice.api.get(f"/api/v1/notifications/{private['id']}").status_code == 404
     assert Notification.objects.filter(id=private["id"]).exists(), "it is hidden when it is read, not removed"
 
@@ -307,5 +307,5 @@ def test_a_page_costs_the_same_number_of_queries_whatever_its_size(alice: Person
     for other in others:
         other.post("hello @alice")
     work()
-    alice.told(limit=40)
+    alice.notifications(limit=40)
     assert queries(2) == queries(40) <= 8

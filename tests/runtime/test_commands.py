@@ -77,6 +77,7 @@ def test_help_begins_with_our_commands_and_a_sentence_each(data_dir: Path) -> No
     names = [line.split()[0] for line in ours.splitlines() if line.startswith("  ") and line[2] != " "]
     assert names[:3] == ["run", "setup", "doctor"]
     assert {"create_account", "modify_account", "changepassword", "show_outbox"} <= set(names)
+    assert {"remove_preview_cards", "remove_unconfirmed"} <= set(names), "a long name is apart from its sentence"
     assert "migrate" in of_django
 
 
@@ -121,7 +122,7 @@ def test_a_command_with_a_database_of_its_own_starts_no_other(data_dir: Path) ->
     assert not (data_dir / "postgres" / "data").exists()
 
 
-def test_a_database_without_tables_is_told_in_one_line(data_dir: Path) -> None:
+def test_a_database_without_tables_is_reported_in_one_line(data_dir: Path) -> None:
     begin(data_dir)
     code = "from social.kernel.installation import Installation; Installation.objects.get()"
     done = manage("shell", "-c", code, environment=clean_environment(DATA_DIR=str(data_dir)))

@@ -18,8 +18,10 @@ from django.core.management import call_command
 from django.db import connection
 
 from social.kernel import heartbeats, redis
+from social.kernel.media.decoder import Decoder
 from social.runtime import doctor, domain, fingerprints
 from social.settings import env
+from tests.support.s3 import object_server
 
 pytestmark = pytest.mark.django_db
 Examine = Callable[[], dict[str, doctor.Check]]
@@ -51,6 +53,7 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
             "secrets",
             "storage",
             "disk",
+            "decoding",
             "database",
             "migrations",
             "domain",
@@ -110,6 +113,25 @@ def test_storage_that_cannot_be_written(examine: Examine, monkeypatch: pytest.Mo
     assert examine()["storage"].state == "failed"
 
 
+def test_an_object_storage_that_does_not_answer(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    with object_server() as server:
+        monkeypatch.setattr(env, "MEDIA_STORAGE", server.entry())
+        settings.STORAGES = {**settings.STORAGES, "default": server.entry()}
+        assert examine()["storage"].state == "ok"
+    check = examine()["storage"]
+    assert check.state == "failed"
+    assert "MEDIA_STORAGE" in check.remedy
+
+
+def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = Decoder("no.such.program")
+    monkeypatch.setattr(doctor, "decoder", broken)
+    assert examine()["decoding"].state == "failed"
+    broken.close()
+
+
 @pytest.mark.parametrize(("free", "state"), [(100 << 20, "failed"), (1 << 30, "warning"), (50 << 30, "ok")])
 def test_disk(examine: Examine, monkeypatch: pytest.MonkeyPatch, free: int, state: str) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(free))
@@ -165,14 +187,14 @@ def test_a_redis_role_that_does_not_answer(examine: Examine, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("role", ["worker", "scheduler"])
-def test_a_process_without_a_sign_of_life(examine: Examine, role: str) -> None:
+def test_a_process_without_a_heartbeat(examine: Examine, role: str) -> None:
     redis.client("cache").delete(redis.key("cache", "heartbeat", role))
     check = examine()[role]
     assert check.state == "failed"
     assert check.remedy.endswith(f"social.runtime.serve {role}")
 
 
-def test_a_process_that_fell_silent(examine: Examine) -> None:
+def test_a_process_that_sends_no_heartbeats_any_more(examine: Examine) -> None:
     written = int(time.time()) - 40
     redis.client("cache").set(redis.key("cache", "heartbeat", "worker"), written)
     assert examine()["worker"].detail.startswith("no sign of life for 4")

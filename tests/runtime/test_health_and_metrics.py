@@ -1,4 +1,4 @@
-"""What load balancers, orchestrators and Prometheus are told."""
+"""What load balancers, orchestrators and Prometheus get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of a worker's threads: whatever waits for strangers, what people here wait for has threads of its own."""
+"""Promises of a worker's threads: whatever waits for other servers, what people here wait for has threads of its own."""
 
 from __future__ import annotations
 

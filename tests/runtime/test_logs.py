@@ -116,3 +116,16 @@ def test_console_lines_are_readable_and_have_no_secret() -> None:
     assert "GET /x?access_token=[redacted]" in text
     assert "request_id=req-1" in text
     assert "Traceback" in text
+
+
+def test_row_48_codes_of_applications_are_written_at_no_level() -> None:
+    code = f"""
+import logging
+from social.kernel.logs import configure
+configure({{"format": "json", "level": "debug"}})
+logging.getLogger("oauthlib.oauth2.rfc6749.grant_types.authorization_code").debug("%r", {{"code": "{TOKEN}"}})
+logging.getLogger("social.test").debug("this one")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert TOKEN not in done.stderr
+    assert "this one" in done.stderr

@@ -13,7 +13,7 @@ import pytest
 from social.runtime.embedded import mint_secrets
 from tests.runtime.processes import clean_environment, manage
 
-pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def state(environment: dict[str, str]) -> tuple[list[str], int]:
 
 def test_every_migration_can_be_undone_and_made_again(environment: dict[str, str]) -> None:
     def migrate(*arguments: str) -> None:
-        done = manage("migrate", *arguments, "--verbosity", "0", environment=environment, seconds=200)
+        done = manage("migrate", *arguments, "--verbosity", "0", environment=environment, seconds=400)
         assert done.returncode == 0, done.stderr
 
     migrate()

@@ -141,7 +141,7 @@ def test_another_domain_than_the_stored_one(data_dir: Path) -> None:
     assert "Start it with --domain first.example" in line
 
 
-def test_a_database_that_does_not_answer_and_its_password_is_not_told(data_dir: Path) -> None:
+def test_an_unreachable_database_is_reported_without_its_password(data_dir: Path) -> None:
     url = f"postgres://social:geheim@127.0.0.1:{free_port()}/social"
     done = run(data_dir, DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1")
     assert done.returncode == 1

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.processes import (
+    PATIENCE,
     Running,
     clean_environment,
     descendants,
@@ -57,7 +57,7 @@ def installation() -> Iterator[dict[str, str]]:
 
 
 @contextmanager
-def up(environment: dict[str, str], log: Path, seconds: float = 60.0) -> Iterator[Running]:
+def up(environment: dict[str, str], log: Path, seconds: float = 2 * PATIENCE) -> Iterator[Running]:
     with running([sys.executable, "manage.py", "run"], log, environment) as process:
         process.says("Social is ready at", seconds)
         yield process
@@ -96,44 +96,39 @@ def all_well(environment: dict[str, str]) -> bool:
     return set(doctor(environment).values()) == {"ok"}
 
 
-def test_a_warm_start_answers_within_six_seconds(installation: dict[str, str], tmp_path: Path) -> None:
-    with up(installation, tmp_path / "log0") as process:
+def test_a_warm_start_prepares_nothing_again(installation: dict[str, str], tmp_path: Path) -> None:
+    """How long it takes is a figure of the benchmarks."""
+    with up(installation, tmp_path / "log") as process:
+        assert get(installation) == 200
         process.end()
-    began = time.monotonic()
-    with running([sys.executable, "manage.py", "run"], tmp_path / "log", installation) as process:
-        eventually(lambda: get(installation) == 200, 20)
-        assert time.monotonic() - began < 6
-        process.says("Social is ready at", 20)
-        assert process.end() < 10
+        assert "Preparing the database" not in process.text()
 
 
 def test_everything_runs_and_the_doctor_agrees(installation: dict[str, str], tmp_path: Path) -> None:
     with up(installation, tmp_path / "log") as process:
         assert all(child(process, kind) for kind in KINDS)
-        eventually(lambda: all_well(installation), 30)
+        eventually(lambda: all_well(installation))
         assert get(installation, "/health/ready") == 200
         assert get(installation, "/api/v1/streaming/health", "STREAMING_PORT") == 200
         assert get(installation, "/metrics") == 200
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_everything_within_ten_seconds(
-    installation: dict[str, str], tmp_path: Path, signum: int
-) -> None:
+def test_a_signal_stops_everything(installation: dict[str, str], tmp_path: Path, signum: int) -> None:
     with up(installation, tmp_path / "log") as process:
         below = descendants(process.pid)
-        assert process.end(signum) < 10
+        assert process.end(signum) == set()
         assert process.process.returncode == 0
         assert not any(map(is_alive, below))
 
 
 def test_a_signal_during_the_start_stops_everything_too(installation: dict[str, str], tmp_path: Path) -> None:
-    for delay in (0.1, 0.4, 0.8, 1.2, 2.0):
+    for kind in (None, *KINDS):
         with running([sys.executable, "manage.py", "run"], tmp_path / "log", installation) as process:
-            time.sleep(delay)
+            eventually(lambda kind=kind, process=process: kind is None or child(process, kind))
             below = descendants(process.pid)
             process.end()
-            eventually(lambda below=below: not any(map(is_alive, below)), 2)
+            eventually(lambda below=below: not any(map(is_alive, below)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -147,13 +142,13 @@ def test_a_killed_process_comes_back_and_the_others_go_on(
         assert killed is not None
         below = descendants(killed)
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: child(process, kind) not in (None, killed), 15)
-        eventually(lambda: all_well(installation), 60)
+        eventually(lambda: child(process, kind) not in (None, killed))
+        eventually(lambda: all_well(installation))
         assert not any(map(is_alive, below))
         assert {name: child(process, name) for name in KINDS if name != kind} == {
             name: pid for name, pid in before.items() if name != kind
         }
-        assert process.end() < 10
+        process.end()
 
 
 def test_a_killed_web_worker_is_replaced_while_the_other_answers(installation: dict[str, str], tmp_path: Path) -> None:
@@ -162,8 +157,9 @@ def test_a_killed_web_worker_is_replaced_while_the_other_answers(installation: d
         assert web is not None
         workers = eventually(lambda: len(found := descendants(web)) == 2 and found)
         assert isinstance(workers, set)
-        os.kill(workers.pop(), signal.SIGKILL)
-        time.sleep(0.2)
+        killed = workers.pop()
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: not is_alive(killed))
         answers = [get(installation) for _ in range(20)]
         assert answers.count(200) == 20
         eventually(lambda: len(descendants(web)) == 2)
@@ -180,15 +176,15 @@ def test_a_killed_supervisor_leaves_nothing_and_the_next_start_works(
         # The next one starts at once, while PostgreSQL may still be shutting down.
         with up(installation, tmp_path / "log2") as following:
             assert not any(map(is_alive, below))
-            eventually(lambda: all_well(installation), 30)
-            assert following.end() < 10
+            eventually(lambda: all_well(installation))
+            following.end()
 
 
 def test_redis_may_lose_everything_at_any_moment(installation: dict[str, str], tmp_path: Path) -> None:
     with up(installation, tmp_path / "log") as process:
         code = "from social.kernel import redis; redis.client('cache').flushall()"
         assert manage("shell", "-c", code, environment=installation).returncode == 0
-        eventually(lambda: all_well(installation), 30)
+        eventually(lambda: all_well(installation))
         assert process.process.poll() is None
 
 
@@ -196,9 +192,9 @@ def test_two_installations_run_side_by_side(installation: dict[str, str], tmp_pa
     folder = fresh_folder()
     second = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="second.localhost", **free_ports())
     try:
-        with up(installation, tmp_path / "log1"), up(second, tmp_path / "log2", 90):
+        with up(installation, tmp_path / "log1"), up(second, tmp_path / "log2"):
             for environment in (installation, second):
-                eventually(lambda environment=environment: all_well(environment), 30)
+                eventually(lambda environment=environment: all_well(environment))
     finally:
         shutil.rmtree(folder)
 
@@ -235,10 +231,14 @@ def test_another_port_leaves_the_domain_of_the_first_start_as_it_is(tmp_path: Pa
                 "alice",
                 "--email",
                 "alice@example.com",
+                *("--role", "Owner"),
                 environment=clean_environment(DATA_DIR=str(folder)),
             )
             assert made.returncode == 0, made.stderr
             assert get(moved, "/@alice") == 200
+            assert "Make yourself its owner" in process.text()
+        with up(moved, tmp_path / "second log") as process:
+            assert "Make yourself its owner" not in process.text()
     finally:
         shutil.rmtree(folder)
 
@@ -250,17 +250,16 @@ def test_a_disk_that_fills_up_stops_nothing_else_and_all_is_well_when_there_is_r
         pytest.skip("cannot mount a small disk here")
     try:
         environment = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="disk.localhost", **free_ports())
-        with up(environment, tmp_path / "log", 90) as process:
+        with up(environment, tmp_path / "log") as process:
             filler = folder / "filler"
             subprocess.run(["dd", "if=/dev/zero", f"of={filler}", "bs=1M"], capture_output=True)
-            time.sleep(3)
-            assert get(environment) == 200
+            assert [get(environment) for _ in range(50)] == [200] * 50
             assert process.process.poll() is None
             refused = doctor(environment)
             assert refused["disk"] == "failed"
             filler.unlink()
-            eventually(lambda: get(environment, "/health/ready") == 200, 60)
-            assert process.end() < 10
+            eventually(lambda: get(environment, "/health/ready") == 200)
+            process.end()
         subprocess.run(["dd", "if=/dev/zero", f"of={folder / 'filler'}", "bs=1M"], capture_output=True)
         done = manage("run", environment=environment)
         assert done.returncode == 1

@@ -1,4 +1,6 @@
-"""The web server with a small application and small limits: `small_server PORT FILE LIMITS`, these as JSON."""
+"""The web server with a small application and small limits: `small_server PORT FILE LIMITS`, these as JSON.
+
+Requests for /hold wait for as long as there is a file of the name FILE with PORT behind it."""
 
 from __future__ import annotations
 
@@ -10,8 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
+from django.http import HttpResponse
+
+from social.api import later
 from social.runtime.web.limits import Limits
 from social.runtime.web.processes import Processes, listen
 from social.runtime.web.server import Server
@@ -25,15 +31,20 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     headers = [("Content-Type", "text/plain")]
     if path == "/file":
         start_response("200 OK", headers)
-        return environ["wsgi.file_wrapper"](open(sys.argv[2], "rb"))  # type: ignore[no-any-return]
+        wrap: Callable[..., Iterable[bytes]] = environ["wsgi.file_wrapper"]
+        return wrap(open(sys.argv[2], "rb"))
     if path == "/raise":
         raise ValueError("unforeseen")
     if path == "/full":
         raise OSError(28, "No space left on device")
-    if path in ("/sleep", "/upload/sleep"):
+    if path == "/sleep":
         time.sleep(float(environ["QUERY_STRING"]))
+    if path in ("/hold", "/upload/hold"):
+        _hold(Path(f"{sys.argv[2]}{sys.argv[1]}"))
     if path == "/deadlock":
         _never.wait()
+    if path == "/later":
+        _put_off(environ)
     if path == "/stop":
         os.kill(os.getpid(), signal.SIGSTOP)
     start_response("200 OK", headers)
@@ -44,8 +55,28 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     return [str(len(environ["wsgi.input"].read())).encode()]
 
 
+def _hold(file: Path) -> None:
+    """Occupy the thread for as long as there is such a file."""
+    logging.warning("a request is held")
+    while file.exists():
+        time.sleep(0.01)
+
+
+def _put_off(environ: dict[str, Any]) -> None:
+    """Answer after so many questions, or never, within so many seconds: `?questions,seconds`."""
+    questions, seconds = (float(part) for part in environ["QUERY_STRING"].split(","))
+    asked = iter(range(int(questions)))
+
+    def poll() -> HttpResponse | None:
+        if next(asked, None) is not None:
+            return None
+        return HttpResponse(b"done", status=201, headers={"Content-Type": "text/x-later", "X-Later": "yes"})
+
+    environ[later.KEY].append(later.Wait(poll, seconds))
+
+
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a signal stops it."""
     logging.basicConfig(level=logging.WARNING)
     given = json.loads(sys.argv[3])
     count, silence = given.pop("processes", 1), given.pop("silence", 10.0)
@@ -63,5 +94,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.test")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.types")
     main()

@@ -151,10 +151,10 @@ def test_row_49_a_part_that_hangs_is_replaced(server: Instance, token: str, part
             return True
         return False
 
-    eventually(works, 30)
+    eventually(works)
 
 
-def test_nothing_was_replaced_but_what_hung(server: Instance) -> None:
+def test_only_the_hung_process_was_replaced(server: Instance) -> None:
     log = server.log.read_text()
     assert log.count("gives no sign of life") == 3
     assert log.count("answers nothing and is replaced") == 1

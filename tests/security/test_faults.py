@@ -73,11 +73,11 @@ def test_row_66_every_fault_is_logged_once_with_the_id_of_its_request(
     settings: Any, monkeypatch: pytest.MonkeyPatch, lines: Lines, where: str
 ) -> None:
     urls = ModuleType("failing_urls")
-    urls.urlpatterns = [  # type: ignore[attr-defined]
+    urls.urlpatterns = [
         *(path(name, fail) for name in ("inbox", "users/alice/inbox", "system/x", "page", "api/v1/view")),
         endpoint("api/v1/endpoint", FailingViewSet, {"get": "fail"}),
     ]
-    urls.handler500 = "social.pages.errors.server_error"  # type: ignore[attr-defined]
+    urls.handler500 = "social.pages.errors.server_error"
     monkeypatch.setitem(sys.modules, "failing_urls", urls)
     settings.ROOT_URLCONF = "failing_urls"
     answer = Client(raise_request_exception=False).get(where, headers={"X-Request-Id": ID})

@@ -342,13 +342,13 @@ class TestNothingFails:
             Account.objects.filter(uri=zoe.uri).delete()
             return handler(incoming)
 
-        monkeypatch.setitem(processing.HANDLERS, "Follow", deleted_meanwhile)  # type: ignore[arg-type]
+        monkeypatch.setitem(processing.HANDLERS, "Follow", deleted_meanwhile)
         assert zoe.send(zoe.activity("Follow", alice.account.uri)).status_code == 202
         self.settled()
         assert not Follow.objects.exists()
 
 
-def test_row_13_a_suspended_signer_is_a_stranger(zoe: RemotePerson, alice: Person) -> None:
+def test_row_13_a_suspended_signer_counts_as_unsigned(zoe: RemotePerson, alice: Person) -> None:
     account = fetch_actor(zoe.uri)
     follow(account, alice.account)
     private = f"/users/alice/statuses/{alice.post('for followers', visibility='private')['id']}"

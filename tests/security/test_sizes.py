@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +16,29 @@ from tests.factories.accounts import make_remote, make_token
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
+#: Times an ordinary request: what is looked at by its length alone takes 2 to 20, what is read 400 and more.
+DEAR = 100
 UPDATE = "/api/v1/accounts/update_credentials"
+
+
+def cost(ask: Callable[[], Any]) -> float:
+    """Seconds of the processor that a request takes: the least of three, since other work makes the same steps dearer."""
+    spent = []
+    for _time in range(3):
+        began = time.thread_time()
+        ask()
+        spent.append(time.thread_time() - began)
+    return min(spent)
+
+
+def times_ordinary(person: Person, ask: Callable[[], Any]) -> float:
+    """How many times the processor time of an ordinary request that is refused it takes, on this machine at this moment."""
+
+    def ordinary() -> None:
+        assert person.api.post("/api/v1/statuses", {"status": ""}).status_code == 422
+        assert person.api.patch(UPDATE, {"note": "x" * 501}).status_code == 422
+
+    return cost(ask) / cost(ordinary)
 
 
 @pytest.mark.parametrize(
@@ -29,11 +52,9 @@ UPDATE = "/api/v1/accounts/update_credentials"
         pytest.param("a\n" * 50_000, id="lines"),
     ],
 )
-def test_row_32_a_hostile_text_is_answered_within_a_second(alice: Person, text: str) -> None:
-    began = time.process_time()
-    answer = alice.api.post("/api/v1/statuses", {"status": text})
-    assert answer.status_code == 422
-    assert time.process_time() - began < 1
+def test_row_32_a_hostile_text_is_refused_by_its_length(alice: Person, text: str) -> None:
+    assert alice.api.post("/api/v1/statuses", {"status": text}).status_code == 422
+    assert times_ordinary(alice, lambda: alice.api.post("/api/v1/statuses", {"status": text})) < DEAR
     assert not Status.objects.exists()
 
 
@@ -58,8 +79,8 @@ def test_row_33_the_table_of_a_profile_has_four_rows_of_255_characters(alice: Pe
     assert [(len(item["name"]), len(item["value"])) for item in answer.json()["source"]["fields"]] == [(255, 255)]
 
 
-def test_the_domains_that_may_name_an_author_are_256_and_each_once(alice: Person) -> None:
-    domains = [f"d{number}.example" for number in range(256)]
+def test_the_domains_that_may_name_an_author_are_100_and_each_once(alice: Person) -> None:
+    domains = [f"d{number}.example" for number in range(100)]
     answer = alice.api.patch(UPDATE, {"attribution_domains": domains})
     assert (answer.status_code, answer.json()["source"]["attribution_domains"]) == (200, domains)
     answer = alice.api.patch(UPDATE, {"attribution_domains": [*domains, "one-more.example"]})
@@ -88,7 +109,7 @@ def test_row_33_a_post_has_an_end(alice: Person, length: int, status: int) -> No
 
 
 JOINED = "a" + "\u200d" * 250_000
-ADDRESSES = " ".join("https://e.example/?" + "&" * 1900 for _number in range(20))
+ADDRESSES = " ".join("https://e.example.org/?" + "&" * 1900 for _number in range(20))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +133,7 @@ def test_row_33_a_bio_that_counts_as_short_and_is_long_is_refused(alice: Person)
         answer = alice.api.patch(UPDATE, {"note": note})
         assert answer.status_code == 422
         assert answer.json()["details"]["note"][0]["error"] == "ERR_TOO_LONG"
-    assert alice.api.patch(UPDATE, {"note": "https://e.example/" + "x" * 1000}).status_code == 200
+    assert alice.api.patch(UPDATE, {"note": "https://e.example.org/" + "x" * 1000}).status_code == 200
 
 
 @pytest.mark.parametrize("code", ["x" * 3000, "german", "d", "qqq", "<b>", "../de"])
@@ -143,11 +164,13 @@ def test_row_33_the_database_holds_the_longest_names_of_other_servers_and_no_lon
     ],
 )
 def test_row_34_bombs_are_refused_quickly(alice: Person, body: bytes) -> None:
-    began = time.process_time()
     headers = {"Authorization": f"Bearer {alice.api.token}"}
-    answer = alice.api.client.generic("POST", "/api/v1/statuses", body, "application/json", headers=headers)
-    assert 400 <= answer.status_code < 500
-    assert time.process_time() - began < 1
+
+    def ask() -> None:
+        answer = alice.api.client.generic("POST", "/api/v1/statuses", body, "application/json", headers=headers)
+        assert 400 <= answer.status_code < 500
+
+    assert times_ordinary(alice, ask) < DEAR
     assert not Status.objects.exists()
 
 
@@ -188,11 +211,9 @@ MENTIONS = "@a " * 300_000
 def test_row_57_lengths_are_looked_at_before_anything_else(
     alice: Person, method: str, path: str, sent: dict[str, Any]
 ) -> None:
-    ask = alice.api.patch if method == "PATCH" else alice.api.post
-    ask(path, {"note": "@x " * 501, "status": "@x " * 501})  # what is done once in a process is done
-    began = time.thread_time()
-    answer = ask(path, sent)
-    spent = time.thread_time() - began
-    assert answer.status_code in (400, 422)
-    assert spent < 0.05
+    def ask() -> None:
+        answer = alice.api.patch(path, sent) if method == "PATCH" else alice.api.post(path, sent)
+        assert answer.status_code in (400, 422)
+
+    assert times_ordinary(alice, ask) < DEAR
     assert not Status.objects.exists()

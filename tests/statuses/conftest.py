@@ -13,6 +13,7 @@ from social.kernel.events import Event, on
 from social.kernel.subscriptions import registry
 from statuses.events import (
     StatusDeleted,
+    StatusEdited,
     StatusFavourited,
     StatusPublished,
     StatusReblogged,
@@ -24,25 +25,25 @@ from tests.support.client import Api
 
 accounts.rsa_pair()
 
-EVENTS = (StatusPublished, StatusDeleted, StatusReblogged, StatusFavourited, StatusUnfavourited)
+EVENTS = (StatusPublished, StatusEdited, StatusDeleted, StatusReblogged, StatusFavourited, StatusUnfavourited)
 
 
-def hear_nothing(events: Sequence[Event]) -> None:
+def ignore(events: Sequence[Event]) -> None:
     """Never called: its subscription lets no event through."""
     raise AssertionError(events)
 
 
 @pytest.fixture
-def announced() -> Iterator[list[Event]]:
-    """Every event of this app, as it was announced."""
-    heard: list[Event] = []
+def published() -> Iterator[list[Event]]:
+    """Every event of this app, as it was published."""
+    received: list[Event] = []
 
     def listen(event: Event) -> bool:
-        heard.append(event)
+        received.append(event)
         return False
 
-    subscriptions: list[Any] = [on(event, hear_nothing, when=listen) for event in EVENTS]
-    yield heard
+    subscriptions: list[Any] = [on(event, ignore, when=listen) for event in EVENTS]
+    yield received
     for subscription in subscriptions:
         registry.remove(subscription)
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 def _shown(status: Status, viewer_id: int | None = None) -> dict[str, Any]:
     (entity,) = orjson.loads(orjson.dumps(present_statuses([status.id], viewer_id)))
-    return entity  # type: ignore[no-any-return]
+    return entity
 
 
 def _warm(status: Status) -> dict[str, Any]:

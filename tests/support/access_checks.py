@@ -1,4 +1,4 @@
-"""Knows what endpoints promise about callers: who is refused, how, and in which order.
+"""What endpoints promise about callers: who is refused, how, and in which order.
 
 The battery adds the promises about objects and bodies; endpoint owners import from there.
 """
@@ -49,7 +49,7 @@ class Scene:
 
     `ids`: values of the path's parameters. `params`: of the request (JSON for methods with a body, else query).
     `foreign`: path parameters of things that exist, and that the main user may not reach: answered 404.
-    `token`: the token to call with, where the scene hangs on one.
+    `token`: the token to call with, where the data belongs to one.
     """
 
     ids: Mapping[str, Any] = field(default_factory=dict)
@@ -65,9 +65,10 @@ Setting = Callable[[Any, int], Scene]
 class Row:
     """An endpoint (`METHOD path`, as routed) and its scene; what it promises is declared by its viewset.
 
-    `items`: the list in its body, `identify`: what tells two items of it apart. `flat`: whether queries are counted; by
-    default where the answer is a list. `missing_is`: the status for an unknown id where it is not 404. `settings`: of
-    Django, for its scene.
+    `items`: the list in its body, `identify`: the key that identifies an item. `flat`: whether queries are counted; by
+    default where the answer is a list. `missing_is`: the status for an unknown id where it is not 404. `again_is`: of a PUT or
+    PATCH that is repeated, where it is another one than the first time. `refused_with`: the status of every answer, where
+    this server has not what the endpoint is for. `settings`: of Django, for its scene.
     """
 
     endpoint: str
@@ -76,6 +77,8 @@ class Row:
     identify: Callable[[Any], Any] = lambda item: item["id"]
     flat: bool | None = None
     missing_is: int = 404
+    again_is: int | None = None
+    refused_with: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -123,28 +126,27 @@ def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, toke
 
 
 def every_access(urlconf: str) -> Callable[..., None]:
-    """A test function: one case per endpoint and promise about callers; ids in paths are nobody's."""
+    """A test function: one case per endpoint with all promises about callers; ids in paths are nobody's."""
     found = endpoints(import_module(urlconf).urlpatterns)
     cases = [
-        pytest.param(Row(f"{method.upper()} {pattern.path}", nothing), promise, id=f"{method} {pattern.path}: {name}")
+        pytest.param(f"{method.upper()} {pattern.path}", id=f"{method} {pattern.path}")
         for pattern in found
         for method in pattern.actions
-        for name, promise in of_callers(pattern.access(method), pattern.path)
     ]
 
     @pytest.mark.django_db
-    @pytest.mark.parametrize(("row", "promise"), cases)
-    def test_door(row: Row, promise: Callable[[Row, Any], None], callers: Any) -> None:
-        promise(row, callers)
+    @pytest.mark.parametrize("endpoint", cases)
+    def test_access(endpoint: str, callers: Any) -> None:
+        keeps_its_access(Row(endpoint, nothing), callers)
 
-    checked: Callable[..., None] = test_door
+    checked: Callable[..., None] = test_access
     return checked
 
 
 def keeps_its_access(row: Row, callers: Any) -> None:
-    """All promises about callers, on a scene that exists."""
+    """All promises about callers, of one scene."""
     scene = row.scene(callers, 2)
-    for _name, promise in of_callers(row.access, row.path):
+    for promise in of_callers(row.access):
         promise(row, callers, scene)
 
 
@@ -203,7 +205,7 @@ def a_user_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> Non
 def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Any one of the declared scopes, or a parent of one, is enough."""
     by_application = row.access.kind is Kind.APP_TOKEN or (
-        # A scene that hangs on a token of somebody's is about people.
+        # Data that belongs to a user's token is of a person.
         row.access.kind is Kind.ANY_TOKEN and (scene is None or scene.token is None)
     )
     mint = callers.app_token if by_application else callers.user_token
@@ -217,23 +219,23 @@ def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None
         assert response.status_code != 401, f"{scope}: {seen(row, response)}"
 
 
-def of_callers(access: Access, path: str) -> list[tuple[str, Callable[..., None]]]:
-    found: list[tuple[str, Callable[..., None]]] = []
+def of_callers(access: Access) -> list[Callable[..., None]]:
+    """Which of them apply."""
+    found: list[Callable[..., None]] = []
     if access.kind in (Kind.ANYONE, Kind.OPTIONAL_USER):
-        found.append(("a stranger is welcome", a_stranger_is_welcome))
+        found.append(a_stranger_is_welcome)
     else:
-        found.append(("a stranger is refused", a_stranger_is_refused))
+        found.append(a_stranger_is_refused)
     if access.kind is Kind.OPTIONAL_USER:
-        found.append(("a wrong token counts as none", a_wrong_token_counts_as_none))
+        found.append(a_wrong_token_counts_as_none)
     elif access.kind is not Kind.ANYONE:
-        found.append(("a wrong token is refused", a_wrong_token_is_refused))
+        found.append(a_wrong_token_is_refused)
     if access.sufficient_scopes:
-        found.append(("a token without the scope is refused", a_narrow_token_is_refused))
-        found.append(("each scope and its parents open", each_scope_opens))
+        found += [a_narrow_token_is_refused, each_scope_opens]
     if access.kind not in _NOT_A_USER:
-        found.append(("an application is refused", an_application_is_refused))
+        found.append(an_application_is_refused)
     if access.kind is Kind.APP_TOKEN:
-        found.append(("a user is refused", a_user_is_refused))
+        found.append(a_user_is_refused)
     return found
 
 

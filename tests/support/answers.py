@@ -1,4 +1,4 @@
-"""Knows whether an answer is what its endpoint declares; watches every answer of the API that a test gets in its process.
+"""Checks every answer of the API that a test gets in its process against what the endpoint declares.
 
 `watched()` is entered once for the whole run; what it finds is fetched by `problems`.
 """
@@ -55,7 +55,7 @@ def watched() -> Iterator[None]:
         return response
 
     def recorded(self: ApiRequest) -> dict[str, Any]:
-        merged: dict[str, Any] = parameters.fget(self)  # type: ignore[attr-defined]
+        merged: dict[str, Any] = parameters.fget(self)
         if type(merged) is dict:
             merged = self.__dict__["_parameters"] = _Recorded(merged)
         return merged
@@ -63,17 +63,17 @@ def watched() -> Iterator[None]:
     def noted(cls: type[Input[Any]], values: Any) -> Any:
         if isinstance(values, _Recorded):
             values.names |= values.keys() & set(cls.names())
-        return read_mapping.__func__(cls, values)  # type: ignore[attr-defined]
+        return read_mapping.__func__(cls, values)
 
-    ApiViewSet.dispatch = checked  # type: ignore[method-assign]
-    ApiRequest.parameters = property(recorded)  # type: ignore[assignment]
-    Input.read_mapping = classmethod(noted)  # type: ignore[assignment]
+    ApiViewSet.dispatch = checked
+    ApiRequest.parameters = property(recorded)
+    Input.read_mapping = classmethod(noted)
     try:
         yield
     finally:
-        ApiViewSet.dispatch = dispatch  # type: ignore[method-assign]
-        ApiRequest.parameters = parameters  # type: ignore[method-assign]
-        Input.read_mapping = read_mapping  # type: ignore[method-assign]
+        ApiViewSet.dispatch = dispatch
+        ApiRequest.parameters = parameters
+        Input.read_mapping = read_mapping
 
 
 class _Recorded(dict[str, Any]):

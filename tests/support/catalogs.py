@@ -1,4 +1,4 @@
-"""Knows every sentence of the sources that people read, and keeps the gettext catalogues in step with them.
+"""Collects every translatable sentence of the sources, and keeps the gettext catalogues in step with them.
 
 `python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops those that are gone
 and writes the `.mo` files; it needs no GNU gettext.

@@ -1,4 +1,4 @@
-"""Knows which tests need federation: left out when the server runs without it (`tests.federation.test_unplugged`)."""
+"""The tests that need federation: left out when the server runs without it (`tests.federation.test_unplugged`)."""
 
 from __future__ import annotations
 

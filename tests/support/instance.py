@@ -21,7 +21,7 @@ import mastodon
 import redis
 
 from social.runtime.embedded import Embedded
-from tests.runtime.processes import descendants, eventually
+from tests.runtime.processes import PATIENCE, descendants, eventually
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: The parts that can be killed, and how their processes are found. The web worker is the child of "web" that answers.
@@ -75,7 +75,7 @@ class Instance:
         self.stop()
         shutil.rmtree(self.data_dir, ignore_errors=True)
 
-    def start(self, seconds: float = 60.0) -> float:
+    def start(self, seconds: float = 3 * PATIENCE) -> float:
         """Start and wait until a request is answered; returns how long that took, in seconds."""
         began = time.monotonic()
         with self.log.open("ab") as log:

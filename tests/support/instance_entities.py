@@ -1,8 +1,8 @@
-"""Knows the shapes of the instance documents and of the authorization server's metadata (contract, entities)."""
+"""The shapes of the instance documents and of the authorization server's metadata (contract, entities)."""
 
 from __future__ import annotations
 
-from tests.support.schema import COUNT, URL, WS_URL, B, I, S, Schema, entity, exactly, many, nullable, one_of
+from tests.support.schema import COUNT, DAY, URL, WS_URL, B, I, S, Schema, entity, exactly, many, nullable, one_of
 
 _ACCESS = one_of("public", "authenticated", "disabled")
 _FEED = exactly({"local": _ACCESS, "remote": _ACCESS})
@@ -20,6 +20,21 @@ _MEDIA: dict[str, Schema] = {
 _DEFINITION = r"^[0-9]+x[0-9]+$"
 
 INSTANCE_ENTITIES: dict[str, Schema] = {
+    "Peers": nullable(many(S)),
+    "InstanceActivity": exactly({"week": S, "statuses": S, "logins": S, "registrations": S}),
+    "DomainBlock": exactly(
+        {
+            "domain": S,
+            "digest": {"type": "string", "pattern": r"^[0-9a-f]{64}$"},
+            "severity": one_of("silence", "suspend"),
+            "comment": nullable(S),
+        }
+    ),
+    "ExtendedDescription": exactly({"updated_at": nullable(S), "content": S}),
+    "PrivacyPolicy": exactly({"updated_at": S, "content": S}),
+    "TermsOfService": exactly({"effective_date": DAY, "effective": B, "content": S, "succeeded_by": nullable(DAY)}),
+    "TranslationLanguages": {"type": "object", "additionalProperties": many(S)},
+    "Language": exactly({"code": S, "name": S}),
     "Instance": exactly(
         {
             "domain": S,

@@ -93,6 +93,9 @@ class _Declared(AutoSchema):
     def get_description(self) -> str:
         return ""
 
+    def is_deprecated(self) -> bool:
+        return self.declared.deprecated is not None
+
     def get_tags(self) -> list[str]:
         return [type(self.view).__name__.removesuffix("ViewSet")]
 

@@ -1,4 +1,4 @@
-"""Knows the contract's type letters (entities) as JSON Schema, and how to put them together."""
+"""The contract's type letters (entities) as JSON Schema, and how to put them together."""
 
 from __future__ import annotations
 
@@ -49,3 +49,9 @@ def exactly(required: dict[str, Schema], optional: dict[str, Schema] | None = No
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def extended(schema: Schema, required: dict[str, Schema]) -> Schema:
+    """An object of `exactly`, with more keys."""
+    properties = {**schema["properties"], **required}
+    return schema | {"properties": properties, "required": [*schema["required"], *required]}

@@ -10,8 +10,14 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+if TYPE_CHECKING:
+    from social.runtime.embedded import Embedded
+
+#: The servers of this process; None where they are named from outside.
+embedded: Embedded | None = None
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
 
@@ -22,6 +28,7 @@ def _with_redis_database(url: str, number: int) -> str:
 
 
 def _start() -> None:
+    global embedded
     from social.runtime.embedded import Embedded, mint_secrets
 
     data_dir = Path(tempfile.mkdtemp(prefix="social-test-"))
@@ -29,11 +36,11 @@ def _start() -> None:
     os.environ["DATA_DIR"] = str(data_dir)
     mint_secrets(data_dir)
     (data_dir / "static").mkdir()
-    embedded = Embedded(data_dir, durable=False)
+    servers = Embedded(data_dir, durable=False)
 
     def stop() -> None:
-        embedded.stop()
-        shutil.rmtree(embedded.sockets, ignore_errors=True)
+        servers.stop()
+        shutil.rmtree(servers.sockets, ignore_errors=True)
         shutil.rmtree(data_dir, ignore_errors=True)
 
     if "TEST_DATABASE_URL" in os.environ and "TEST_REDIS_URL" in os.environ:
@@ -41,9 +48,10 @@ def _start() -> None:
         os.environ["REDIS_URL"] = os.environ["TEST_REDIS_URL"]
         atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
         return
-    embedded.start()
+    servers.start()
     atexit.register(stop)
-    os.environ.update(embedded.environment())
+    os.environ.update(servers.environment())
+    embedded = servers
 
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "social.settings.test"
@@ -52,7 +60,7 @@ for _name in ("LOCAL_DOMAIN", "WEB_DOMAIN", "PORT", "REGISTRATIONS", "CONFIRM_EM
 os.environ["LOCAL_DOMAIN"] = "social.localhost"
 os.environ["LOG_FORMAT"] = "console"
 os.environ["LOG_LEVEL"] = "error"
-# Each worker of pytest-xdist has servers of its own: what is published in Valkey is heard in all its databases.
+# Each worker of pytest-xdist has servers of its own: what is published in Valkey reaches subscribers of all its databases.
 _start()
 if "TEST_REDIS_URL" in os.environ:
     os.environ["REDIS_URL"] = _with_redis_database(os.environ["REDIS_URL"], int(_WORKER.removeprefix("gw") or 0) + 1)

@@ -1,4 +1,4 @@
-"""Knows the server without federation: the settings of the test suite, federation not installed."""
+"""Settings of the test suite with federation not installed."""
 
 from social.settings.test import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.test import INSTALLED_APPS

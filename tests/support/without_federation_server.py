@@ -1,4 +1,4 @@
-"""Knows the server as an operator runs it, federation not installed."""
+"""Settings of a server as an operator runs it, with federation not installed."""
 
 from social.settings.base import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.base import INSTALLED_APPS

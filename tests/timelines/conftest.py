@@ -67,7 +67,7 @@ def author() -> Person:
 
 
 def follow(one: Person, other: Person) -> None:
-    """`one` follows `other`, and everybody here has heard of it."""
+    """`one` follows `other`, and all reactions have run."""
     follow_account(account=one.account, target=other.account, change=FollowChange())
     work()
 

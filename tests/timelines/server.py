@@ -45,8 +45,13 @@ def _free_port() -> int:
 
 
 @contextmanager
-def streaming_server(log: Path, *, ping: float | None = None) -> Iterator[StreamingServer]:
-    """The process, listening, until the end of the block. `ping`: seconds between pings instead of thirty."""
+def streaming_server(
+    log: Path, *, ping: float | None = None, request: float | None = None
+) -> Iterator[StreamingServer]:
+    """The process, listening, until the end of the block.
+
+    `ping`: seconds between pings instead of thirty; `request`: seconds for a request instead of ten.
+    """
     port, database = _free_port(), connection.settings_dict
     environment = {
         **os.environ,
@@ -57,6 +62,8 @@ def streaming_server(log: Path, *, ping: float | None = None) -> Iterator[Stream
         "LOG_LEVEL": "warning",
     }
     change = f"asgi.PING_SECONDS = {ping}; " if ping else ""
+    if request:
+        change += f"from timelines.consumers import request_deadline; request_deadline.REQUEST_SECONDS = {request}; "
     command = [sys.executable, "-c", f"from social import asgi; {change}asgi.serve()"]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)

@@ -1,4 +1,4 @@
-"""Promises about open streams that need no client on the other side: slow ones end, lost news is made good."""
+"""Promises about open streams that need no client on the other side: slow ones end, lost messages are made up for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ from timelines.consumers.connection import Connection
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.threads import in_thread
 from timelines.policies.streams import Stream, StreamError
-from timelines.services.broadcasting import announce_relations, broadcast_to_account
+from timelines.services.broadcasting import (
+    broadcast_to_account,
+    broadcast_to_everybody,
+    publish_relations_changed,
+)
 from timelines.stores import channels, feed
 from timelines.stores.messages import Event, Facts, Message, status_event
 
@@ -29,16 +33,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 class Client:
     """The near side of a connection: what was written, and how it was closed."""
 
-    def __init__(self, registry: ConnectionRegistry, identity: Identity) -> None:
+    def __init__(self, registry: ConnectionRegistry, identity: Identity, *, address: str = "127.0.0.1") -> None:
         self.written: asyncio.Queue[tuple[Stream, Message]] = asyncio.Queue()
         self.closed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self.open_gate = asyncio.Event()
-        self.open_gate.set()
-        self.connection = Connection(registry, identity, self._send, self._close)
+        self.ready = asyncio.Event()
+        self.ready.set()
+        self.connection = Connection(registry, identity, self._send, self._close, address=address)
         self.task: asyncio.Task[None] | None = None
 
     async def _send(self, stream: Stream, message: Message) -> None:
-        await self.open_gate.wait()
+        await self.ready.wait()
         self.written.put_nowait((stream, message))
 
     async def _close(self, too_slow: bool) -> None:
@@ -77,18 +81,18 @@ async def test_who_lets_too_much_pile_up_is_disconnected_and_others_are_not(
     for client in (slow, quick):
         assert await client.open()
         await client.connection.subscribe("user")
-    slow.open_gate.clear()
+    slow.ready.clear()
     for number in range(15):
         await in_thread(broadcast_to_account, int(identity.account_id or 0), Event.ANNOUNCEMENT, b"%d" % number)
         assert (await quick.next()).payload == b"%d" % number
-    slow.open_gate.set()
+    slow.ready.set()
     async with asyncio.timeout(2):
         assert await slow.closed is True
     assert not quick.closed.done()
     assert slow.written.qsize() == 1, "what waited is not sent to somebody who is being disconnected"
 
 
-async def test_a_token_that_went_without_a_word_ends_its_streams_at_the_next_sweep(
+async def test_a_token_revoked_without_an_event_ends_its_streams_at_the_next_sweep(
     registry: ConnectionRegistry, identity: Identity
 ) -> None:
     client = Client(registry, identity)
@@ -132,7 +136,7 @@ async def test_the_sweep_looks_at_the_user_too(registry: ConnectionRegistry, ide
         assert await client.closed is False
 
 
-async def test_blocks_are_heard_by_every_stream_of_the_viewer_and_read_once(
+async def test_a_change_of_blocks_reaches_every_stream_of_the_viewer_and_is_read_once(
     registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from timelines.consumers import viewers
@@ -153,7 +157,7 @@ async def test_blocks_are_heard_by_every_stream_of_the_viewer_and_read_once(
     await post(1, author.id)
     assert {(await client.next()).payload for client in clients} == {b'{"id":"1"}'}
     await in_thread(Block.objects.create, account_id=account_id, target_id=author.id)
-    await in_thread(announce_relations, [account_id])
+    await in_thread(publish_relations_changed, [account_id])
     await post(2, author.id)
     await post(3, account_id)
     assert {(await client.next()).payload for client in clients} == {b'{"id":"3"}'}
@@ -212,7 +216,7 @@ async def test_a_connection_that_leaves_leaves_nothing_behind(registry: Connecti
     assert set(registry._listeners) == {channels.HOMES}
 
 
-async def test_a_connection_hears_a_bounded_number_of_streams(
+async def test_a_connection_may_subscribe_to_a_bounded_number_of_streams(
     registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAX_STREAMS", 2)
@@ -231,7 +235,7 @@ async def test_what_is_no_message_harms_nobody(registry: ConnectionRegistry, ide
     account_id = int(identity.account_id or 0)
     for nonsense in (b"", b"{", b"[]", b'{"event":1}', b'{"facts":[1]}', b"\xff"):
         await in_thread(streams.publish, channels.home(account_id), nonsense)
-    await in_thread(broadcast_to_account, account_id, Event.ANNOUNCEMENT, b"{}")
+    await in_thread(broadcast_to_everybody, Event.ANNOUNCEMENT, b"{}")
     assert (await client.next()).event == "announcement"
 
 

@@ -13,7 +13,7 @@ from timelines.stores import feed
 from timelines.stores.feed import FeedItem
 
 READER, OTHER = feed.home(7), feed.home(8)
-BASE = 117_000_000_000_000_000  # of the size of real ids, beyond what a double tells apart
+BASE = 117_000_000_000_000_000  # of the size of real ids, beyond the precision of a double
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_an_empty_feed_is_a_feed() -> None:
     assert (found.items, found.covered, found.lowest) == ([], True, FeedItem(0))
 
 
-def test_neighbouring_ids_beyond_the_precision_of_a_double_are_told_apart() -> None:
+def test_adjacent_ids_beyond_the_precision_of_a_double_stay_distinct() -> None:
     build(*(BASE + i for i in range(20)))
     assert ids(before=BASE + 10) == [BASE + i for i in range(9, -1, -1)]
     assert ids(after=BASE + 10) == [BASE + i for i in range(19, 10, -1)]

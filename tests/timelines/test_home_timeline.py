@@ -11,8 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Mute, User
+from accounts.policies.staff import OPERATOR
 from accounts.services.blocking import block_account, mute_account, unmute_account
 from accounts.services.following import unfollow_account
+from accounts.services.sanctions import suspend_account, unsuspend_account
 from social.kernel import clock, redis
 from social.kernel.cursors import Cursor
 from statuses.models import Status
@@ -139,13 +141,13 @@ def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
     work()
     redis.client("feeds").flushall()
 
-    def read_then_somebody_posts(*args: Any) -> home_queries.Found:
-        found = home_queries.find_home_page(*args)
+    def read_then_somebody_posts(*args: Any) -> home_queries.FeedPage:
+        found = home_queries.find_feed_page(*args)
         written.append(make_status(author.account, "in between").id)
         work()
         return found
 
-    monkeypatch.setattr(home_service, "find_home_page", read_then_somebody_posts)
+    monkeypatch.setattr(home_service, "find_feed_page", read_then_somebody_posts)
     ids(reader)
     assert cached(reader) == written[::-1]
 
@@ -158,18 +160,18 @@ def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
     work()
     redis.client("feeds").flushall()
 
-    def read_then_block(*args: Any) -> home_queries.Found:
-        found = home_queries.find_home_page(*args)
+    def read_then_block(*args: Any) -> home_queries.FeedPage:
+        found = home_queries.find_feed_page(*args)
         block_account(account=reader.account, target=author.account)
         work()
         return found
 
-    monkeypatch.setattr(home_service, "find_home_page", read_then_block)
+    monkeypatch.setattr(home_service, "find_feed_page", read_then_block)
     assert ids(reader) == []
     assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None
 
 
-def test_a_block_or_mute_hides_at_once_before_the_feed_has_heard_of_it(reader: Person, author: Person) -> None:
+def test_a_block_or_mute_hides_at_once_before_the_feed_was_rebuilt(reader: Person, author: Person) -> None:
     friend = person()
     follow(reader, author)
     follow(reader, friend)
@@ -239,7 +241,7 @@ def test_an_undone_boost_leaves_the_timeline(reader: Person, author: Person) -> 
     assert cached(reader) == []
 
 
-@pytest.mark.parametrize("looked", [False, True], ids=["not looked at", "looked at before the feed hears of it"])
+@pytest.mark.parametrize("looked", [False, True], ids=["not looked at", "looked at before the feed is updated"])
 def test_when_a_boost_is_taken_back_somebody_elses_takes_its_place(
     reader: Person, author: Person, looked: bool
 ) -> None:
@@ -270,6 +272,20 @@ def test_a_follow_with_other_options_brings_back_what_the_old_ones_hid(reader: P
         work()
         assert ids(reader) == expected
         assert cached(reader) == expected
+
+
+def test_a_suspension_that_is_undone_brings_back_what_feeds_built_meanwhile_lack(
+    reader: Person, author: Person
+) -> None:
+    follow(reader, author)
+    theirs, own = make_status(author.account), make_status(reader.account)
+    suspend_account(by=OPERATOR, account=author.account)
+    assert ids(reader) == [own.id]
+    work()
+    assert cached(reader) == [own.id]
+    unsuspend_account(by=OPERATOR, account=author.account)
+    work()
+    assert ids(reader) == [own.id, theirs.id]
 
 
 def test_a_boost_of_what_was_just_seen_is_not_shown_again(reader: Person, author: Person) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import ExitStack, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,11 +17,14 @@ from websockets.sync.client import connect
 
 from accounts.models import AccessToken, Account, User
 from accounts.services.blocking import block_account, mute_account, unmute_account
-from accounts.services.sessions import announce_state
+from accounts.services.sessions import publish_user_state
 from accounts.services.tokens import revoke_tokens
 from social.kernel import clock
+from statuses.models import Status, StatusCard
+from statuses.policies.previews import Preview
+from statuses.services.cards import attach_card, store_card
 from tests.factories.accounts import make_remote, make_token
-from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
+from tests.factories.statuses import edit, make_favourite, make_media, make_reblog, make_remote_status, make_status
 from tests.runtime.processes import eventually
 from tests.support.patience import SOON
 from tests.timelines.conftest import Person, follow, person, work
@@ -72,6 +76,45 @@ def test_the_author_and_who_has_marked_a_post_get_it_with_their_own_marks(
         work()
         for socket, someone in ((mine, reader), (theirs, booster)):
             assert socket.update() == someone.api.get(f"/api/v1/statuses/{boost.id}").json()
+
+
+def test_a_post_is_streamed_again_when_the_preview_of_its_link_is_there(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    follow(reader, author)
+    with open_socket(server, reader, "user") as mine, open_socket(server, reader, "public") as public:
+        status = make_status(author.account, "https://news.example.com/article")
+        attach_card(status.id)
+        store_card(card_id=StatusCard.objects.get(status=status).card_id, preview=Preview(title="Article"))
+        work()
+        for socket in (mine, public):
+            assert socket.update()["card"]["title"] == "Article"
+            message = socket.next()
+            assert message["event"] == "status.update"
+            assert json.loads(message["payload"]) == reader.api.get(f"/api/v1/statuses/{status.id}").json()
+
+
+def test_filters_are_applied_to_what_is_streamed_and_changes_are_announced(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # trap 45, behaviours section 16 "filters_changed"
+    follow(reader, author)
+    with open_socket(server, reader, "user") as home, open_socket(server, reader, "public") as public:
+        made = reader.api.post(
+            "/api/v2/filters",
+            {"title": "Weather", "context": ["home"], "keywords_attributes": [{"keyword": "rain"}]},
+        )
+        assert made.status_code == 200
+        work()
+        assert home.next() == {"stream": ["user"], "event": "filters_changed"}
+        status = make_status(author.account, "A quote of [] and Rain")
+        work()
+        wanted = reader.api.get(f"/api/v1/statuses/{status.id}").json()
+        assert wanted["filtered"][0]["keyword_matches"] == ["Rain"]
+        for socket in (home, public):
+            assert json.loads(socket.next()["payload"]) == wanted
+        make_status(author.account, "nothing else")
+        work()
+        assert json.loads(public.next()["payload"])["filtered"] == []
 
 
 @pytest.mark.parametrize("how", ["query", "header", "protocol", "protocol and query"])
@@ -160,12 +203,15 @@ def test_a_hashtag_is_left_in_any_spelling(server: StreamingServer, author: Pers
         assert socket.is_silent()
 
 
-def test_what_is_no_wish_is_ignored_and_anything_binary_ends_the_socket(
+def test_an_unknown_message_is_ignored_and_a_binary_one_ends_the_socket(
     server: StreamingServer, reader: Person
 ) -> None:
     with open_socket(server, reader) as socket:
-        for nonsense in ("", "no json", "[]", "1", '{"type":"subscribe"}', '{"type":"sing","stream":"user"}'):
+        for nonsense in ("", "no json", "[]", "1", "{}", '{"type":"unsubscribe"}', '{"type":"sing","stream":"user"}'):
             socket.socket.send(nonsense)
+        for nameless in ({}, {"stream": ""}, {"stream": 1}, {"stream": None}):
+            socket.say(type="subscribe", **nameless)
+            assert socket.next() == {"error": "Unknown stream type", "status": 400}
         socket.say(type="subscribe", stream="hashtag")
         assert socket.next() == {"error": "Missing tag name parameter", "status": 400}
         socket.socket.send(b"\x00")
@@ -194,23 +240,23 @@ def test_each_public_stream_gets_its_own_posts(server: StreamingServer, reader: 
             socket.say(type="subscribe", stream=name, tag="x")
         assert socket.is_silent()
 
-        def heard(number: int) -> set[str]:
+        def received(number: int) -> set[str]:
             found = {socket.next()["stream"][0] for _ in range(number)}
             assert socket.is_silent()
             return found
 
         first = make_status(author.account, "#x")
         work()
-        assert heard(4) == {"public", "public:local", "hashtag", "hashtag:local"}
+        assert received(4) == {"public", "public:local", "hashtag", "hashtag:local"}
         make_status(author.account, "hi", media=[make_media(author.account)])
         work()
-        assert heard(4) == {"public", "public:media", "public:local", "public:local:media"}
+        assert received(4) == {"public", "public:media", "public:local", "public:local:media"}
         make_remote_status(remote, "<p>there</p>")
         work()
-        assert heard(2) == {"public", "public:remote"}
+        assert received(2) == {"public", "public:remote"}
         make_status(reader.account, "#x reply", reply_to=first)
         work()
-        assert heard(2) == {"hashtag", "hashtag:local"}
+        assert received(2) == {"hashtag", "hashtag:local"}
         make_status(author.account, "quiet #x", visibility="unlisted")
         make_status(author.account, "private #x", visibility="private")
         make_reblog(reader.account, first)
@@ -218,7 +264,9 @@ def test_each_public_stream_gets_its_own_posts(server: StreamingServer, reader: 
         assert socket.is_silent()
 
 
-def test_a_deletion_is_told_wherever_the_post_was(server: StreamingServer, reader: Person, author: Person) -> None:
+def test_a_deletion_is_sent_to_every_stream_the_post_was_on(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
     booster = person()
     follow(reader, author)
     follow(reader, booster)
@@ -241,7 +289,7 @@ def test_a_deletion_is_told_wherever_the_post_was(server: StreamingServer, reade
         assert public.next() == {"stream": ["public"], "event": "delete", "payload": str(status.id)}
 
 
-def test_public_streams_spare_each_viewer_whom_they_do_not_want(
+def test_public_streams_leave_out_whom_each_viewer_hides(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     other = person()
@@ -251,8 +299,8 @@ def test_public_streams_spare_each_viewer_whom_they_do_not_want(
         for writer in writers:
             status = make_status(writer.account)
             work()
-            heard = any(witness_id == str(status.id) for witness_id in received())
-            found.append(heard)
+            arrived = any(witness_id == str(status.id) for witness_id in received())
+            found.append(arrived)
         return found
 
     with open_socket(server, reader, "public") as socket:
@@ -334,12 +382,12 @@ def test_a_revoked_token_ends_its_sockets_and_no_others_at_once(
 
 def test_a_disabled_user_loses_every_stream_at_once(server: StreamingServer, reader: Person) -> None:
     with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as other:
-        announce_state(user=reader.user)
+        publish_user_state(user=reader.user)
         work()
         assert socket.is_silent(), "a change that leaves the user enabled ends nothing"
         User.objects.filter(id=reader.user.id).update(disabled_at=clock.now())
         started = time.monotonic()
-        announce_state(user=reader.user)
+        publish_user_state(user=reader.user)
         work()
         assert socket.is_closed(SOON) == other.is_closed(SOON) == 1008
         assert time.monotonic() - started < SOON
@@ -417,3 +465,33 @@ def test_row_65_one_token_has_a_bounded_number_of_sockets(server: StreamingServe
 def _cpu(server: StreamingServer) -> float:
     spent = psutil.Process(server.process.pid).cpu_times()
     return float(spent.user + spent.system)
+
+
+def test_an_edit_reaches_streams_as_each_viewer_would_read_it(server: StreamingServer, reader: Person) -> None:
+    author, mentioned = person(), person("mentioned")
+    follow(reader, author)
+    status = make_status(author.account, "one #tag")
+    # However old a post is: it is the edit that is new.
+    Status.objects.filter(id=status.id).update(created_at=clock.now() - timedelta(days=3))
+    reader.api.post(f"/api/v1/statuses/{status.id}/favourite")
+    work()
+    with (
+        open_socket(server, reader, "user") as home,
+        open_socket(server, reader, "public") as public,
+        open_socket(server, reader, "hashtag", tag="new") as tagged,
+        open_socket(server, mentioned, "user:notification") as notified,
+        open_socket(server, person(), "user") as stranger,
+    ):
+        edit(status, "two @mentioned #new")
+        work()
+        wanted = reader.api.get(f"/api/v1/statuses/{status.id}").json()
+        assert (wanted["favourited"], wanted["content"].startswith("<p>two")) == (True, True)
+        for socket in (home, public, tagged):
+            message = socket.next()
+            assert message["event"] == "status.update"
+            entity = json.loads(message["payload"])
+            assert (entity["id"], entity["edited_at"]) == (wanted["id"], wanted["edited_at"])
+            if socket is home:
+                assert entity == wanted
+        assert notified.next()["event"] == "status.update"
+        assert stranger.is_silent()

@@ -68,7 +68,7 @@ def test_a_hashtag_that_nobody_has_used_has_an_empty_page_and_what_is_none_has_n
         ({"local": "public", "remote": "disabled"}, ["here"]),
     ],
 )
-def test_it_is_as_open_as_the_timeline(openness: dict[str, str], words: list[str]) -> None:
+def test_it_follows_the_access_setting_of_the_timeline(openness: dict[str, str], words: list[str]) -> None:
     write_setting("timelines_access", {"hashtag_feeds": openness})
     make_status(make_account("anna"), "here #garden")
     make_remote_status(make_remote("zoe"), "<p>there</p>", tags=[("garden", "garden")])
@@ -93,7 +93,7 @@ def test_many_posts_cost_as_many_queries_as_few() -> None:
     assert cost() == few
 
 
-def test_what_its_author_warns_of_is_covered(settings: Any, tmp_path: Path) -> None:
+def test_posts_with_a_content_warning_are_collapsed(settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     anna = make_account("anna")
     make_status(anna, "plain #garden", media=[make_media(anna, description="roses")])

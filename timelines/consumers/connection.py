@@ -1,4 +1,4 @@
-"""Knows what all connections have in common: the streams they hear, a bounded queue, and when they must end."""
+"""What all streaming connections share: their subscriptions, a bounded queue, and the reasons to close."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
+from social.api import addresses
 from social.api.identities import Identity
 from social.kernel import clock
+from social.kernel.ids import parse_id
 from social.kernel.text.scan import normalise_hashtag
 from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread
@@ -17,7 +19,9 @@ from timelines.consumers.viewers import Watched
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.policies.streams import Stream, StreamError, check_name, is_hidden_from_viewer, open_stream
 from timelines.queries.access import load_origins
+from timelines.queries.lists import owns_list
 from timelines.queries.streaming import list_good_tokens
+from timelines.serializers.filtered import with_filters
 from timelines.stores import channels
 from timelines.stores.messages import KILL, Message
 
@@ -29,7 +33,7 @@ QUEUE_SIZE: Final = 256
 MAX_STREAMS: Final = 100
 TOO_MANY: Final = "Too many streams on one connection"
 
-# An event for a stream, an error to be told, or the end (True: too slow).
+# An event for a stream, an error to be sent, or the end (True: too slow).
 _Item = tuple[Stream, Message] | StreamError | bool
 
 
@@ -37,14 +41,16 @@ def _normalised(tag: str | None) -> str:
     return normalise_hashtag((tag or "").removeprefix("#"))
 
 
-def _key(name: str, tag: str | None) -> tuple[str, str]:
+def _key(name: str, tag: str | None, named_list: str | None) -> tuple[str, str]:
+    if name == "list":
+        return name, str(parse_id(named_list))
     return name, _normalised(tag) if name.startswith("hashtag") else ""
 
 
 class Connection:
     """One client's connection, WebSocket or event stream.
 
-    `send` writes one event, `report_error` an error about a wish, `close` ends the transport (True: the client was too
+    `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
     slow, False: its token is good no more). All are called from the connection's own task only, in the order things
     happened.
     """
@@ -56,6 +62,8 @@ class Connection:
         send: Callable[[Stream, Message], Awaitable[None]],
         close: Callable[[bool], Awaitable[None]],
         report_error: Callable[[StreamError], Awaitable[None]] | None = None,
+        *,
+        address: str = addresses.UNKNOWN,
     ) -> None:
         assert identity.account_id is not None
         assert identity.user_id is not None
@@ -63,9 +71,10 @@ class Connection:
         self.account_id: int = identity.account_id
         self.user_id: int = identity.user_id
         self.token_id: int = identity.token_id
+        self.address = address
         self._registry = registry
         self._send, self._close, self._report_error = send, close, report_error
-        # By name and normalised tag: #Cats and #cats are one stream.
+        # By name and normalised tag, or list: #Cats and #cats are one stream.
         self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
@@ -82,28 +91,16 @@ class Connection:
         self._registry.listen(channels.token(self.token_id), self._on_token)
         self._registry.listen(channels.user(self.user_id), self._on_user)
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
-        # Only now: a revocation after this question is heard, one before it is seen.
+        # Only now, after subscribing: a revocation before this query is seen by it, a later one arrives as a message.
         return self.token_id in await in_thread(list_good_tokens, [self.token_id])
 
-    async def subscribe(self, name: str, tag: str | None = None) -> None:
-        """Hear a stream; one that is heard already is no error. Raises StreamError. Nothing happens after the end."""
+    async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
+        """Subscribe to a stream; a repeated subscription is no error. Raises StreamError. Nothing happens after the end."""
         if self._ended:
             return
         check_name(name, tag)
-        kind = HASHTAG if name.startswith("hashtag") else LIVE
-        origins: tuple[bool, bool] | None = (True, True)
-        if kind == HASHTAG or name.startswith("public"):
-            origins = await in_thread(load_origins, kind, self.account_id, local=True, remote=True)
-        stream = open_stream(
-            name,
-            account_id=self.account_id,
-            token_id=self.token_id,
-            scopes=self.identity.scopes,
-            tag=tag,
-            normalised_tag=_normalised(tag),
-            origins=origins or (False, False),
-        )
-        key = _key(name, tag)
+        stream = await self._stream(name, tag, named_list)
+        key = _key(name, tag, named_list)
         if key in self._streams:
             return
         if len(self._streams) >= MAX_STREAMS:
@@ -111,19 +108,55 @@ class Connection:
         if stream.filtered and self._watched is None:
             self._watched = self._registry.viewers.take(self.account_id)
             self._registry.listen(channels.relations(self.account_id), self._watched.forget)
+        self._hear(key, stream)
+        await self._registry.settle(*stream.channels)
+
+    async def _stream(self, name: str, tag: str | None, named_list: str | None = None) -> Stream:
+        kind = HASHTAG if name.startswith("hashtag") else LIVE
+        origins: tuple[bool, bool] | None = (True, True)
+        if kind == HASHTAG or name.startswith("public"):
+            origins = await in_thread(load_origins, kind, self.account_id, local=True, remote=True)
+        return open_stream(
+            name,
+            account_id=self.account_id,
+            token_id=self.token_id,
+            scopes=self.identity.scopes,
+            tag=tag,
+            normalised_tag=_normalised(tag),
+            origins=origins or (False, False),
+            named_list=named_list,
+            own_list_id=await self._own_list(named_list) if name == "list" else None,
+        )
+
+    async def _own_list(self, named_list: str | None) -> int | None:
+        list_id = parse_id(named_list)
+        owned = list_id is not None and await in_thread(owns_list, self.account_id, list_id)
+        return list_id if owned else None
+
+    def _hear(self, key: tuple[str, str], stream: Stream) -> None:
         listener = partial(self.enqueue, stream)
         self._streams[key] = (stream, listener)
         for channel in stream.channels:
             self._registry.listen(channel, listener)
-        await self._registry.settle(*stream.channels)
 
-    def unsubscribe(self, name: str, tag: str | None = None) -> None:
-        """Hear a stream no more, in whatever spelling of its hashtag; one that is not heard is no error.
+    async def review_access(self) -> None:
+        """Go on with as much of the public streams as the setting of the server shows the viewer now."""
+        for key, (stream, listener) in list(self._streams.items()):
+            if not stream.filtered:
+                continue
+            name, *tag = stream.label
+            renewed = await self._stream(name, tag[0] if tag else None)
+            if renewed != stream and self._streams.get(key) == (stream, listener):
+                self._silence(stream, listener)
+                self._hear(key, renewed)
+
+    def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
+        """End the subscription to a stream, in whatever spelling of its hashtag; without one nothing happens.
 
         Raises StreamError for what no stream can be called.
         """
         check_name(name, tag)
-        found = self._streams.pop(_key(name, tag), None)
+        found = self._streams.pop(_key(name, tag, named_list), None)
         if found is not None:
             self._silence(*found)
 
@@ -136,7 +169,7 @@ class Connection:
         self._put((stream, message))
 
     def report_error(self, error: StreamError) -> None:
-        """Tell the client what was wrong with a wish, behind the events that came before."""
+        """Send the client the error of a command, behind the events that came before."""
         self._put(error)
 
     def _put(self, item: _Item) -> None:
@@ -148,7 +181,7 @@ class Connection:
         self._queue.put_nowait(item)
 
     def end(self) -> None:
-        """Close: the token is good no more. What still waits is not sent."""
+        """Close: the token is good no more, or the network refused. What still waits is not sent."""
         self._finish(too_slow=False)
 
     def _finish(self, *, too_slow: bool) -> None:
@@ -202,6 +235,7 @@ class Connection:
                 viewer = await self._watched.get()
                 if is_hidden_from_viewer(stream, message.facts, viewer, clock.now()):
                     continue
+                message = with_filters(message, viewer.filters, clock.now())
             await self._send(stream, message)
 
     def leave(self) -> None:

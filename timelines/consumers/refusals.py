@@ -1,4 +1,4 @@
-"""Knows that a refused upgrade is an answer like any other, and keeps the server from logging it as an error.
+"""Keeps the server from logging a refused upgrade as an error: it is an answer like any other.
 
 Uvicorn takes only an accepted or closed handshake for a complete one; of every upgrade that is answered with an HTTP
 response (the ASGI extension "WebSocket Denial Response") it says that it was left without an answer.

@@ -1,4 +1,4 @@
-"""Knows, in one streaming process, which connection listens on which channel, and hands each message to all of them.
+"""Which connection of this process subscribes to which channel; hands each message to all of them.
 
 The kernel's hub holds one subscription per channel, however many connections listen; a message is decoded once.
 """
@@ -9,14 +9,17 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
+from social.api import refused_networks
 from social.kernel import heartbeats
 from social.kernel.streams import Hub
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Viewers
+from timelines.policies.access import FeedAccess
 from timelines.policies.streams import TOO_MANY_SOCKETS, StreamError
+from timelines.queries.access import load_accesses
 from timelines.queries.streaming import list_good_tokens
 from timelines.services.presence import record_presence
 from timelines.stores import channels
@@ -27,7 +30,10 @@ logger = logging.getLogger(__name__)
 Listener = Callable[[Message], None]
 
 SWEEP_SECONDS: Final = 60.0
-"""How often the tokens of all connections are looked up, should a revocation not have been heard."""
+"""How often the tokens of all connections are looked up, in case the message of a revocation was lost."""
+
+WATCH_SECONDS: Final = 5.0
+"""How often it is asked which networks are refused and how open the public timelines are."""
 
 STOP_SECONDS: Final = 0.5
 
@@ -51,8 +57,17 @@ class Listening(Protocol):
         """Whose token that is."""
         ...
 
+    @property
+    def address(self) -> str:
+        """The client's address."""
+        ...
+
     def end(self) -> None:
-        """Close it: its token is good no more."""
+        """Close it: its token is good no more, or its network is refused."""
+        ...
+
+    async def review_access(self) -> None:
+        """Reduce the public streams to what the viewer may read."""
         ...
 
 
@@ -66,13 +81,20 @@ class ConnectionRegistry:
         self._per_token: Counter[int] = Counter()
         self._hub = Hub()
         self._tasks: list[asyncio.Task[None]] = []
+        self._access: tuple[FeedAccess, ...] | None = None
 
     def start(self) -> None:
-        """Connect the hub and begin the heartbeat and the sweep; a second call does nothing."""
+        """Connect the hub and begin the heartbeat, the sweep and the watch; a second call does nothing."""
         if self._tasks:
             return
         self._hub.start()
-        self._tasks = [asyncio.create_task(self._beat()), asyncio.create_task(self._sweep())]
+        unwatched = "Refused networks and open timelines could not be asked for"
+        work = (
+            self._beat(),
+            self._repeat(self.sweep, SWEEP_SECONDS, "Open streams could not be checked"),
+            self._repeat(self.watch, WATCH_SECONDS, unwatched),
+        )
+        self._tasks = [asyncio.create_task(each) for each in work]
         self.listen(channels.HOMES, self._receive_for_homes)
 
     async def stop(self) -> None:
@@ -91,7 +113,7 @@ class ConnectionRegistry:
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:
-        """Watch over a connection's token from now on. Raises StreamError (429) when too many have the same one."""
+        """Check a connection's token from now on. Raises StreamError (429) when too many have the same one."""
         if self._per_token[connection.token_id] >= MAX_CONNECTIONS:
             raise StreamError(429, TOO_MANY_SOCKETS)
         self._per_token[connection.token_id] += 1
@@ -147,14 +169,31 @@ class ConnectionRegistry:
             await in_thread(heartbeats.beat, "streaming")
             await asyncio.sleep(heartbeats.INTERVAL)
 
-    async def _sweep(self) -> None:
+    async def _repeat(self, act: Callable[[], Awaitable[None]], seconds: float, failure: str) -> None:
         while True:
-            await asyncio.sleep(SWEEP_SECONDS)
+            await asyncio.sleep(seconds)
             try:
-                await self.sweep()
+                await act()
             except Exception:
-                # The database may be away for a moment; the next sweep comes.
-                logger.exception("Open streams could not be checked")
+                # The database may be away for a moment; the next time comes.
+                logger.exception(failure)
+
+    async def watch(self) -> None:
+        """End the connections of networks that are refused now; after a change of the setting narrow or widen the public
+        streams of all others.
+        """
+        if not self._connections:
+            return
+        await in_thread(refused_networks.refresh)
+        for connection in list(self._connections):
+            if refused_networks.is_known_to_be_refused(connection.address):
+                connection.end()
+        access = await in_thread(load_accesses)
+        if access != self._access:
+            for connection in list(self._connections):
+                await connection.review_access()
+            # Only when everybody has been seen to: after an error they are the next time.
+            self._access = access
 
     async def sweep(self) -> None:
         """End the connections whose tokens are good no more, and mark who has been connected for long as active."""

@@ -1,4 +1,4 @@
-"""Knows which consumer serves what: the streaming process answers nothing but `/api/v1/streaming` and what is below."""
+"""Which consumer serves what: the streaming process answers nothing but `/api/v1/streaming` and what is below."""
 
 from __future__ import annotations
 

@@ -70,12 +70,14 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def _stream(self, wanted: ConnectionRequest) -> None:
         try:
+            await wanted.check_network()
             name = stream_of_path(wanted.path, only_media=wanted.flag("only_media"))
-            connection = Connection(self.registry, await wanted.identify(), self._write, self._close)
+            identity = await wanted.identify()
+            connection = Connection(self.registry, identity, self._write, self._close, address=wanted.address)
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
-            await connection.subscribe(name, wanted.query.get("tag"))
+            await connection.subscribe(name, wanted.query.get("tag"), wanted.query.get("list"))
         except StreamError as error:
             headers = [_JSON, _NO_STORE, *retry_after(error)]
             await self._answer(error.status, orjson.dumps({"error": error.text}), headers)

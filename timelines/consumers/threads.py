@@ -1,4 +1,4 @@
-"""Knows how work that waits for PostgreSQL or Redis is done beside the event loop."""
+"""How work that waits for PostgreSQL or Redis is done beside the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows, in one streaming process, whom the viewers of public streams block and mute: read once, until it changes."""
+"""Whom the viewers of public streams in this process block and mute: read once, until it changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from timelines.queries.streaming import load_viewer
 from timelines.stores.messages import Message
 
 _SECONDS: Final = 300.0
-"""After this long a viewer is read again, should the news of a change have been lost."""
+"""After this long a viewer is read again, in case the message of a change was lost."""
 
 
 @dataclass(slots=True, eq=False)

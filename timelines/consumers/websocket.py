@@ -51,8 +51,11 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         """Check the token, accept (echoing the protocol, in which some clients send it), begin the first stream."""
         wanted = ConnectionRequest.of(self.scope)
         try:
+            await wanted.check_network()
             identity = await wanted.identify()
-            connection = Connection(self.registry, identity, self._write, self._close, self._report_error)
+            connection = Connection(
+                self.registry, identity, self._write, self._close, self._report_error, address=wanted.address
+            )
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
@@ -64,12 +67,12 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         try:
             name = wanted.query.get("stream") or (stream_of_path(wanted.path) if wanted.path else None)
             if name is not None:
-                await connection.subscribe(name, wanted.query.get("tag"))
+                await connection.subscribe(name, wanted.query.get("tag"), wanted.query.get("list"))
         except StreamError as error:
             connection.report_error(error)
 
     async def websocket_receive(self, message: Mapping[str, Any]) -> None:
-        """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": ..}`; anything binary ends the socket."""
+        """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; anything binary ends the socket."""
         text = message.get("text")
         if text is None:
             await self.send({"type": "websocket.close", "code": UNSUPPORTED_DATA})
@@ -78,18 +81,19 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         if connection is None:
             return
         try:
-            wish = orjson.loads(text)
+            command = orjson.loads(text)
         except ValueError:
             return
-        if not isinstance(wish, dict) or not isinstance(wish.get("stream"), str):
+        if not isinstance(command, dict):
             return
-        tag = wish.get("tag")
-        tag = tag if isinstance(tag, str) else None
+        name, tag, named_list = (
+            sent if isinstance(sent := command.get(key), str) else None for key in ("stream", "tag", "list")
+        )
         try:
-            if wish.get("type") == "subscribe":
-                await connection.subscribe(wish["stream"], tag)
-            elif wish.get("type") == "unsubscribe":
-                connection.unsubscribe(wish["stream"], tag)
+            if command.get("type") == "subscribe":
+                await connection.subscribe(name or "", tag, named_list)
+            elif command.get("type") == "unsubscribe":
+                connection.unsubscribe(name or "", tag, named_list)
         except StreamError as error:
             connection.report_error(error)
 

@@ -1,4 +1,4 @@
-"""Knows the page of a hashtag, which every post that uses one links to."""
+"""The page of a hashtag, which every post that uses one links to."""
 
 from __future__ import annotations
 

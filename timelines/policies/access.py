@@ -1,4 +1,4 @@
-"""Knows whom the public and hashtag timelines are open to (contract, behaviours section 11, "Access setting")."""
+"""Whom the public and hashtag timelines are open to (contract, behaviours section 11, "Access setting")."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Openness(StrEnum):
 
 LIVE: Final = "live_feeds"
 HASHTAG: Final = "hashtag_feeds"
+TRENDING_LINK: Final = "trending_link_feeds"
 """The kinds of feeds, as in the entity Instance, `timelines_access`."""
 
 

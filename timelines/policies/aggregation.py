@@ -1,4 +1,4 @@
-"""Knows which boosts a reader has just seen already (contract, behaviours section 11, "Reblogs are aggregated")."""
+"""Which boosts a reader has just seen already (contract, behaviours section 11, "Reblogs are aggregated")."""
 
 from __future__ import annotations
 

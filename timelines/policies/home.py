@@ -1,4 +1,4 @@
-"""Knows which posts stand in somebody's home timeline. One rule with two faces side by side: for a row in hand, and
+"""Which posts are in somebody's home timeline. One rule written twice, side by side: for a row in memory, and
 in SQL.
 
 Source: contract, behaviours section 11, the table "Home". A property test holds the two together. Fan-out asks the
@@ -8,7 +8,7 @@ second.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -20,11 +20,16 @@ from accounts.policies.relations import (
     FollowOptions,
     Relations,
 )
-from statuses.policies.visibility import Readable, can_see, readable_sql
+from statuses.policies.visibility import PUBLIC_POST, Listable, can_see, is_listed, readable_sql
 
 
-class HomePost(Readable, Protocol):
+class HomePost(Listable, Protocol):
     """What the rule looks at: a `statuses.queries.rows.Row`."""
+
+    @property
+    def id(self) -> int:
+        """The post's id."""
+        ...
 
     @property
     def language(self) -> str | None:
@@ -69,6 +74,7 @@ class Verdict(StrEnum):
     BLOCKED_BY = "the author, or the boosted author, blocks the viewer"
     REPLY_TO_STRANGER = "it answers somebody the viewer does not follow"
     REBLOGS_HIDDEN = "the viewer does not want to see the author's boosts"
+    EXCLUSIVE = "the viewer reads the author in lists alone"
 
     @property
     def delivered(self) -> bool:
@@ -86,13 +92,25 @@ def involved_ids(post: HomePost) -> set[int]:
     return ids
 
 
-def home_verdict(post: HomePost, relations: Relations) -> Verdict:
+def home_verdict(post: HomePost, relations: Relations, tagged: Container[int] = ()) -> Verdict:
     """Whether the post stands in the home timeline of `relations.viewer_id`.
 
     `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, private ones
     all followers. Whom the viewer blocks or mutes is looked for among the author, the boosted author and everybody whom
-    the post or the boosted post mentions.
+    the post or the boosted post mentions. `tagged` holds the posts with a hashtag that the viewer followed before they
+    were written, and is asked only about posts that do not come otherwise: such a public post comes whether its author is
+    followed or not, and answers and exclusive lists do not keep it out.
     """
+    verdict = people_verdict(post, relations)
+    if verdict.delivered and post.account_id in relations.read_apart and post.account_id != relations.viewer_id:
+        verdict = Verdict.EXCLUSIVE
+    if not verdict.delivered and _comes_by_hashtag(post, relations) and post.id in tagged:
+        return Verdict.DELIVER
+    return verdict
+
+
+def people_verdict(post: HomePost, relations: Relations) -> Verdict:
+    """As `home_verdict` for somebody who follows people alone: what every list asks as well."""
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not can_see(post, viewer_id, relations, addressed):
@@ -111,6 +129,20 @@ def home_verdict(post: HomePost, relations: Relations) -> Verdict:
     if original is None:
         return _reply_verdict(post, viewer_id, relations)
     return _reblog_verdict(original, follow, relations)
+
+
+def _comes_by_hashtag(post: HomePost, relations: Relations) -> bool:
+    return (
+        is_followable_by_hashtag(post)
+        and can_see(post, relations.viewer_id, relations, post.addressed_ids)
+        and not _hides_somebody(post, relations)
+        and post.account_id not in relations.domain_blocking
+    )
+
+
+def is_followable_by_hashtag(post: HomePost) -> bool:
+    """Whether followers of its hashtags get the post: a public one, no boost, of an author who is not limited."""
+    return is_listed(post.visibility) and post.original is None and not post.is_author_limited
 
 
 def is_broken_reply(post: HomePost) -> bool:
@@ -153,7 +185,7 @@ HOME_SETS: Final = f"""
   hidden (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION {MUTED_BY_VIEWER}),
   blockers (id) AS MATERIALIZED ({BLOCKERS_OF_VIEWER}),
   blocked_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
-  sources AS (
+  people AS (
     SELECT f.id, f.show_reblogs, f.languages FROM followed f JOIN accounts_account a ON a.id = f.id
      WHERE a.suspended_at IS NULL AND f.id NOT IN (SELECT id FROM hidden) AND f.id NOT IN (SELECT id FROM blockers)
     UNION ALL
@@ -161,6 +193,25 @@ HOME_SETS: Final = f"""
   )
 """  # noqa: S608 (constants)
 """The viewer's sets, as the beginning of a WITH: whose posts come into question, and who must have no part in them."""
+
+
+_EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
+
+# The first condition is asked once: most people have no such list.
+IN_EXCLUSIVE_LIST: Final = f"""
+EXISTS ({_EXCLUSIVE_LISTS})
+  AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
+"""  # noqa: S608 (constants)
+"""Whether an account `a` is in one of the viewer's exclusive lists."""
+
+
+SOURCES: Final = f"""
+  sources AS (
+    SELECT * FROM people WHERE id = %(viewer)s
+        OR id NOT IN (SELECT m.account_id FROM timelines_listmember m WHERE m.list_id IN ({_EXCLUSIVE_LISTS}))
+  )
+"""  # noqa: S608 (constants)
+"""The authors whose posts come into the home timeline, after HOME_SETS."""
 
 
 HOME_CONDITION: Final = f"""
@@ -187,3 +238,14 @@ HOME_CONDITION: Final = f"""
 """  # noqa: S608 (constants)
 """`home_verdict` in SQL: `s` is the post, `source` its author's row of `sources`; `o` is the boosted post and `boosted`
 that one's author (left joins)."""
+
+
+BY_HASHTAG: Final = f"""
+  {PUBLIC_POST}
+  AND s.account_id NOT IN (SELECT id FROM hidden) AND s.account_id NOT IN (SELECT id FROM blockers)
+  AND EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = s.account_id
+               AND a.suspended_at IS NULL AND a.limited_at IS NULL
+               AND (a.domain IS NULL OR a.domain NOT IN (SELECT domain FROM blocked_domains)))
+  AND NOT EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = s.id AND m.account_id IN (SELECT id FROM hidden))
+"""  # noqa: S608 (constants)
+"""Whether a post `s` with a followed hashtag comes home by it, in SQL."""

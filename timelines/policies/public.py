@@ -1,4 +1,4 @@
-"""Knows which posts stand in the public and hashtag timelines, for a row in hand; the SQL stands in `queries.public`.
+"""Which posts are in the public and hashtag timelines, for a row in memory; the SQL is in `queries.public`.
 
 Source: contract, behaviours section 11 ("Public timeline", "Tag timeline").
 """

@@ -1,4 +1,4 @@
-"""Knows the streams of the streaming API: their names, who may hear them, and what of them a viewer is spared.
+"""The streams of the streaming API: names, who may subscribe, and which posts are left out for a viewer.
 
 Source: contract, behaviours section 16.
 """
@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.policies.relations import Hidden
+from statuses.policies.filters import ActiveFilter
 from timelines.stores import channels
 from timelines.stores.messages import Facts
 
@@ -26,7 +27,10 @@ MISSING_TOKEN: Final = "Missing access token"  # noqa: S105
 INVALID_TOKEN: Final = "Invalid access token"  # noqa: S105
 MISSING_SCOPES: Final = "Access token does not have the required scopes"
 MISSING_TAG: Final = "Missing tag name parameter"
+MISSING_LIST: Final = "Missing list name parameter"
+FOREIGN_LIST: Final = "Not authorized to stream this list"
 UNAVAILABLE: Final = "There was a temporary problem serving your request, please try again"
+REFUSED: Final = "Forbidden"
 UNKNOWN_PATH: Final = "Unknown channel requested"
 UNKNOWN_STREAM: Final = "Unknown stream type"
 TOO_MANY_SOCKETS: Final = "Too many connections with this access token"
@@ -34,17 +38,19 @@ TOO_MANY_SOCKETS: Final = "Too many connections with this access token"
 _PATHS: Final = {
     "user": "user",
     "user/notification": "user:notification",
+    "direct": "direct",
     "public": "public",
     "public/local": "public:local",
     "public/remote": "public:remote",
     "hashtag": "hashtag",
     "hashtag/local": "hashtag:local",
+    "list": "list",
 }
 _PUBLIC: Final = ("public", "public:local", "public:remote")
 
 
 class StreamError(Exception):
-    """A stream that cannot be heard: `status` is 400, 401, 429 or 503, the text is what the client is told."""
+    """A stream that cannot be subscribed to: `status` is 400, 401, 403, 429 or 503, the text is the error for the client."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -54,7 +60,7 @@ class StreamError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream as one connection hears it.
+    """A stream as one connection subscribes to it.
 
     `label` stands in every message (`["hashtag", "x"]`). `filtered`: events are the same for all listeners, so each is
     checked against the viewer; the others were made for the account.
@@ -74,6 +80,7 @@ class Viewer:
     account_id: int
     hidden: Hidden = field(default_factory=Hidden)
     chosen_languages: frozenset[str] = frozenset()
+    filters: tuple[ActiveFilter, ...] = ()
 
 
 def stream_of_path(path: str, *, only_media: bool = False) -> str:
@@ -105,43 +112,56 @@ def open_stream(
     tag: str | None,
     normalised_tag: str,
     origins: tuple[bool, bool],
+    named_list: str | None = None,
+    own_list_id: int | None = None,
 ) -> Stream:
     """The stream of this name for the account.
 
     `tag` as the client wrote it, `normalised_tag` as posts are filed under it; `origins` are the origins (local,
-    remote) of public posts that the account is shown. Raises StreamError: 400 for an unknown stream or a missing tag,
-    401 for missing scopes.
+    remote) of public posts that the account is shown; `named_list` as the client wrote it, `own_list_id` if that is a list
+    of the account. Raises StreamError: 400 for an unknown stream, a missing tag or list, 401 for missing scopes and for
+    what is no list of the account (SEED-140).
     """
     if name == "user:notification":
         _require(scopes, NOTIFICATIONS)
         return Stream((name,), (channels.notifications(account_id),))
     if name == "user":
         _require(scopes, STATUSES)
-        heard = [channels.home(account_id)]
+        subscribed = [channels.home(account_id), channels.EVERYBODY]
         if scopes & NOTIFICATIONS:
-            heard.append(channels.notifications(account_id))
+            subscribed.append(channels.notifications(account_id))
         if scopes & CRYPTO:
-            heard.append(channels.device(token_id))
-        return Stream((name,), tuple(heard))
+            subscribed.append(channels.device(token_id))
+        return Stream((name,), tuple(subscribed))
+    if name == "list":
+        _require(scopes, STATUSES)
+        if not named_list:
+            raise StreamError(400, MISSING_LIST)
+        if own_list_id is None:
+            raise StreamError(401, FOREIGN_LIST)
+        return Stream((name, str(own_list_id)), (channels.of_list(own_list_id),))
+    if name == "direct":
+        _require(scopes, STATUSES)
+        return Stream((name,), (channels.direct(account_id),))
     if name in ("hashtag", "hashtag:local"):
         _require(scopes, STATUSES)
         if not tag or not normalised_tag:
             raise StreamError(400, MISSING_TAG)
         shown_local, shown_remote = origins
         only_local = name.endswith(":local") or not shown_remote
-        heard = [channels.hashtag(normalised_tag)] if shown_local or not only_local else []
-        return Stream((name, tag), tuple(heard), filtered=True, only_local=only_local)
+        subscribed = [channels.hashtag(normalised_tag)] if shown_local or not only_local else []
+        return Stream((name, tag), tuple(subscribed), filtered=True, only_local=only_local)
     base = name.removesuffix(":media")
     if base not in _PUBLIC:
         raise StreamError(400, UNKNOWN_STREAM)
     _require(scopes, STATUSES)
     shown_local, shown_remote = origins
-    heard = []
+    subscribed = []
     if shown_local and base != "public:remote":
-        heard.append(channels.PUBLIC_LOCAL)
+        subscribed.append(channels.PUBLIC_LOCAL)
     if shown_remote and base != "public:local":
-        heard.append(channels.PUBLIC_REMOTE)
-    return Stream((name,), tuple(heard), filtered=True, only_media=name != base)
+        subscribed.append(channels.PUBLIC_REMOTE)
+    return Stream((name,), tuple(subscribed), filtered=True, only_media=name != base)
 
 
 def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
@@ -152,14 +172,21 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
     """Whether a viewer does not get a public post that others on the stream get.
 
-    Its author or somebody it mentions is blocked or muted, its author blocks the viewer or is of a blocked server, it is
-    in none of the viewer's chosen languages, or it is not what the stream is for. One's own posts are never spared.
+    Its author, somebody it mentions or whom it quotes is blocked or muted, its author or whom it quotes blocks the viewer
+    or is of a blocked server, it is in none of the viewer's chosen languages, or it is not what the stream is for. One's own
+    posts are left out only when they quote who blocks the viewer: what is sent is the same for all listeners.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
+        return True
+    if facts.quoted_id is not None and facts.quoted_id in viewer.hidden.blocked_by:
         return True
     if facts.author_id == viewer.account_id:
         return False
     if facts.author_id in viewer.hidden.blocked_by or facts.domain in viewer.hidden.domains:
+        return True
+    if facts.quoted_id is not None and (
+        facts.quoted_domain in viewer.hidden.domains or viewer.hidden.hides_any({facts.quoted_id}, moment)
+    ):
         return True
     if viewer.chosen_languages and facts.language and facts.language not in viewer.chosen_languages:
         return True

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from accounts.models import SiteSetting, User
 from accounts.models.user import Permission
-from timelines.policies.access import FeedAccess
+from timelines.policies.access import HASHTAG, LIVE, FeedAccess
 
 SETTING: Final = "timelines_access"
 """The key of the site setting: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
@@ -26,6 +26,11 @@ def load_access(kind: str) -> FeedAccess:
         setting = value if isinstance(value, dict) else {}
         _kept = (time.monotonic(), setting)
     return FeedAccess.of(setting, kind)
+
+
+def load_accesses() -> tuple[FeedAccess, ...]:
+    """How open every kind of feed is: equal to an earlier answer as long as nobody has changed the setting."""
+    return tuple(load_access(kind) for kind in (LIVE, HASHTAG))
 
 
 def forget_access() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
@@ -13,6 +13,8 @@ from django.db import connection
 from accounts.policies.relations import FollowOptions, Relations
 from accounts.queries.relations import load_relations_of
 from social.kernel import clock
+from statuses.models import Mention
+from statuses.queries.rows import Row
 from timelines.stores.feed import ACTIVE
 
 # Presence is noted every twelve hours and a feed outlives its last reading by ACTIVE: a day covers the difference.
@@ -27,16 +29,53 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
 """
 
+# Followers of hashtags come besides; a follow is younger than the posts it does not concern.
+_BY_HASHTAG: Final = """
+SELECT DISTINCT t.status_id, f.account_id
+  FROM statuses_statustag t
+  JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND f.id < t.status_id
+  JOIN accounts_user u ON u.account_id = f.account_id
+ WHERE t.status_id = ANY(%(posts)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
+"""
+
+_LISTS: Final = """
+SELECT l.id, l.account_id, l.replies_policy, l.exclusive, m.account_id
+  FROM timelines_listmember m
+  JOIN timelines_list l ON l.id = m.list_id
+  JOIN accounts_user u ON u.account_id = l.account_id
+ WHERE m.account_id = ANY(%(people)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
+"""
+
 _PLAIN: Final = FollowOptions()
+_NOBODY: Final[frozenset[int]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """A list that gets posts: its owner, its policy, and those of the people asked for who are in it."""
+
+    id: int
+    owner_id: int
+    replies_policy: str
+    exclusive: bool
+    members: set[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Who may get the posts of some authors: local followers active in the last days, and the authors themselves."""
+    """Who may get some posts: local followers of their authors active in the last days, the authors themselves, followers
+    of their hashtags, and lists that the authors are in.
+    """
 
     # By author: the readers, each with the options of their follow; None for the author.
     by_author: Mapping[int, Mapping[int, FollowOptions | None]]
     stored: Mapping[int, Relations]
+    # By post: who follows one of its hashtags.
+    by_hashtag: Mapping[int, Collection[int]] = field(default_factory=dict)
+    # By member.
+    lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
+    # By owner: who is in one of the owner's exclusive lists.
+    exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
         """The readers of an author."""
@@ -44,21 +83,32 @@ class Readers:
 
     def relations(self, reader_id: int, author_id: int) -> Relations:
         """How the reader stands to the author and the other people asked for."""
-        options = self.by_author[author_id][reader_id]
+        options = self.by_author.get(author_id, {}).get(reader_id)
         following = {} if options is None else {author_id: options}
         relations = self.stored.get(reader_id)
+        read_apart = self.exclusive.get(reader_id, _NOBODY)
         if relations is None:
-            return Relations(viewer_id=reader_id, following=following)
-        return replace(relations, following={**relations.following, **following})
+            return Relations(viewer_id=reader_id, following=following, read_apart=read_apart)
+        return replace(relations, following={**relations.following, **following}, read_apart=read_apart)
 
 
-def load_readers(author_ids: Collection[int], *, people: Collection[int], followable: Collection[int]) -> Readers:
-    """The readers of these authors with their relations to `people`, in two queries.
+def load_readers(
+    author_ids: Collection[int],
+    *,
+    people: Collection[int],
+    followable: Collection[int],
+    answered: Collection[int] = (),
+    tagged: Collection[int] = (),
+) -> Readers:
+    """The readers of these authors, and of the posts `tagged` by their hashtags, with their relations to `people`: three
+    queries, four with such posts.
 
     `people` is everybody who has part in the posts; `followable` those of them of whom it matters whether a reader
-    follows them besides the author (who is answered, or boosted).
+    follows them besides the author (who is answered, or boosted); `answered` those of whom it matters in which lists they
+    are besides the author.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
+    by_hashtag: dict[int, set[int]] = defaultdict(set)
     since = clock.now() - ACTIVE - _SLACK
     with connection.cursor() as cursor:
         cursor.execute(_READERS, {"authors": list(author_ids), "since": since})
@@ -69,8 +119,63 @@ def load_readers(author_ids: Collection[int], *, people: Collection[int], follow
                 by_author[author][reader] = _PLAIN
             else:
                 by_author[author][reader] = FollowOptions(show_reblogs, notify, tuple(languages) if languages else None)
-    readers = {reader for found in by_author.values() for reader in found}
-    return Readers(by_author, load_relations_of(readers, people, followable=followable))
+        cursor.execute(_LISTS, {"people": [*author_ids, *answered], "since": since})
+        lists, exclusive = _lists(cursor.fetchall())
+        if tagged:
+            cursor.execute(_BY_HASHTAG, {"posts": list(tagged), "since": since})
+            for status_id, reader in cursor.fetchall():
+                by_hashtag[status_id].add(reader)
+    readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
+    # Somebody who reads a post by its hashtag may or may not follow the author of another one.
+    stored = load_relations_of(readers, people, followable=followable)
+    return Readers(by_author, stored, by_hashtag, lists, exclusive)
+
+
+def _lists(
+    rows: Iterable[tuple[int, int, str, bool, int]],
+) -> tuple[dict[int, list[ReadList]], dict[int, frozenset[int]]]:
+    known: dict[int, ReadList] = {}
+    by_member: dict[int, list[ReadList]] = defaultdict(list)
+    exclusive: dict[int, set[int]] = defaultdict(set)
+    for list_id, owner, policy, is_exclusive, member in rows:
+        found = known.setdefault(list_id, ReadList(list_id, owner, policy, is_exclusive, set()))
+        found.members.add(member)
+        by_member[member].append(found)
+        if is_exclusive:
+            exclusive[owner].add(member)
+    return by_member, {owner: frozenset(members) for owner, members in exclusive.items()}
+
+
+def load_hashtag_followers(status_ids: Collection[int]) -> dict[int, set[int]]:
+    """By post: the local accounts that follow one of its hashtags since before it was written. One query; posts
+    without any are left out.
+    """
+    found: dict[int, set[int]] = defaultdict(set)
+    if status_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT t.status_id, f.account_id FROM statuses_statustag t"
+                " JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND f.id < t.status_id"
+                " WHERE t.status_id = ANY(%s)",
+                [list(status_ids)],
+            )
+            for status_id, reader in cursor.fetchall():
+                found[status_id].add(reader)
+    return found
+
+
+def load_mentioned_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
+    """By post, the local accounts that it mentions by name, unless they or its author block or mute: two queries."""
+    mentions = Mention.objects.filter(status_id__one_of=[row.id for row in rows], silent=False, account__domain=None)
+    found = list(mentions.values_list("status_id", "account_id"))
+    authors = {row.id: row.account_id for row in rows}
+    relations = load_relations_of({account for _status, account in found}, set(authors.values()))
+    readers: dict[int, list[int]] = defaultdict(list)
+    for status_id, account in found:
+        stored = relations.get(account)
+        if stored is None or not stored.hides(authors[status_id]):
+            readers[status_id].append(account)
+    return readers
 
 
 def list_local_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:

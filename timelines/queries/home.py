@@ -1,7 +1,8 @@
-"""Reads a home timeline from SQL: what feeds do not hold, or have lost."""
+"""Reads home timelines, and what else is kept as a feed, from SQL: what feeds do not hold, or have lost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,12 +12,17 @@ from social.kernel import clock
 from social.kernel.cursors import Cursor
 from social.kernel.ids import first_at
 from timelines.policies.aggregation import without_repeats
-from timelines.policies.home import HOME_CONDITION, HOME_SETS
+from timelines.policies.home import (
+    BY_HASHTAG,
+    HOME_CONDITION,
+    HOME_SETS,
+    SOURCES,
+)
 from timelines.stores.feed import WINDOW, FeedItem
 
 # Of each author as many posts as the whole page may need, by the index (account, id), then the newest of all. One scan
 # by id with the same condition would read the whole table for somebody who follows only quiet people.
-_STAGE: Final = f"""
+_OF_SOURCES: Final = """
 SELECT post.id, post.reblog_of_id
   FROM sources source
  CROSS JOIN LATERAL (
@@ -24,29 +30,64 @@ SELECT post.id, post.reblog_of_id
      FROM statuses_status s
      LEFT JOIN statuses_status o ON o.id = s.reblog_of_id
      LEFT JOIN accounts_account boosted ON boosted.id = o.account_id
-    WHERE s.account_id = source.id AND s.id >= %(from_<n>)s AND s.id < %(to_<n>)s AND {HOME_CONDITION}
+    WHERE s.account_id = source.id AND s.id >= %(from_<n>)s AND s.id < %(to_<n>)s AND <condition>
     ORDER BY s.id <direction> LIMIT %(limit)s) post
  ORDER BY post.id <direction> LIMIT %(limit)s
+"""
+
+# The same for each followed hashtag, by the index (tag, status). The post is found by its key, in a subquery of one value:
+# a join invites plans that read every public post.
+_OF_HASHTAGS: Final = f"""
+SELECT post.status_id, NULL::bigint
+  FROM accounts_tagfollow f
+ CROSS JOIN LATERAL (
+   SELECT t.status_id FROM statuses_statustag t
+    WHERE t.tag_id = f.tag_id AND t.status_id > f.id AND t.status_id >= %(from_<n>)s AND t.status_id < %(to_<n>)s
+      AND (SELECT {BY_HASHTAG} FROM statuses_status s WHERE s.id = t.status_id)
+    ORDER BY t.status_id <direction> LIMIT %(limit)s) post
+ WHERE f.account_id = %(viewer)s
+ ORDER BY post.status_id <direction> LIMIT %(limit)s
 """  # noqa: S608 (constants)
 
 # In three steps away from where the page begins: who follows a thousand people finds a page among the posts of two
 # days, and a step that is not needed costs nothing (a one-time filter).
-_PAGE: Final = f"""
-WITH {HOME_SETS},
-near AS MATERIALIZED ({_STAGE.replace("<n>", "0")}),
+_PAGE: Final = """
+WITH <sets>,
+near AS MATERIALIZED (<stage 0>),
 middle AS MATERIALIZED (
-  SELECT * FROM ({_STAGE.replace("<n>", "1")}) found WHERE (SELECT count(*) FROM near) < %(limit)s
+  SELECT * FROM (<stage 1>) found WHERE (SELECT count(*) FROM near) < %(limit)s
 )
 SELECT id, reblog_of_id FROM near
 UNION ALL
 SELECT id, reblog_of_id FROM middle
 UNION ALL
-SELECT id, reblog_of_id FROM ({_STAGE.replace("<n>", "2")}) found
+SELECT id, reblog_of_id FROM (<stage 2>) found
  WHERE (SELECT count(*) FROM near) + (SELECT count(*) FROM middle) < %(limit)s
  ORDER BY id <direction> LIMIT %(limit)s
-"""  # noqa: S608 (constants)
-_DOWN: Final = _PAGE.replace("<direction>", "DESC")
-_UP: Final = _PAGE.replace("<direction>", "ASC")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStatement:
+    """The SQL of a feed's page in both directions: for authors in the CTE `sources`, of posts that meet a condition."""
+
+    down: str
+    up: str
+
+    @classmethod
+    def of(cls, sets: str, condition: str, *, with_hashtags: bool = False) -> FeedStatement:
+        """`sets` begins a WITH that ends with `sources`; with hashtags the viewer's followed ones are read besides."""
+        stage = _OF_SOURCES.replace("<condition>", condition)
+        if with_hashtags:
+            # UNION: what comes both ways comes once.
+            stage = f"({stage}) UNION ({_OF_HASHTAGS}) ORDER BY id <direction> LIMIT %(limit)s"
+        page = _PAGE.replace("<sets>", sets)
+        for number in range(3):
+            page = page.replace(f"<stage {number}>", stage.replace("<n>", str(number)))
+        return cls(page.replace("<direction>", "DESC"), page.replace("<direction>", "ASC"))
+
+
+_HOME: Final = FeedStatement.of(f"{HOME_SETS}, {SOURCES}", HOME_CONDITION, with_hashtags=True)
 _NEWEST: Final = 2**63 - 1
 # Two days and thirty, as distances between ids (`social.kernel.ids`: milliseconds and sixteen bits).
 _NEAR: Final = 2 * 86_400_000 << 16
@@ -60,12 +101,17 @@ def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
     """Posts of the viewer's home timeline by the rule of `timelines.policies.home`, newest first or, when the cursor is
     ascending, oldest first. One query; repeated boosts are still in it.
     """
-    parameters = {"viewer": viewer_id, "limit": cursor.limit}
+    return read_items(_HOME, cursor, viewer=viewer_id)
+
+
+def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
+    """The posts of a feed at the cursor, in its direction. One query; repeated boosts are still in it."""
+    values = {**parameters, "limit": cursor.limit}
     for number, (first, end) in enumerate(_steps(cursor)):
-        parameters |= {f"from_{number}": first, f"to_{number}": end}
-    with connection.cursor() as statement:
-        statement.execute(_UP if cursor.ascending else _DOWN, parameters)
-        return [FeedItem(status_id, original or 0) for status_id, original in statement.fetchall()]
+        values |= {f"from_{number}": first, f"to_{number}": end}
+    with connection.cursor() as reading:
+        reading.execute(statement.up if cursor.ascending else statement.down, values)
+        return [FeedItem(status_id, original or 0) for status_id, original in reading.fetchall()]
 
 
 def _steps(cursor: Cursor) -> list[tuple[int, int]]:
@@ -82,7 +128,7 @@ def _steps(cursor: Cursor) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class HomePage:
+class FeedPage:
     """A page as SQL has it, in the cursor's direction, and for a feed that is to be built all that was read.
 
     `complete`: `read` ends with the oldest post there is.
@@ -93,18 +139,42 @@ class HomePage:
     complete: bool
 
 
-def find_home_page(viewer_id: int, cursor: Cursor) -> HomePage:
-    """The page with repeated boosts left out, as far as the posts around it tell. One query, two when ascending.
+def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor) -> FeedPage:
+    """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending.
 
     Which boosts are repeats depends on the forty items before; those are read too.
     """
     if cursor.ascending:
-        earlier = list_home_items(viewer_id, Cursor(WINDOW, before=(cursor.after or 0) + 1))
-        found = list_home_items(viewer_id, Cursor(cursor.limit + WINDOW, cursor.before, cursor.after, ascending=True))
+        earlier = list_items(Cursor(WINDOW, before=(cursor.after or 0) + 1))
+        found = list_items(Cursor(cursor.limit + WINDOW, cursor.before, cursor.after, ascending=True))
         known = set(earlier)
         kept = [item for item in without_repeats([*reversed(earlier), *found]) if item not in known]
-        return HomePage(kept[: cursor.limit], [], False)
+        return FeedPage(kept[: cursor.limit], [], False)
     wanted = cursor.limit + SPARE
-    found = list_home_items(viewer_id, Cursor(wanted, cursor.before, cursor.after))
+    found = list_items(Cursor(wanted, cursor.before, cursor.after))
     kept = without_repeats(reversed(found))[::-1]
-    return HomePage(kept[: cursor.limit], kept, len(found) < wanted and not cursor.after)
+    return FeedPage(kept[: cursor.limit], kept, len(found) < wanted and not cursor.after)
+
+
+class TaggedPosts(Container[int]):
+    """Those of some posts that carry a hashtag which the viewer followed before they were written.
+
+    Read by one query when it is asked for the first time: most pages never ask.
+    """
+
+    def __init__(self, viewer_id: int, status_ids: Sequence[int]) -> None:
+        self._viewer_id, self._asked = viewer_id, status_ids
+        self._found: set[int] | None = None
+
+    def __contains__(self, status_id: object) -> bool:
+        if self._found is None:
+            with connection.cursor() as cursor:
+                cursor.execute(_TAGGED, {"viewer": self._viewer_id, "ids": list(self._asked)})
+                self._found = {found for (found,) in cursor.fetchall()}
+        return status_id in self._found
+
+
+_TAGGED: Final = """
+SELECT t.status_id FROM accounts_tagfollow f JOIN statuses_statustag t ON t.tag_id = f.tag_id
+ WHERE f.account_id = %(viewer)s AND t.status_id = ANY((SELECT %(ids)s)::bigint[]) AND t.status_id > f.id
+"""

@@ -1,6 +1,6 @@
-"""Reads the public and hashtag timelines, for a viewer or for anybody: one query each, ids only.
+"""Reads the public, hashtag and link timelines, for a viewer or for anybody: one query each, ids only.
 
-Source: contract, behaviours section 11; the rule for a row in hand is in `policies.public`.
+Source: contract, behaviours section 11; the rule for a row in memory is in `policies.public`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ _WANTED_AUTHOR: Final = """
   AND (SELECT a.suspended_at IS NULL AND a.limited_at IS NULL
               AND (a.domain IS NULL OR a.domain NOT IN (SELECT domain FROM unwanted_domains))
          FROM accounts_account a WHERE a.id = s.account_id)
+"""
+_DISCOVERABLE_AUTHOR: Final = """
+  AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
 _CHOSEN_LANGUAGE: Final = """
   AND (s.language IS NULL OR NOT EXISTS (SELECT 1 FROM chosen) OR s.language IN (SELECT language FROM chosen))
@@ -111,6 +114,16 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
         "none": list(tags.none),
     }
     return _ids(sql, parameters, cursor)
+
+
+def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, card_id: int) -> list[int]:
+    """Public posts that show a link, of authors who want to be found, newest first; by the index (card, status)."""
+    condition = _condition(viewer_id, wanted) + _DISCOVERABLE_AUTHOR
+    sql = f"""{"" if viewer_id is None else _UNWANTED}
+      SELECT k.status_id FROM statuses_statuscard k
+       WHERE k.card_id = %(card)s AND (SELECT {condition} FROM statuses_status s WHERE s.id = k.status_id)
+             {cursor.ordered("k.status_id")}"""  # noqa: S608 (constants)
+    return _ids(sql, _values(viewer_id, cursor) | {"card": card_id}, cursor)
 
 
 # What is not asked for is left out of the SQL, not answered by a parameter: PostgreSQL keeps one plan for a statement,

@@ -1,4 +1,4 @@
-"""Announces encrypted messages to the stream of the device they are for (SEED-170)."""
+"""Publishes encrypted messages on the stream of the device they are for (SEED-170)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import orjson
 
 from accounts.events import EncryptedMessageStored
 from accounts.queries.devices import load_messages
-from accounts.serializers.device import encrypted_message_entity
+from accounts.serializers.device import EncryptedMessageSerializer
 from social.kernel import streams
 from timelines.stores import channels
-from timelines.stores.audience import listened
+from timelines.stores.audience import subscribed_channels
 from timelines.stores.messages import Event, Message
 
 
@@ -19,8 +19,8 @@ def broadcast_encrypted_messages(events: Sequence[EncryptedMessageStored]) -> No
     """Send each message on the `user` stream of its device's token; what nobody listens for is read by REST later."""
     messages = load_messages(event.message_id for event in events)
     names = {message.id: channels.device(message.device.access_token_id) for message in messages}
-    heard = listened(list(names.values()))
+    subscribed = subscribed_channels(list(names.values()))
     for message in messages:
-        if names[message.id] in heard:
-            payload = orjson.dumps(encrypted_message_entity(message))
+        if names[message.id] in subscribed:
+            payload = orjson.dumps(EncryptedMessageSerializer(message).data)
             streams.publish(names[message.id], Message(Event.ENCRYPTED_MESSAGE, payload).encode())

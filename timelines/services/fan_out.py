@@ -1,101 +1,184 @@
-"""Brings posts to home feeds and streams, and takes them out again: many posts at once, in a fixed number of queries.
+"""Brings posts to the feeds of home timelines and lists and to streams, and takes them out again: many posts at once, in
+a fixed number of queries.
 
-Feeds are written for local followers who were active in the last seven days and for the author; streams are told
-whoever is listening. Every reader is judged by `timelines.policies.home.home_verdict`.
+Feeds are written for those who were active in the last seven days: local followers of authors and hashtags, authors, and
+owners of lists; streams get whoever is listening. Every reader is judged by `timelines.policies.home.home_verdict`, every
+list by `timelines.policies.lists.list_verdict`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
 
 from social.kernel.batches import in_batches
-from statuses.events import StatusDeleted, StatusJoinedThread, StatusPublished
+from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusJoinedThread, StatusPublished
 from statuses.models import Status
-from statuses.policies.visibility import FOR_FOLLOWERS, is_listed
+from statuses.policies.visibility import FOR_FOLLOWERS, is_conversational, is_listed
 from statuses.queries.rows import Row, load_rows
-from timelines.policies.home import home_verdict, involved_ids
-from timelines.queries.fan_out import Readers, list_local_followers, load_readers
-from timelines.services.broadcasting import broadcast_deletions, broadcast_posts
+from timelines.policies.home import home_verdict, involved_ids, is_followable_by_hashtag
+from timelines.policies.lists import list_verdict
+from timelines.queries.fan_out import (
+    Readers,
+    list_local_followers,
+    load_hashtag_followers,
+    load_mentioned_readers,
+    load_readers,
+)
+from timelines.queries.lists import load_lists_of_members
+from timelines.services.broadcasting import broadcast_deletions, broadcast_posts, broadcast_to_mentioned
+from timelines.services.conversations import add_posts
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem
+from timelines.stores.messages import Event
 
 _STEP: Final = 500
 
 
-def fan_out_posts(events: Sequence[StatusPublished]) -> None:
-    """Put new posts into the feeds of their readers, and tell the streams what the feeds have taken.
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """Who gets a post: the accounts in whose home timelines it belongs, and the lists, each with its owner."""
 
-    Idempotent for feeds; a repeated call tells streams again. What was deleted in the meantime is left out. Raises
+    homes: Sequence[int] = ()
+    lists: Sequence[tuple[int, int]] = ()
+
+    @property
+    def feeds(self) -> list[str]:
+        """The names of their feeds."""
+        return [*map(feed.home, self.homes), *(feed.of_list(list_id) for list_id, _owner in self.lists)]
+
+    def without(self, names: Collection[str]) -> Recipients:
+        """The same without the feeds of these names."""
+        return Recipients(
+            [account for account in self.homes if feed.home(account) not in names],
+            [found for found in self.lists if feed.of_list(found[0]) not in names],
+        )
+
+
+def fan_out_posts(events: Sequence[StatusPublished]) -> None:
+    """Put new posts into the feeds of their readers, and publish to streams what the feeds have taken; direct ones become
+    part of their author's conversations (those of the mentioned: `notifications`, where they may be filtered).
+
+    Idempotent for feeds; a repeated call publishes to streams again. What was deleted in the meantime is left out. Raises
     RedisError when feeds cannot be written: the outbox calls again.
     """
     rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
-    readers = find_readers(rows)
-    skipped = write_feeds(rows, readers)
-    broadcast_posts(
-        rows, {row: [one for one in accounts if one not in skipped.get(row, ())] for row, accounts in readers.items()}
-    )
+    add_posts([(row.account_id, row.id) for row in rows if row.local and is_conversational(row.visibility)])
+    recipients = find_recipients(rows)
+    for status_id, names in write_feeds(rows, recipients).items():
+        recipients[status_id] = recipients[status_id].without(names)
+    _broadcast(rows, recipients)
 
 
 def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
     """Bring answers home that nobody was shown before what they answer was known: to feeds and home streams.
 
-    Idempotent for feeds; a repeated call tells streams again. Raises RedisError when feeds cannot be written: the outbox
+    Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the outbox
     calls again.
     """
     rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
-    readers = find_readers(rows)
-    write_feeds(rows, readers)
-    broadcast_posts(rows, readers, to_public=False)
+    recipients = find_recipients(rows)
+    write_feeds(rows, recipients)
+    _broadcast(rows, recipients, to_public=False)
 
 
-def find_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
-    """By post, the accounts in whose home timelines it belongs: three queries at most, whatever the number of both."""
+def fan_out_edits(events: Sequence[StatusEdited]) -> None:
+    """Publish edited posts to streams as `status.update`: to those of the readers of home timelines and lists, to public and
+    hashtag streams, and to the notification streams of whom they mention. Feeds hold ids, and get the posts of new
+    hashtags and mentions only.
+
+    Idempotent for feeds; a repeated call publishes to streams again. What was deleted in the meantime is left out. Raises
+    RedisError when feeds cannot be written: the outbox calls again.
+    """
+    rows = [row for row in load_rows({event.status_id for event in events}) if not row.is_deleted]
+    recipients = find_recipients(rows)
+    write_feeds(rows, recipients)
+    _broadcast(rows, recipients, Event.STATUS_UPDATE)
+    broadcast_to_mentioned(rows, load_mentioned_readers(rows), Event.STATUS_UPDATE)
+
+
+def show_cards(events: Sequence[CardAttached]) -> None:
+    """Publish posts to streams again that show the preview of their link now. Feeds hold ids: nothing changes there."""
+    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
+    _broadcast(rows, find_recipients(rows), Event.STATUS_UPDATE)
+
+
+def _broadcast(
+    rows: Sequence[Row],
+    recipients: Mapping[int, Recipients],
+    event: Event = Event.UPDATE,
+    *,
+    to_public: bool = True,
+) -> None:
+    broadcast_posts(
+        rows,
+        {status_id: found.homes for status_id, found in recipients.items()},
+        event,
+        lists={status_id: found.lists for status_id, found in recipients.items()},
+        to_public=to_public,
+    )
+
+
+def find_recipients(rows: Sequence[Row]) -> dict[int, Recipients]:
+    """By post, the home timelines and lists in which it belongs: four queries at most, whatever the number of all."""
     if not rows:
         return {}
-    followable = {row.proper.account_id for row in rows if row.proper.account_id != row.account_id}
     answered = {row.in_reply_to_account_id for row in rows if row.in_reply_to_account_id != row.account_id}
-    followable |= {account for account in answered if account is not None}
-    found = load_readers(
+    people = {account for account in answered if account is not None}
+    readers = load_readers(
         {row.account_id for row in rows},
         people={person for row in rows for person in involved_ids(row)},
-        followable=followable,
+        followable=people | {row.proper.account_id for row in rows if row.proper.account_id != row.account_id},
+        answered=people,
+        tagged=[row.id for row in rows if is_followable_by_hashtag(row)],
     )
-    return {row.id: _readers_of(row, found) for row in rows}
+    return {row.id: _recipients_of(row, readers) for row in rows}
 
 
-def _readers_of(row: Row, readers: Readers) -> list[int]:
-    candidates: Iterable[int] = readers.of(row.account_id)
+def _recipients_of(row: Row, readers: Readers) -> Recipients:
+    of_author = readers.of(row.account_id)
+    candidates: Iterable[int] = of_author
     if row.visibility not in FOR_FOLLOWERS:
-        candidates = [account for account in (*row.addressed_ids, row.account_id) if account in candidates]
-    return [
-        account for account in candidates if home_verdict(row, readers.relations(account, row.account_id)).delivered
+        candidates = [account for account in (*row.addressed_ids, row.account_id) if account in of_author]
+    by_hashtag = readers.by_hashtag.get(row.id, ())
+    if by_hashtag:
+        candidates = dict.fromkeys((*candidates, *by_hashtag))
+    homes = [account for account in candidates if _comes_home(row, account, readers)]
+    lists = [
+        (found.id, found.owner_id)
+        for found in readers.lists.get(row.account_id, ())
+        if found.owner_id in of_author
+        and list_verdict(
+            row, readers.relations(found.owner_id, row.account_id), found.replies_policy, found.members
+        ).delivered
     ]
+    return Recipients(homes, lists)
 
 
-def write_feeds(rows: Sequence[Row], readers: Mapping[int, Sequence[int]]) -> dict[int, set[int]]:
-    """Add the posts to the feeds of their readers; by boost, the readers whose feeds skipped it. Raises RedisError."""
-    # Readers of the same posts share one list, so that it is encoded once.
+def _comes_home(row: Row, account: int, readers: Readers) -> bool:
+    tagged = (row.id,) if account in readers.by_hashtag.get(row.id, ()) else ()
+    return home_verdict(row, readers.relations(account, row.account_id), tagged).delivered
+
+
+def write_feeds(rows: Sequence[Row], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
+    """Add the posts to feeds; by boost, the names of the feeds that skipped it. Raises RedisError."""
+    # Feeds that get the same posts share one list, so that it is encoded once.
     shared: dict[tuple[int, ...], list[FeedItem]] = {}
     items = {row.id: FeedItem(row.id, row.reblog_of_id or 0) for row in rows}
-    posts: dict[int, tuple[int, ...]] = defaultdict(tuple)
+    posts: dict[str, tuple[int, ...]] = defaultdict(tuple)
     for row in rows:
-        for account in readers.get(row.id, ()):
-            posts[account] += (row.id,)
-    accounts = {feed.home(account): account for account in posts}
-    skipped = feed.add(
-        {
-            name: shared.setdefault(posts[account], [items[status_id] for status_id in posts[account]])
-            for name, account in accounts.items()
-        }
+        for name in recipients[row.id].feeds:
+            posts[name] += (row.id,)
+    return feed.add(
+        {name: shared.setdefault(ids, [items[status_id] for status_id in ids]) for name, ids in posts.items()}
     )
-    return {status_id: {accounts[name] for name in names} for status_id, names in skipped.items()}
 
 
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
-    """Take deleted posts, and every boost of them, out of feeds, and tell the streams.
+    """Take deleted posts, and every boost of them, out of feeds, and publish the deletions to streams.
 
     In steps, for a post may have tens of thousands of boosts. Feeds that show a boost which was taken back are built
     again: they may lack somebody else's boost of the same post.
@@ -118,17 +201,23 @@ class _Deleted(NamedTuple):
 
 
 def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
-    """Take some posts out of the feeds of their readers and tell the streams; feeds that show an undone boost are dropped."""
-    followers = list_local_followers({post.account_id for post in posts})
+    """Take some posts out of the feeds of their readers and publish that to streams; feeds that show an undone boost are
+    dropped.
+    """
+    authors = {post.account_id for post in posts}
+    followers, lists = list_local_followers(authors), load_lists_of_members(authors)
+    by_hashtag = load_hashtag_followers([post.id for post in posts if not post.original])
+    homes = {post.id: followers[post.account_id] | by_hashtag.get(post.id, set()) for post in posts}
     gone: dict[str, list[FeedItem]] = defaultdict(list)
     for post in posts:
         item = FeedItem(post.id, post.original)
+        names = [*map(feed.home, homes[post.id]), *map(feed.of_list, lists.get(post.account_id, ()))]
         if post.id in undone:
-            feed.drop_showing(map(feed.home, followers[post.account_id]), [item])
+            feed.drop_showing(names, [item])
         else:
-            for account in followers[post.account_id]:
-                gone[feed.home(account)].append(item)
+            for name in names:
+                gone[name].append(item)
     feed.remove(gone)
     listed = load_rows(post.id for post in posts if not post.original)
     public = {row.id: row.local for row in listed if is_listed(row.visibility)}
-    broadcast_deletions({post.id: followers[post.account_id] for post in posts}, public)
+    broadcast_deletions(homes, public, {post.id: lists.get(post.account_id, ()) for post in posts})

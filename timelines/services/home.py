@@ -1,71 +1,128 @@
-"""Answers home timelines: from the feed where it can, else completely from SQL, filling the feed on the way.
+"""Answers home and list timelines: from the feed where it can, else completely from SQL, filling the feed on the way.
 
 A feed that is missing (never built, a week without a look, FLUSHALL) or too short is never an error and never a partial
-answer (contract, seed-coverage D-10). Every post is judged again when it is read, by the verdict that let it into the
-feed: a block, a mute or a deletion takes effect at once, whether the feed has heard of it or not.
+answer (contract, seed-coverage D-10). Every post is judged again when it is read, by the verdict that put it into the
+feed: a block, a mute or a deletion takes effect at once, whether the feed was updated already or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from accounts.policies.relations import Relations
 from social.kernel import redis
 from social.kernel.cursors import Cursor
-from statuses.queries.page import Page, select
-from statuses.queries.rows import Row
+from statuses.queries.page import Page, Verdict, select
+from timelines.models import List
 from timelines.policies.home import home_verdict
-from timelines.queries.home import HomePage, find_home_page
+from timelines.policies.lists import list_verdict
+from timelines.queries.home import FeedPage, TaggedPosts, find_feed_page, list_home_items
+from timelines.queries.lists import list_list_items, load_concerned_members
 from timelines.services.presence import record_presence
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem, Slice
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where a timeline comes from: the name of its feed, its posts from SQL, and the verdict on posts that are read."""
+
+    name: str
+    reader_id: int
+    list_items: Callable[[Cursor], list[FeedItem]]
+    load_verdict: Callable[[Sequence[int]], Verdict]
+
+
 def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
     """The posts of the viewer's home timeline at the cursor, newest first: a full page if there are enough.
 
-    From a feed two queries, else three or four; `statuses.queries.page.fill` adds what showing them takes. Redis may be
-    absent. Marks the viewer as active, about twice a day.
+    From a feed two queries, three with posts that come by a hashtag, else one or two more; `statuses.queries.page.fill`
+    adds what showing them takes. Redis may be absent. Marks the viewer as active, about twice a day.
     """
-    name = feed.home(viewer_id)
-    kept = _slice(viewer_id, cursor)
+    return _load(_home(viewer_id), cursor)
+
+
+def load_list_page(wanted: List, cursor: Cursor) -> Page:
+    """The posts of a list at the cursor, newest first: a full page if there are enough. One query more than for
+    `load_home_page`."""
+    return _load(_list(wanted), cursor)
+
+
+def load_hidden_home_ids(viewer_id: int) -> list[int]:
+    """The posts in the viewer's home feed that may be shown no more. Three queries."""
+    return _hidden(_home(viewer_id))
+
+
+def load_hidden_list_ids(wanted: List) -> list[int]:
+    """The posts in a list's feed that may be shown no more."""
+    return _hidden(_list(wanted))
+
+
+def _home(viewer_id: int) -> _Source:
+    def load_verdict(status_ids: Sequence[int]) -> Verdict:
+        tagged = TaggedPosts(viewer_id, status_ids)
+        return lambda row, relations: home_verdict(row, relations, tagged).delivered
+
+    return _Source(feed.home(viewer_id), viewer_id, partial(list_home_items, viewer_id), load_verdict)
+
+
+def _list(wanted: List) -> _Source:
+    def load_verdict(status_ids: Sequence[int]) -> Verdict:
+        members = load_concerned_members(wanted.id, status_ids)
+        return lambda row, relations: list_verdict(row, relations, wanted.replies_policy, members).delivered
+
+    return _Source(feed.of_list(wanted.id), wanted.account_id, partial(list_list_items, wanted), load_verdict)
+
+
+def _hidden(source: _Source) -> list[int]:
+    everything = Cursor(feed.MAX_ITEMS)
+    kept = _slice(source, everything)
+    if kept is None:
+        return []
+    shown = set(_judged(source, kept.items, everything).ids)
+    return [item.id for item in kept.items if item.id not in shown]
+
+
+def _load(source: _Source, cursor: Cursor) -> Page:
+    kept = _slice(source, cursor)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
-        record_presence(viewer_id)
+        record_presence(source.reader_id)
     if kept is not None and kept.covered:
-        page = _judged(viewer_id, kept.items, cursor)
+        page = _judged(source, kept.items, cursor)
         shown = set(page.ids)
         lost = [item for item in kept.items if item.id not in shown]
         if not lost:
             return page
         # What may no longer be shown leaves the feed; the page is asked for anew, else it would be short, or empty.
         with redis.best_effort("take posts out of a feed"):
-            feed.remove({name: [item for item in lost if not item.original]})
-            feed.drop_showing([name], [item for item in lost if item.original])
-    return _judged(viewer_id, _from_sql(viewer_id, cursor, kept).page, cursor)
+            feed.remove({source.name: [item for item in lost if not item.original]})
+            feed.drop_showing([source.name], [item for item in lost if item.original])
+    return _judged(source, _from_sql(source, cursor, kept).page, cursor)
 
 
-def _slice(viewer_id: int, cursor: Cursor) -> Slice | None:
+def _slice(source: _Source, cursor: Cursor) -> Slice | None:
     """What the feed has of the page; None when Redis does not answer."""
     found: Slice | None = None
     with redis.best_effort("read a feed"):
-        found = feed.read(feed.home(viewer_id), viewer_id, cursor)
+        found = feed.read(source.name, source.reader_id, cursor)
     return found
 
 
-def _from_sql(viewer_id: int, cursor: Cursor, kept: Slice | None) -> HomePage:
+def _from_sql(source: _Source, cursor: Cursor, kept: Slice | None) -> FeedPage:
     """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or above the page."""
     if kept is None or not _fits(kept, cursor):
-        return find_home_page(viewer_id, cursor)
+        return find_feed_page(source.list_items, cursor)
     mark = None
     with redis.best_effort("build a feed"):
-        mark = feed.begin(feed.home(viewer_id))
-    found = find_home_page(viewer_id, cursor)
+        mark = feed.begin(source.name)
+    found = find_feed_page(source.list_items, cursor)
     if mark is not None:
         below = kept.lowest
         items = found.read if below is None else [item for item in found.read if item < below]
         with redis.best_effort("build a feed"):
-            feed.finish(feed.home(viewer_id), mark, items, below=below, complete=found.complete)
+            feed.finish(source.name, mark, items, below=below, complete=found.complete)
     return found
 
 
@@ -78,11 +135,8 @@ def _fits(kept: Slice, cursor: Cursor) -> bool:
     return bool(kept.items) or cursor.before == kept.lowest.id
 
 
-def _judged(viewer_id: int, items: Iterable[FeedItem], cursor: Cursor) -> Page:
-    page = select([item.id for item in items], viewer_id, _is_shown)
+def _judged(source: _Source, items: Iterable[FeedItem], cursor: Cursor) -> Page:
+    ids = [item.id for item in items]
+    page = select(ids, source.reader_id, source.load_verdict(ids))
     page.rows = cursor.newest_first(page.rows)
     return page
-
-
-def _is_shown(row: Row, relations: Relations) -> bool:
-    return home_verdict(row, relations).delivered

@@ -11,43 +11,109 @@ from accounts.events import (
     AccountUnblocked,
     AccountUnfollowed,
     AccountUnmuted,
+    AccountUnsuspended,
     DomainBlocked,
     DomainUnblocked,
     FollowChanged,
+    TagFollowed,
+    TagUnfollowed,
     TokenRevoked,
     UserStateChanged,
 )
-from timelines.services.broadcasting import announce_relations, end_token, review_user
+from accounts.queries.relations import load_relations_of
+from statuses.events import FiltersChanged
+from timelines.events import ListChanged
+from timelines.queries.lists import load_list_ids
+from timelines.services.broadcasting import broadcast_to_account, end_token, publish_relations_changed, review_user
+from timelines.services.hiding import withdraw_hidden_posts
 from timelines.stores import feed
+from timelines.stores.messages import Event
 
 OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted | DomainBlocked | DomainUnblocked
 
 
 def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
-    """Forget the feed of somebody who follows somebody new, or in another way; it is built again when it is looked at.
+    """Forget the feeds of somebody who follows somebody new, or in another way; they are built again when they are looked at.
 
     Adding the new posts alone would not do: what others have answered to the one now followed belongs into the home
     timeline from now on as well, and a feed never lacks what SQL would show. Raises RedisError.
     """
+    _drop_feeds({event.account_id for event in events})
+
+
+def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) -> None:
+    """Forget the home feed of somebody who follows a hashtag or does so no more; it is built again, with or without its
+    posts. Raises RedisError.
+    """
     feed.drop({feed.home(event.account_id) for event in events})
+
+
+def forget_all_feeds(events: Sequence[AccountUnsuspended]) -> None:
+    """Forget the feeds of everybody when somebody's suspension is undone: those that were built meanwhile lack their posts,
+    boosts of them and what was answered to them. They are built again when they are looked at. Raises RedisError.
+    """
+    feed.drop_all()
+
+
+def forget_list_feeds(events: Sequence[ListChanged]) -> None:
+    """Forget the feeds of changed lists and, as far as they are or were exclusive, the home feeds of their owners.
+
+    Raises RedisError.
+    """
+    feed.drop(
+        {
+            *(feed.of_list(event.list_id) for event in events),
+            *(feed.home(event.account_id) for event in events if event.concerns_home),
+        }
+    )
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
     """Forget the feed of somebody who ended a follow, or changed a mute or a block of a server, and what their streams
     remember. It is built again, without or with the posts in question, when they look. The other one's feed is none of
-    theirs to throw away. Raises RedisError.
+    theirs to throw away. What a mute or a block takes out is deleted from open streams. Raises RedisError.
     """
+    withdraw_hidden_posts(
+        {event.account_id for event in events if isinstance(event, AccountMuted)}
+        | _ended_by_block([event for event in events if isinstance(event, AccountUnfollowed)])
+    )
     _forget({event.account_id for event in events})
+
+
+def _ended_by_block(events: Sequence[AccountUnfollowed]) -> set[int]:
+    """Whose follows were ended by a block, which is published after them: then the feeds would be gone already."""
+    readers, others = {event.account_id for event in events}, {event.target_id for event in events}
+    relations = load_relations_of(readers, others, followable=())
+    return {
+        event.account_id
+        for event in events
+        if event.account_id in relations and relations[event.account_id].blocked_either_way(event.target_id)
+    }
 
 
 def forget_both_feeds(events: Sequence[AccountBlocked | AccountUnblocked]) -> None:
     """As `forget_own_feeds`, on both sides: after a block neither sees the other. Raises RedisError."""
+    blocks = [event for event in events if isinstance(event, AccountBlocked)]
+    withdraw_hidden_posts({account for event in blocks for account in (event.account_id, event.target_id)})
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 
 def _forget(account_ids: Collection[int]) -> None:
-    feed.drop(map(feed.home, account_ids))
-    announce_relations(account_ids)
+    _drop_feeds(account_ids)
+    publish_relations_changed(account_ids)
+
+
+def _drop_feeds(account_ids: Collection[int]) -> None:
+    """Forget the home feeds of these accounts and the feeds of their lists."""
+    feed.drop([*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))])
+
+
+def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
+    """Publish `filters_changed` on the owners' `user` streams, and have all their streams read the filters anew."""
+    account_ids = {event.account_id for event in events}
+    publish_relations_changed(account_ids)
+    for account_id in account_ids:
+        broadcast_to_account(account_id, Event.FILTERS_CHANGED, None)
 
 
 def end_streams_of_tokens(events: Sequence[TokenRevoked]) -> None:

@@ -1,4 +1,4 @@
-"""Knows who is listening right now, so that nothing is made for nobody.
+"""Which channels have subscribers now, so that nothing is encoded for nobody.
 
 Redis is asked itself (PUBSUB NUMSUB): its answer is exact, needs no keeping and survives a FLUSHALL. It holds for the
 server that was asked, which is why the role `streams` is one server (or one primary) and not a sharded cluster.
@@ -15,7 +15,7 @@ from social.kernel.batches import in_batches
 _NAMES_PER_CALL: Final = 1000
 
 
-def listened(channels: Iterable[str]) -> set[str]:
+def subscribed_channels(channels: Iterable[str]) -> set[str]:
     """Those of the channels that some process listens on; none when Redis does not answer."""
     found: set[str] = set()
     with redis.best_effort("ask who is listening"):

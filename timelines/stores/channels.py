@@ -1,7 +1,7 @@
-"""Knows the names of the channels between the processes that announce and those that stream.
+"""Names of the Redis channels between the processes that publish and those that stream.
 
-Apps above publish on these too: notifications on `notifications(account_id)`, announcements and changed filters on
-`home(account_id)`. What a message looks like is known by `timelines.stores.messages`.
+Apps above publish on these too: notifications on `notifications(account_id)`, announcements on EVERYBODY. What a message
+looks like is known by `timelines.stores.messages`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,28 @@ PUBLIC_LOCAL: Final = "public:local"
 PUBLIC_REMOTE: Final = "public:remote"
 
 
+EVERYBODY: Final = "everybody"
+"""Events for every home stream of this server: announcements."""
+
+
 def home(account_id: int) -> str:
     """The account's own events. Every process that streams to the account listens here, so listeners can be counted."""
     return f"timeline:{account_id}"
 
 
+def of_list(list_id: int) -> str:
+    """The posts of a list, as its owner sees them."""
+    return f"list:{list_id}"
+
+
 def notifications(account_id: int) -> str:
     """The account's notifications."""
     return f"notifications:{account_id}"
+
+
+def direct(account_id: int) -> str:
+    """The account's conversations."""
+    return f"direct:{account_id}"
 
 
 def hashtag(name: str) -> str:

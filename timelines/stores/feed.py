@@ -1,16 +1,16 @@
-"""Knows how a feed is kept in Redis: a sorted set of post ids that may vanish at any time.
+"""How a feed is kept in Redis: a sorted set of post ids that may vanish at any time.
 
-A feed is addressed by its name, such as `home:12` (`home`): home timelines and lists are kept alike.
+A feed is addressed by its name, such as `home:12` (`home`) or `list:5` (`of_list`).
 
 A feed is a cache with one promise: **above its lowest item nothing is missing**. The lowest item may be the floor, a
 mark that says there is nothing older at all. Whoever reads below the lowest item asks SQL.
 
 Items are 16 bytes, the post's id and (for a boost) its original's, both big-endian, all with score 0: Redis then orders
-them byte by byte, which is by id, exactly. (A score is a double and could not tell neighbouring ids apart.)
+them byte by byte, which is by id, exactly. (A score is a double and would round adjacent ids to one value.)
 
-Building and writing at once: a builder first announces itself (`begin`), then reads SQL, then stores (`finish`). What
+Building and writing at once: a builder first registers itself (`begin`), then reads SQL, then stores (`finish`). What
 fan-out adds in between goes into the builder's side set too and is merged, so a post that was committed after the
-builder looked is not lost. `drop` ends the announcement: what such a builder has read is out of date, and its
+builder looked is not lost. `drop` ends the registration: what such a builder has read is out of date, and its
 `finish` does nothing. The same happens after a FLUSHALL.
 
 A server that comes back with an older copy of its data (a snapshot, a replica that takes over, a power cut) would bring
@@ -168,7 +168,7 @@ end
     _forget_all,
 )
 
-# KEYS: feeds. ARGV: the items. Builders may have read what is gone: their announcements end in any case.
+# KEYS: feeds. ARGV: the items. Builders may have read what is gone: their registrations end in any case.
 _DROP_SHOWING: Final = redis.Script(
     "feeds",
     """
@@ -219,6 +219,11 @@ return stored
 def home(account_id: int) -> str:
     """The name of an account's home feed."""
     return f"home:{account_id}"
+
+
+def of_list(list_id: int) -> str:
+    """The name of a list's feed."""
+    return f"list:{list_id}"
 
 
 def feed_key(name: str) -> str:
@@ -298,6 +303,11 @@ def drop(names: Iterable[str]) -> None:
     for batch in in_batches(names, _KEYS_PER_CALL):
         keys = map(feed_key, batch)
         redis.client("feeds").unlink(*(each for key in keys for each in (key, f"{key}:build")))
+
+
+def drop_all() -> None:
+    """Forget every feed, and what builders of them have read. Raises RedisError."""
+    _forget_all()
 
 
 def begin(name: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Knows how an event travels from the process that announces it to those that stream it: a JSON header line, then the
+"""The format of an event between the process that publishes it and those that stream it: a JSON header line, then the
 payload.
 
-The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever announces it.
+The payload is the very text that clients get (a JSON document or a bare id), encoded once by whoever publishes it.
 The header is for our own processes: the event's name, whom it is for, and what a filter must know about a post. Ids
 are strings here as well (SEED-141).
 """
@@ -46,6 +46,9 @@ class Facts:
     has_media: bool = False
     # The author's server; None for this one.
     domain: str | None = None
+    # The author of the post it quotes, and that author's server.
+    quoted_id: int | None = None
+    quoted_domain: str | None = None
 
     @property
     def local(self) -> bool:
@@ -77,6 +80,8 @@ class Message:
                 facts.language,
                 facts.has_media,
                 facts.domain,
+                None if facts.quoted_id is None else str(facts.quoted_id),
+                facts.quoted_domain,
             ]
         head = orjson.dumps(header)
         return head if self.payload is None else head + b"\n" + self.payload
@@ -91,8 +96,10 @@ class Message:
         try:
             facts = None
             if "facts" in header:
-                author, mentioned, language, has_media, domain = header["facts"]
-                facts = Facts(int(author), frozenset(map(int, mentioned)), language, has_media, domain)
+                author, mentioned, language, has_media, domain, quoted, quoted_domain = header["facts"]
+                quoted_id = None if quoted is None else int(quoted)
+                people = frozenset(map(int, mentioned))
+                facts = Facts(int(author), people, language, has_media, domain, quoted_id, quoted_domain)
             recipients = tuple(map(int, header.get("to", ())))
             return cls(header["event"], payload if separator else None, facts, recipients)
         except (TypeError, ValueError) as error:
@@ -123,5 +130,5 @@ def status_event(event: Event, body: bytes, *, facts: Facts | None = None, recip
 
 
 def deletion(status_id: int, *, recipients: Iterable[int] = ()) -> Message:
-    """The event that tells a post is gone: its id, bare."""
+    """The event of a deleted post: its id as plain text."""
     return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients))

@@ -1,9 +1,8 @@
-"""`/api/v1/timelines`: home, public and hashtag timelines."""
+"""`/api/v1/timelines`: home, list, public, hashtag and link timelines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from django.http import HttpResponse
@@ -12,7 +11,6 @@ from rest_framework.request import Request
 
 from social.api.access import optional_user, user
 from social.api.declarations import Endpoint
-from social.api.inputs import ClientBoolean, Input, StringListField
 from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
@@ -21,42 +19,16 @@ from social.kernel.text.scan import normalise_hashtag
 from statuses.queries.page import Page, fill, select
 from statuses.queries.rows import Row
 from statuses.serializers.presenting import present
-from timelines.policies.access import HASHTAG, LIVE
+from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
 from timelines.queries.access import load_origins
-from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids
-from timelines.services.home import load_home_page
+from timelines.queries.lists import find_list
+from timelines.queries.public import PublicFilter, TagFilter, list_linking_ids, list_public_ids, list_tagged_ids
+from timelines.queries.trends import find_trending_link
+from timelines.serializers.inputs.timelines import LinkInput, PublicInput, TagInput, TimelineForm
+from timelines.services.home import load_home_page, load_list_page
 
 _PAGES: Final = ByCursor(Limit(20, 40), next_when="any")
 _TAGS: Final = 4
-
-
-@dataclass(frozen=True)
-class TimelineForm:
-    """Which public posts are wanted."""
-
-    local: bool = False
-    remote: bool = False
-    only_media: bool = False
-    any: tuple[str, ...] = ()
-    all: tuple[str, ...] = ()
-    none: tuple[str, ...] = ()
-
-
-class PublicInput(Input[TimelineForm]):
-    """Posts of this server, of others, or those with files."""
-
-    draft = TimelineForm
-    local = ClientBoolean()
-    remote = ClientBoolean()
-    only_media = ClientBoolean()
-
-
-class TagInput(PublicInput):
-    """Other hashtags that posts may have, must have, must not have."""
-
-    any = StringListField(scalar=True)
-    all = StringListField(scalar=True)
-    none = StringListField(scalar=True)
 
 
 class TimelinesViewSet(ApiViewSet):
@@ -64,7 +36,9 @@ class TimelinesViewSet(ApiViewSet):
 
     endpoints = {
         "home": Endpoint(user("read:statuses"), "Status", many=True, paging=_PAGES),
+        "of_list": Endpoint(user("read:lists"), "Status", many=True, paging=_PAGES),
         "public": Endpoint(optional_user("read:statuses"), "Status", many=True, input=PublicInput, paging=_PAGES),
+        "link": Endpoint(optional_user("read:statuses"), "Status", many=True, input=LinkInput, paging=_PAGES),
         "tag": Endpoint(optional_user("read:statuses"), "Status", many=True, input=TagInput, paging=_PAGES),
     }
 
@@ -72,6 +46,11 @@ class TimelinesViewSet(ApiViewSet):
         """The caller's home timeline."""
         account_id = self.account_id
         return self._respond(lambda cursor: load_home_page(account_id, cursor))
+
+    def of_list(self, request: Request, list_id: int) -> HttpResponse:
+        """The posts of one of the caller's lists."""
+        wanted = find_list(list_id, self.account_id)
+        return self._respond(lambda cursor: load_list_page(wanted, cursor))
 
     def public(self, request: Request) -> HttpResponse:
         """Public posts of this server (`local`), of others (`remote`), or all."""
@@ -90,6 +69,16 @@ class TimelinesViewSet(ApiViewSet):
             return select(list_tagged_ids(viewer_id, cursor, wanted, tags) if wanted else [], viewer_id)
 
         return self._respond(load)
+
+    def link(self, request: Request) -> HttpResponse:
+        """Public posts that show a link which trends now; any other is not found."""
+        form = LinkInput.read(request)
+        card_id = find_trending_link(form.url)
+        wanted = self._wanted(form, TRENDING_LINK)
+        viewer_id = self.viewer_id
+        return self._respond(
+            lambda c: select(list_linking_ids(viewer_id, c, wanted, card_id) if wanted else [], viewer_id)
+        )
 
     def _wanted(self, form: TimelineForm, kind: str) -> PublicFilter | None:
         """What the caller asks for, cut to what is open to them; None for nothing. Raises Invalid without a user."""

@@ -8,17 +8,17 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.policies.sign_up_gates import email_digest, normalised_username
+from accounts.policies.sign_up_blocks import email_digest, normalised_username
 from accounts.policies.staff import OPERATOR
 from accounts.services import sign_up_blocks
 from accounts.services.sign_up_blocks import SignUpBlock
 from social.kernel import clock
-from social.kernel.errors import KernelError
 from social.kernel.text.names import normalise_domain
+from social.management.base import OperatorCommand
 
 
 def _network(value: str) -> str:
@@ -36,7 +36,7 @@ _FIND: dict[str, Callable[[str], SignUpBlock | None]] = {
 }
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     """Effective at once; `no_access` within seconds in every process."""
 
     help = "Block e-mail domains, e-mail addresses, networks or usernames from signing up; without a kind, list them."
@@ -66,8 +66,6 @@ class Command(BaseCommand):
                 self._add(**options)
             except OverflowError:
                 raise CommandError(_("That is longer than a calendar goes.")) from None
-            except KernelError as error:
-                raise CommandError(error.message) from None
 
     def _list(self) -> None:
         for model in (EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock):

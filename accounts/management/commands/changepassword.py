@@ -7,18 +7,18 @@ import warnings
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.services.staff import set_password
-from social.kernel.errors import KernelError
+from social.management.base import OperatorCommand
 from social.settings.env import manage_command
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     """Takes the place of Django's, which would leave every access token valid (security row 24)."""
 
     help = "Change a local user's password, asked for twice; ends every session, token and stream of theirs."
@@ -34,10 +34,7 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(_("There is no local account @%(name)s.") % {"name": name})
         password = self._ask(user.account.username)
-        try:
-            set_password(by=OPERATOR, user=user, password=password)
-        except KernelError as error:
-            raise CommandError(error.message) from None
+        set_password(by=OPERATOR, user=user, password=password)
         self.stdout.write(_("The password of @%(name)s was changed.") % {"name": user.account.username})
 
     @staticmethod

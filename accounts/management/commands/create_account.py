@@ -7,22 +7,19 @@ import secrets
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
-from accounts.services.applications import command_line_application
-from accounts.services.signing_up import sign_up
-from accounts.services.staff import confirm, find_role, set_role
-from accounts.services.tokens import issue_token
+from accounts.services.staff import confirm, create_user, find_role, issue_user_token, set_role
 from social.api import scopes as tree
-from social.kernel.errors import KernelError
+from social.management.base import OperatorCommand
 from social.settings.env import manage_command
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     """Idempotent: on an existing username it changes nothing but what is asked for (role, confirmation, token)."""
 
     help = "Create a local account and print it as JSON: id, acct, minted password, access token."
@@ -38,10 +35,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self.stdout.write(json.dumps(self._create(options), ensure_ascii=False))
-        except KernelError as error:
-            raise CommandError(error.message) from None
+        self.stdout.write(json.dumps(self._create(options), ensure_ascii=False))
 
     def _create(self, options: dict[str, Any]) -> dict[str, str]:
         role = find_role(options["role"]) if options["role"] else None
@@ -57,7 +51,7 @@ class Command(BaseCommand):
         if user is None:
             password = options["password"] or secrets.token_urlsafe(18)
             draft = SignUpDraft(username=username, email=options["email"], password=password, agreement=True)
-            user = sign_up(draft=draft, confirmed=options["confirmed"] or None, approved=True)
+            user = create_user(by=OPERATOR, draft=draft, confirmed=options["confirmed"] or None)
             if not options["password"]:
                 answer["password"] = password
         elif user.email.lower() != options["email"].lower():
@@ -68,10 +62,15 @@ class Command(BaseCommand):
                 _("@%(name)s exists with another password; it was not changed. To change it: %(command)s")
                 % {"name": user.account.username, "command": command}
             )
-        elif options["confirmed"]:
-            confirm(by=OPERATOR, user=user)
+        else:
+            name = user.account.username
+            self.stderr.write(
+                _("@%(name)s exists already; only what was asked for beyond that was done.") % {"name": name}
+            )
+            if options["confirmed"]:
+                confirm(by=OPERATOR, user=user)
         if role is not None:
             set_role(by=OPERATOR, user=user, role=role)
         if scopes:
-            answer["access_token"] = issue_token(application=command_line_application(), user=user, scopes=scopes).token
+            answer["access_token"] = issue_user_token(by=OPERATOR, user=user, scopes=scopes).token
         return {"id": str(user.account_id), "acct": user.account.acct} | answer

@@ -7,18 +7,18 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.models import User
+from accounts.management.names import find_user_named
 from accounts.policies.staff import OPERATOR
 from accounts.services.invites import create_invite
 from social.kernel import links
-from social.kernel.errors import KernelError
+from social.management.base import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     """Whoever comes by an operator's invitation needs no approval."""
 
     help = "Make an invitation; prints its code and link as JSON."
@@ -33,10 +33,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         inviter = None
         if options["inviter"]:
-            username = options["inviter"].removeprefix("@")
-            inviter = User.objects.filter(account__username__iexact=username, account__domain=None).first()
-            if inviter is None:
-                raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
+            inviter = find_user_named(options["inviter"])
         try:
             invite = create_invite(
                 by=OPERATOR,
@@ -48,7 +45,5 @@ class Command(BaseCommand):
             )
         except OverflowError:
             raise CommandError(_("That is longer than a calendar goes.")) from None
-        except KernelError as error:
-            raise CommandError(error.message) from None
         link = links.web_url(reverse("invitation", args=[invite.code]))
         self.stdout.write(json.dumps({"code": invite.code, "url": link}))

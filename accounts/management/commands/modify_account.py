@@ -1,4 +1,4 @@
-"""`manage.py modify_account`: changes a user's role, approval, confirmation, password or whether they may sign in."""
+"""`manage.py modify_account`: changes a user's role, approval, confirmation, password, or how and whether they sign in."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import secrets
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.utils.translation import gettext as _
+from allauth.mfa.utils import is_mfa_enabled
+from django.db import transaction
 
+from accounts.management.names import find_user_named
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.services import staff
-from social.kernel.errors import KernelError
+from social.management.base import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     """Every change takes effect at once, in every running process."""
 
     help = "Change a local account; prints its state as JSON."
@@ -29,19 +30,26 @@ class Command(BaseCommand):
         state = parser.add_mutually_exclusive_group()
         state.add_argument("--disable", action="store_true", help="refuse sign-in and every API call")
         state.add_argument("--enable", action="store_true", help="undo --disable")
+        parser.add_argument(
+            "--reset-second-factor",
+            action="store_true",
+            help="take second factor and recovery codes away; ends sessions and tokens",
+        )
         parser.add_argument("--reset-password", action="store_true", help="mint a password; ends sessions and tokens")
+        parser.add_argument("--dry-run", action="store_true", help="only print what the state would be")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self.stdout.write(json.dumps(self._modify(options), ensure_ascii=False))
-        except KernelError as error:
-            raise CommandError(error.message) from None
+        if options["dry_run"]:
+            # What follows from a change is announced when it is committed: nothing follows from one that is undone.
+            with transaction.atomic():
+                answer = self._modify(options)
+                transaction.set_rollback(True)
+        else:
+            answer = self._modify(options)
+        self.stdout.write(json.dumps(answer, ensure_ascii=False))
 
     def _modify(self, options: dict[str, Any]) -> dict[str, Any]:
-        username = options["username"].removeprefix("@")
-        user = User.objects.select_related("account", "role").filter(account__username__iexact=username).first()
-        if user is None:
-            raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
+        user = find_user_named(options["username"])
         if options["role"]:
             role = None if options["role"] == "none" else staff.find_role(options["role"])
             staff.set_role(by=OPERATOR, user=user, role=role)
@@ -53,8 +61,10 @@ class Command(BaseCommand):
             staff.disable(by=OPERATOR, user=user)
         if options["enable"]:
             staff.enable(by=OPERATOR, user=user)
+        if options["reset_second_factor"]:
+            staff.reset_second_factor(by=OPERATOR, user=user)
         answer: dict[str, Any] = {}
-        if options["reset_password"]:
+        if options["reset_password"] and not options["dry_run"]:
             answer["password"] = secrets.token_urlsafe(18)
             staff.set_password(by=OPERATOR, user=user, password=answer["password"])
         user = User.objects.select_related("account", "role").get(id=user.id)
@@ -64,4 +74,5 @@ class Command(BaseCommand):
             "role": user.role.name,
             "approved": user.approved,
             "disabled": user.disabled_at is not None,
+            "second_factor": is_mfa_enabled(user),
         } | answer

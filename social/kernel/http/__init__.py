@@ -1,1 +1,1 @@
-"""Knows the one way out: every connection from this server to another machine is made in this package."""
+"""Outgoing HTTP: every connection from this server to another machine is made in this package."""

@@ -1,4 +1,4 @@
-"""Knows which addresses are somebody else's public ones, and which spellings of a host and a URL are plain.
+"""Which addresses are somebody else's public ones, and which spellings of a host and a URL are plain.
 
 Sources: the IANA IPv4 and IPv6 special-purpose address registries, contract, federation section 16, security row 10.
 """

@@ -1,4 +1,4 @@
-"""Knows how to fetch from a machine that may be hostile: the only function the rest of the server calls is here.
+"""How to fetch from a machine that may be hostile: the only function the rest of the server calls is here.
 
 Sources: DESIGN "One way out", contract, federation sections 1, 10 and 16, security rows 4, 6, 7 and 10.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from ipaddress import ip_network
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from urllib.parse import urljoin
 
 import aiohttp
@@ -22,8 +22,9 @@ from yarl import URL
 
 from social.kernel.http import limits, network
 from social.kernel.http.addresses import Address, AddressBlock, Target, is_allowed, parse_url
-from social.kernel.http.content import ACTIVITY_TYPES, check_type, media_type, read_beginning, read_body
+from social.kernel.http.content import ACTIVITY_TYPES, check_type, media_type, read_beginning, read_body, write_body
 from social.kernel.http.errors import (
+    Busy,
     Exhausted,
     FetchError,
     Refused,
@@ -38,6 +39,7 @@ from social.kernel.http.resolver import CheckedResolver, ForbiddenAddress, Looku
 
 __all__ = [
     "ACTIVITY_TYPES",
+    "Busy",
     "Exhausted",
     "FetchError",
     "GuardedClient",
@@ -52,6 +54,7 @@ __all__ = [
     "Unreachable",
     "Untrusted",
     "WrongType",
+    "download",
     "fetch",
     "fetch_async",
     "policy_from_settings",
@@ -66,7 +69,7 @@ only, never a query."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FOLLOWED = frozenset({"GET", "HEAD"})
-# What belongs to the first host is not told to the next one.
+# Headers meant for the first host are not sent to the next one.
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
 _CONNECTIONS = 512
@@ -80,8 +83,9 @@ _PATIENCE = 1.0
 class Response:
     """What came back. Any status is a response; only for a 2xx one are type, size and completeness guaranteed.
 
-    The body of another status is cut at 16 KiB. `url` is where it came from, after redirects and without a fragment:
-    its host is the one to trust (security row 7). `headers` finds names in any case.
+    The body of another status is cut at 16 KiB, and one that was asked for with `cut` at what was accepted. `url` is where
+    it came from, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` finds
+    names in any case.
     """
 
     status: int
@@ -97,7 +101,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One exchange to be made; the fields are the parameters of `fetch`."""
+    """One exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one."""
 
     url: str
     method: str = "GET"
@@ -109,6 +113,8 @@ class Request:
     redirects: int = 3
     signer: Signer | None = None
     schemes: Sequence[str] = ("https",)
+    cut: bool = False
+    file: IO[bytes] | None = None
 
 
 @dataclass(frozen=True)
@@ -284,7 +290,14 @@ class GuardedClient:
         if 200 <= response.status < 300:
             if request.accept and response.status != 204:
                 check_type(response, request.accept)
-            body = b"" if method == "HEAD" else await read_body(response, request.max_bytes)
+            if method == "HEAD":
+                body = b""
+            elif request.file is not None:
+                await write_body(response, request.max_bytes, request.file)
+                body = b""
+            else:
+                read = read_beginning if request.cut else read_body
+                body = await read(response, request.max_bytes)
         else:
             body = await read_beginning(response, _ERROR_BYTES)
         return Response(response.status, response.headers, body, target.url)
@@ -359,6 +372,7 @@ def fetch(
     redirects: int = 3,
     signer: Signer | None = None,
     schemes: Sequence[str] = ("https",),
+    cut: bool = False,
 ) -> Response:
     """Fetches from another machine and waits for it; may be called in any thread that runs no event loop.
 
@@ -366,12 +380,34 @@ def fetch(
     the ActivityStreams profile. `max_bytes`: of the body, before and after decompression. `deadline`: seconds for the
     whole exchange, from the name look-up to the last byte, all redirects included; less if the web request's budget
     grants less. `redirects`: how many are followed, each checked and signed like the first, for GET and HEAD only (a
-    redirect of another method is the response). `schemes`: which may occur; https only for federation.
+    redirect of another method is the response). `schemes`: which may occur; https only for federation. `cut`: of a longer
+    body the beginning is enough; a broken one is then shorter, or empty.
 
     Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
     Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable.
     """
-    return _client().send(Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes))
+    return _client().send(
+        Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes, cut)
+    )
+
+
+def download(
+    url: str, file: IO[bytes], *, accept: Sequence[str], max_bytes: int, deadline: float, redirects: int = 3
+) -> Response:
+    """`fetch` with the body of a 2xx written to an open file instead of held in memory: `Response.body` is empty then.
+
+    Raises as `fetch`; what was written by then stays in the file.
+    """
+    request = Request(
+        url,
+        accept=accept,
+        max_bytes=max_bytes,
+        deadline=deadline,
+        redirects=redirects,
+        schemes=("https", "http"),
+        file=file,
+    )
+    return _client().send(request)
 
 
 async def fetch_async(
@@ -386,10 +422,11 @@ async def fetch_async(
     redirects: int = 3,
     signer: Signer | None = None,
     schemes: Sequence[str] = ("https",),
+    cut: bool = False,
 ) -> Response:
     """`fetch` for coroutines, on any event loop; costs least inside `run`, where the connections live."""
     return await _client().send_async(
-        Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes)
+        Request(url, method, headers, body, accept, max_bytes, deadline, redirects, signer, schemes, cut)
     )
 
 

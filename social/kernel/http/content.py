@@ -1,10 +1,12 @@
-"""Knows what a response may contain: content types that were asked for, and no more bytes than were asked for."""
+"""What a response may contain: content types that were asked for, and no more bytes than were asked for."""
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Sequence
+from typing import IO
 
 from aiohttp import ClientResponse
 
@@ -92,25 +94,30 @@ def _decoder(response: ClientResponse) -> _Plain | _Gzip:
 
 
 async def read_body(response: ClientResponse, limit: int) -> bytes:
-    """The whole body, decompressed. Never holds more than `limit` bytes and one chunk of it.
+    """The whole body, decompressed. Never holds more than `limit` bytes and one chunk of it. Raises as `write_body`."""
+    body = io.BytesIO()
+    await write_body(response, limit, body)
+    return body.getvalue()
+
+
+async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> None:
+    """Write the whole body, decompressed, to a file; at most `limit` bytes and the size of one chunk.
 
     Raises TooLarge for more than `limit` bytes before or after decompression, WrongType for a content encoding other
-    than gzip, Unreachable for a body that is cut short or broken.
+    than gzip, Unreachable for a body that is cut short or broken; what has been written by then stays.
     """
-    announced = response.content_length
-    if announced is not None and announced > limit:
-        raise TooLarge(f"{announced} bytes announced, {limit} accepted")
+    declared = response.content_length
+    if declared is not None and declared > limit:
+        raise TooLarge(f"{declared} bytes declared, {limit} accepted")
     decoder = _decoder(response)
-    body = bytearray()
-    received = 0
+    received = written = 0
     while chunk := await response.content.readany():
         received += len(chunk)
-        # One byte more than the limit tells "full" from "too much".
-        body += decoder.feed(chunk, limit - len(body) + 1)
-        if received > limit or len(body) > limit:
+        # One byte more than the limit distinguishes "full" from "too much".
+        written += file.write(decoder.feed(chunk, limit - written + 1))
+        if received > limit or written > limit:
             raise TooLarge(f"more than {limit} bytes")
     decoder.finish()
-    return bytes(body)
 
 
 async def read_beginning(response: ClientResponse, limit: int) -> bytes:

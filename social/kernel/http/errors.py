@@ -1,4 +1,4 @@
-"""Knows how a fetch can fail, in words that carry nothing of the library beneath."""
+"""How a fetch can fail, in words that carry nothing of the library beneath."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FetchError(Unavailable):
 
 
 class Refused(FetchError):
-    """Never asked for: the scheme, host, port or address is not one this server speaks to."""
+    """Never asked for: the scheme, host, port or address is not one this server connects to."""
 
 
 class TimedOut(FetchError):
@@ -52,6 +52,10 @@ class Untrusted(Unreachable):
 
 
 class Exhausted(FetchError):
-    """The web request has no network time left, or too many others are waiting for the network already."""
+    """The web request has no network time left."""
 
     default = gettext_noop("There was a temporary problem serving your request, please try again")
+
+
+class Busy(Exhausted):
+    """Too many web requests are waiting for the network: nothing was asked of anybody, who is not to blame."""

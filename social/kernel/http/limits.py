@@ -1,7 +1,7 @@
-"""Knows how long, and how many at once, web requests may wait for other machines.
+"""How long, and how many at once, web requests may wait for other machines.
 
 Source: DESIGN "One way out": inside a web request the network gets 5 s altogether, and at most half of the threads may
-be waiting for it. Work outside web requests is bounded by its own deadlines only.
+be waiting for it, a quarter of them for what strangers name. Work outside web requests is bounded by its own deadlines only.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from contextvars import ContextVar
 
 from django.conf import settings
 
-from social.kernel.http.errors import Exhausted
+from social.kernel.http.errors import Busy, Exhausted
 
 _lock = threading.Lock()
 _waiting = 0
+_asked_by_strangers: set[str] = set()
 
 
 def _after_fork_in_child() -> None:
@@ -27,13 +28,14 @@ def _after_fork_in_child() -> None:
     global _lock, _waiting
     _lock = threading.Lock()
     _waiting = 0
+    _asked_by_strangers.clear()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
-def _most_waiting() -> int:
-    return max(1, int(getattr(settings, "WEB_THREADS", 8)) // 2)
+def _share(part: int) -> int:
+    return max(1, int(getattr(settings, "WEB_THREADS", 8)) // part)
 
 
 class _Budget:
@@ -55,12 +57,23 @@ class _Budget:
             if left <= 0:
                 raise Exhausted("the network time of this web request is spent")
             if not self._pending:
-                if _waiting >= _most_waiting():
-                    raise Exhausted("too many web requests are waiting for the network")
+                if _waiting >= _share(2):
+                    raise Busy("too many web requests are waiting for the network")
                 _waiting += 1
                 self._since = now
             self._pending += 1
             return left
+
+    def set_aside(self, seconds: float) -> float:
+        """Leave `seconds` at most; returns what was taken away, for `give_back`."""
+        with _lock:
+            taken = max(0.0, self._left - seconds)
+            self._left -= taken
+            return taken
+
+    def give_back(self, seconds: float) -> None:
+        with _lock:
+            self._left += seconds
 
     def leave(self) -> None:
         global _waiting
@@ -89,6 +102,30 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
         yield
     finally:
         _budget.reset(token)
+
+
+@contextmanager
+def stranger_budget(host: str, seconds: float) -> Iterator[None]:
+    """What somebody whom this server does not know has a web request fetch, `host` first, takes `seconds` at most altogether.
+
+    Of the web requests of a process, a quarter of WEB_THREADS at most do this at the same time, and one for each host:
+    beyond that Busy is raised at once, before anything is asked. Outside web requests nothing is bounded.
+    """
+    budget = _budget.get()
+    if budget is None:
+        yield
+        return
+    with _lock:
+        if host in _asked_by_strangers or len(_asked_by_strangers) >= _share(4):
+            raise Busy("too many web requests are waiting for what strangers name")
+        _asked_by_strangers.add(host)
+    taken = budget.set_aside(seconds)
+    try:
+        yield
+    finally:
+        budget.give_back(taken)
+        with _lock:
+            _asked_by_strangers.discard(host)
 
 
 def in_web_request() -> bool:

@@ -1,4 +1,4 @@
-"""Knows the one event loop, in a thread of its own, on which every connection of this process lives.
+"""The one event loop, in a thread of its own, on which every connection of this process lives.
 
 Connections belong to a loop, and the threads of a web server or a Celery worker have none: with one loop a process all
 of them share one pool of connections. A forked child starts its own; the parent's is left alone.

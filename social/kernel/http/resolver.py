@@ -1,4 +1,4 @@
-"""Knows how a name becomes the addresses that may be connected to, and makes the sockets that go nowhere else."""
+"""Resolves a name to addresses that may be connected to, and makes sockets that connect to nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how a picture becomes a thirty-character blur (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
+"""How a picture becomes a thirty-character blur (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows what a file is by its first bytes, whatever its name or its sender says (security row 1)."""
+"""What a file is by its first bytes, whatever its name or its sender says (security row 1)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ _SIGNATURES: Final = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"GIF87a", "image/gif"),
     (0, b"GIF89a", "image/gif"),
-    (0, b"OggS", "audio/ogg"),
     (0, b"ID3", "audio/mpeg"),
     (0, b"fLaC", "audio/flac"),
-    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
     (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf"),
     (0, b"%PDF-", "application/pdf"),
     (0, b"%!PS", "application/postscript"),
@@ -36,14 +34,19 @@ _BRANDS: Final = {
     b"avis": "image/avif",
     b"heic": "image/heic",
     b"heix": "image/heic",
+    b"heim": "image/heic",
+    b"heis": "image/heic",
     b"hevc": "image/heic",
+    b"hevx": "image/heic",
     b"mif1": "image/heif",
     b"msf1": "image/heif",
     b"M4A ": "audio/m4a",
+    b"M4B ": "audio/m4a",
     b"qt  ": "video/quicktime",
-    b"3gp4": "audio/3gpp",
-    b"3gp5": "audio/3gpp",
 }
+_STILL: Final = (b"avif", b"avis", b"heic", b"heix")
+# How a QuickTime file begins that is older than its `ftyp`.
+_QUICKTIME: Final = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 
 
 def media_type(head: bytes) -> str | None:
@@ -52,6 +55,12 @@ def media_type(head: bytes) -> str | None:
         return _RIFF.get(head[8:12])
     if head[4:8] == b"ftyp":
         return _container(head)
+    if head[4:8] in _QUICKTIME:
+        return "video/quicktime"
+    if head.startswith(b"OggS"):
+        return "video/ogg" if b"theora" in head else "audio/ogg"
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return "video/webm" if b"webm" in head else "video/x-matroska"
     for offset, signature, found in _SIGNATURES:
         if head.startswith(signature, offset):
             return found
@@ -67,5 +76,7 @@ def _container(head: bytes) -> str:
     major = head[8:12]
     if major in (b"mif1", b"msf1"):
         compatible = (head[place : place + 4] for place in range(16, min(len(head), 64), 4))
-        return next((_BRANDS[brand] for brand in compatible if brand in (b"avif", b"avis", b"heic")), "image/heif")
+        return next((_BRANDS[brand] for brand in compatible if brand in _STILL), "image/heif")
+    if major.startswith(b"3g"):
+        return "audio/3gpp"
     return _BRANDS.get(major, "video/mp4")

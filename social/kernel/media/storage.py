@@ -1,18 +1,23 @@
-"""Knows where media files are kept: under names nobody can guess, through Django's storage, safe from a loss of power."""
+"""Where media files are kept: under names nobody can guess, through Django's storage, safe from a loss of power."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, cast
 
 from django.conf import settings
-from django.core.files.base import ContentFile
-from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import FileSystemStorage, default_storage, storages
 
 from social.kernel import links
+
+logger = logging.getLogger("social.media")
 
 _NAME_BYTES: Final = 16
 
@@ -39,6 +44,16 @@ class DurableStorage(FileSystemStorage):
             _sync_folder(folder)
         return name
 
+    def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+        """Every file below a folder: its path, its bytes, and when it was written."""
+        for place, _folders, names in os.walk(self.path(folder)):
+            for name in names:
+                file = Path(place) / name
+                with contextlib.suppress(FileNotFoundError):
+                    found = file.stat()
+                    written = datetime.fromtimestamp(found.st_mtime, UTC)
+                    yield str(file.relative_to(self.location)), found.st_size, written
+
 
 def _make_folder(folder: Path) -> list[Path]:
     """Make a folder with those it stands in; the ones that were made."""
@@ -59,25 +74,53 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def store(data: bytes, *, folder: str, extension: str) -> str:
-    """Keep `data` and answer its path, relative to the media root: `<folder>/ab/cd/<random>.<extension>`.
+def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
+    """Keep bytes or a whole open file and answer its path, relative to the media root: `<folder>/ab/cd/<random>.<extension>`.
 
     The name holds 128 random bits, so that the address of a file is its only key; two levels of folders keep each of
     them small. Raises OSError when the disk is full or cannot be written, and leaves nothing behind then.
     """
     name = secrets.token_hex(_NAME_BYTES)
     path = f"{folder}/{name[:2]}/{name[2:4]}/{name[4:]}.{extension}"
-    return default_storage.save(path, ContentFile(data))
+    return default_storage.save(path, ContentFile(content) if isinstance(content, bytes) else File(content, name=path))
+
+
+def opened(path: str) -> File[bytes]:
+    """A stored file, to be read in a `with`. Raises FileNotFoundError."""
+    return default_storage.open(path)
 
 
 def remove(*paths: str) -> None:
-    """Delete files; what is gone already, or was never there, is no error."""
+    """Delete files; what is gone already, or was never there, is no error.
+
+    Never raises: what cannot be deleted now is logged, and belongs to nobody any more.
+    """
     for path in paths:
         if path:
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 default_storage.delete(path)
+            except FileNotFoundError:
+                pass
+            except Exception as error:
+                logger.warning("%s could not be removed (%s: %s)", path, type(error).__name__, error)
+
+
+def walk(folder: str) -> Iterator[tuple[str, int, datetime]]:
+    """Every stored file below a folder: its path, its bytes, and when it was written."""
+    return cast("DurableStorage", default_storage).walk(folder)
+
+
+def exists(path: str) -> bool:
+    """Whether a file of this path is stored."""
+    return default_storage.exists(path)
+
+
+def is_local() -> bool:
+    """Whether the files are in a folder of this machine, or one that several machines share."""
+    return isinstance(storages["default"], FileSystemStorage)
 
 
 def url(path: str) -> str:
     """The absolute address of a stored file."""
-    return links.web_url(f"{settings.MEDIA_URL}{path}")
+    address = f"{settings.MEDIA_URL}{path}"
+    return links.web_url(address) if address.startswith("/") else address

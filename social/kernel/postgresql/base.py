@@ -1,4 +1,4 @@
-"""Knows that connections come from `pool`; everything else is Django's."""
+"""Connections come from `pool`, and large numbers keep their value; everything else is Django's."""
 
 from __future__ import annotations
 
@@ -7,14 +7,36 @@ from typing import Any
 import psycopg
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.operations import DatabaseOperations as DjangosOperations
+from psycopg.types.numeric import Int8
 
 from social.kernel.postgresql.pool import Pool
 
 __all__ = ["DatabaseWrapper"]
 
 
+_INT4 = range(-(2**31), 2**31)
+
+
+class DatabaseOperations(DjangosOperations):
+    """Numbers outside the four bytes of an `integer` are sent as `bigint`.
+
+    Django takes a number whose field it does not know (the items of a list that an `ArrayField` is compared with, a
+    `Value` without a field) for an `integer`, and psycopg sends the lowest four bytes of it: a comparison with ids matches
+    nothing, or something else.
+    """
+
+    def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
+        """As Django's, whatever the size of `value`."""
+        if isinstance(value, int) and value not in _INT4:
+            return Int8(value)
+        return super().adapt_integerfield_value(value, internal_type)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Takes the options of `OPTIONS["pool"]` for `Pool`; without them every thread connects by itself, as in Django."""
+
+    ops_class = DatabaseOperations
 
     @property
     def pool(self) -> Pool | None:

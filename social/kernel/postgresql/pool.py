@@ -1,6 +1,6 @@
-"""Knows which connections to PostgreSQL are free, whether they still live, and when not to wait for new ones.
+"""Which connections to PostgreSQL are free, whether they still live, and when not to wait for new ones.
 
-A restart of PostgreSQL closes every connection; those that lie in the pool are told from living ones when they are taken
+A restart of PostgreSQL closes every connection; those in the pool are detected when they are taken
 out, by asking the system whether there is anything to read on a connection that expects nothing: without a round trip.
 """
 
@@ -31,7 +31,7 @@ LIFETIME: Final = 3600.0
 
 
 class Pool:
-    """At most `max_size` connections of one process, made by `connect` when there is none to spare.
+    """At most `max_size` connections of one process, made by `connect` when none is free.
 
     The one that was returned last is given first, so that few connections hold warm plans. While a connection cannot be
     made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many seconds somebody

@@ -1,4 +1,4 @@
-"""Knows which codes name a language a post can be written in (ISO 639-1, and some of ISO 639-3 that people post in)."""
+"""Which codes name a language a post can be written in (ISO 639-1, and some of ISO 639-3 that people post in)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _ISO_639_3: Final = (
     "vai xal zba zgh"
 )
 _REGIONAL: Final = ("zh-CN", "zh-HK", "zh-TW", "zh-YUE", "mn-Mong", "ms-Arab")
-_CODES: Final = {code.lower(): code for code in (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)}
+CODES: Final = (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)
+"""Every code as it is kept."""
+_CODES: Final = {code.lower(): code for code in CODES}
 
 
 def known_language(code: str | None) -> str | None:

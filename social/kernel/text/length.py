@@ -1,4 +1,4 @@
-"""Knows how long a text is for the limits that people meet: in characters as they see them.
+"""How long a text is for the limits that people meet: in characters as they see them.
 
 Source: contract, behaviours section 8.
 """

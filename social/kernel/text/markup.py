@@ -1,4 +1,4 @@
-"""Knows where the tags of an HTML text begin and end: the tokens of the HTML Standard (section 13.2.5), in linear time.
+"""Where the tags of an HTML text begin and end: the tokens of the HTML Standard (section 13.2.5), in linear time.
 
 It is no judge of what is safe: `sanitize` and `plain` are.
 """

@@ -1,4 +1,4 @@
-"""Knows the forms in which typed text, hashtags and domains are kept and shown."""
+"""The forms in which typed text, hashtags and domains are kept and shown."""
 
 from __future__ import annotations
 
@@ -13,15 +13,23 @@ import regex
 MAX_DOMAIN_LENGTH: Final = 253
 """Longest domain name, in characters (RFC 1035 section 2.3.4)."""
 
-WORD: Final = r"\p{L}\p{M}\p{Nd}\p{Pc}"
-"""What a word is made of, for the inside of a character class: letters, marks, digits and low lines of all scripts."""
+WORD: Final = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
+"""What a word is made of, for the inside of a character class: letters, marks, digits and low lines of all scripts.
+
+Alphabetic (Unicode Technical Standard 18, annex C) holds Roman numerals and circled letters too, which are letters once
+they are normalised.
+"""
 
 _TAG_JOINTS: Final = "·・\u200c"
 TAG_NAME: Final = (
-    rf"(?=[\p{{Nd}}\p{{Pc}}\p{{M}}{_TAG_JOINTS}]*+\p{{L}})"
-    rf"[\p{{L}}\p{{Nd}}\p{{Pc}}][{WORD}]*+(?:[{_TAG_JOINTS}]++[{WORD}]++)*+"
+    rf"(?=[\p{{Nd}}\p{{Pc}}\p{{M}}{_TAG_JOINTS}]*+\p{{Alphabetic}}"
+    rf"|[\p{{Nd}}\p{{Pc}}](?:(?!_)[\p{{Nd}}\p{{Pc}}\p{{M}}])*+[_{_TAG_JOINTS}][{_TAG_JOINTS}]*+[{WORD}])"
+    rf"(?!\p{{M}})[{WORD}]++(?:[{_TAG_JOINTS}]++[{WORD}]++)*+"
 )
-"""Pattern of a hashtag without its sign: word characters and joints between them, with a letter (never only digits)."""
+"""Pattern of a hashtag without its sign: word characters and joints between them, never only digits.
+
+It holds a letter, or a joint or low line that stands between two of its characters.
+"""
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _LINE_ENDS: Final = re.compile(r"\r\n?")
@@ -105,6 +113,14 @@ def normalise_domain(domain: str) -> str | None:
         except (idna.IDNAError, UnicodeError):
             return None
     return host + port if 0 < len(host) <= MAX_DOMAIN_LENGTH else None
+
+
+def is_host_name(domain: str) -> bool:
+    """Whether a kept domain is a name and no IP address, with or without port.
+
+    A number at the end makes any host an IPv4 address or nothing (WHATWG URL Standard, section 3.5).
+    """
+    return not domain.startswith("[") and not domain.partition(":")[0].rpartition(".")[2].isdigit()
 
 
 def _normalise_ipv6(domain: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Knows the text that a piece of HTML shows."""
+"""The text that HTML shows."""
 
 from __future__ import annotations
 

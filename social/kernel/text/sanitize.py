@@ -1,4 +1,4 @@
-"""Knows which HTML from elsewhere may be shown here.
+"""Which HTML from elsewhere may be shown here.
 
 Two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
 headings, links and formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers

@@ -1,4 +1,4 @@
-"""Knows where the links, mentions, hashtags and emoji shortcodes of a text begin and end.
+"""Where the links, mentions, hashtags and emoji shortcodes of a text begin and end.
 
 Source of the rules: contract, behaviours section 8. Every pattern here is built so that no character is looked at
 more than a fixed number of times (possessive quantifiers, runs that cannot overlap): the time is linear in the length
@@ -7,7 +7,6 @@ of the text, whoever wrote it (security row 32).
 
 from __future__ import annotations
 
-import ipaddress
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +25,7 @@ from social.kernel.text.names import (
     normalise_domain,
     normalise_hashtag,
 )
+from social.kernel.text.top_level import is_top_level_domain
 
 __all__ = [
     "MAX_URL_LENGTH",
@@ -43,8 +43,7 @@ __all__ = [
 MAX_URL_LENGTH: Final = 4096
 """Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it must have an end."""
 
-_OPAQUE_SCHEMES: Final = ("dat", "dweb", "ipfs", "ipns", "ssb")
-_HOST_SCHEMES: Final = ("https", "http", "gopher", "gemini")
+_SCHEMES: Final = ("https", "http", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "gemini")
 
 
 class Kind(StrEnum):
@@ -88,16 +87,14 @@ def _one_of(words: tuple[str, ...]) -> str:
 
 
 _LABELS: Final = rf"[{WORD}]++(?:-++[{WORD}]++)*+(?:\.[{WORD}]++(?:-++[{WORD}]++)*+)*+"
-_HOST: Final = rf"(?:{_LABELS}|\[[0-9a-fA-F:.]{{2,45}}+\])"
 _BIDI_EMBEDDINGS: Final = "\u202a-\u202e"
 
 _BEGINNING: Final = regex.compile(
     rf"""
     (?<![A-Za-z0-9@＠$\#＃{_BIDI_EMBEDDINGS}])
     (?:
-        (?:{_one_of(_HOST_SCHEMES)}):// (?P<host>{_HOST}) (?P<port>:[0-9]++)?+
-      | (?:{_one_of(_OPAQUE_SCHEMES)}):// [A-Za-z0-9]++ (?:[._~%+=@-]++[A-Za-z0-9]++)*+
-      | {_any_case("xmpp")}: (?://)?+ (?:[A-Za-z0-9._~%+!$*-]++@)?+ (?P<xmpp_host>{_HOST})
+        (?:{_one_of(_SCHEMES)}):// (?P<host>{_LABELS}) (?P<port>:[0-9]++)?+
+      | {_any_case("xmpp")}: (?://)?+ (?:[A-Za-z0-9._~%+!$*-]++@)?+ (?P<xmpp_host>{_LABELS})
       | (?P<magnet>{_any_case("magnet")}): (?=\?)
     )
     | (?<![=/{WORD}]) @ (?P<user>[A-Za-z0-9_]++(?:[.-]++[A-Za-z0-9_]++)*+)
@@ -117,7 +114,6 @@ _REST: Final = regex.compile(rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PA
 _TRAILING: Final = frozenset("!'*,.:;?@$%~|^[]{}")
 _TRAILING_CATEGORIES: Final = frozenset({"Po", "Pi", "Pf", "Ps", "Pe"})
 _ONE_SCRIPT: Final = regex.compile(r"[\p{Latin}\p{M}\p{Nd}-]++|[^\p{Latin}\p{Nd}_-]++")
-_TOP_LEVEL: Final = regex.compile(r"[A-Za-z]{2,63}|[xX][nN]--[A-Za-z0-9-]{2,59}|[\p{L}\p{M}]{2,63}")
 
 
 def scan(text: str) -> tuple[Token, ...]:
@@ -176,7 +172,7 @@ def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
     whole = True
     if host_group is not None:
         host = match[host_group]
-        kept = _reachable(host)
+        kept = _public_name(host)
         if not kept:
             return None, end
         whole = len(kept) == len(host)
@@ -216,21 +212,8 @@ def _ending_in_one_script(host: str) -> str:
     return before + dot + match[0].rstrip("-") if match else host
 
 
-def _reachable(host: str) -> str:
-    """The part of `host` that can be the host of a link: a name with a top-level domain, localhost or an IP address."""
-    if host.startswith("["):
-        return host if _is_address(host[1:-1], 6) else ""
+def _public_name(host: str) -> str:
+    """The part of `host` that is a name under a known top-level domain; empty if no part is one."""
     host = _ending_in_one_script(host.rstrip("_"))
     _, dot, last = host.rpartition(".")
-    if not dot:
-        return host if host.lower() == "localhost" else ""
-    if len(host) > MAX_DOMAIN_LENGTH:
-        return ""
-    return host if _TOP_LEVEL.fullmatch(last) or _is_address(host, 4) else ""
-
-
-def _is_address(host: str, version: int) -> bool:
-    try:
-        return ipaddress.ip_address(host).version == version
-    except ValueError:
-        return False
+    return host if dot and len(host) <= MAX_DOMAIN_LENGTH and is_top_level_domain(last) else ""

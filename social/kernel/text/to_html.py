@@ -1,4 +1,4 @@
-"""Knows the HTML that a text of this server becomes.
+"""The HTML that a text of this server becomes.
 
 Source of every shape: contract, behaviours section 8; clients parse them (client trap 48).
 """
@@ -55,13 +55,26 @@ def to_html(
     body = "".join(map(render.token, tokens))
     if profile_field:
         return body.replace("\n", " ").strip()
-    quoted = any(token.kind is Kind.URL and token.raw == quote_url for token in tokens)
-    fallback = "" if quote_url is None or quoted else f'<p class="quote-inline">RE: {_link(quote_url, _REL)}</p>'
+    fallback = quote_fallback(tokens, quote_url)
     body = body.strip("\n")
     if not body or body.isspace():
         return fallback
     paragraphs = (paragraph.replace("\n", "<br />") for paragraph in _BLANK_LINES.split(body))
     return fallback + "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+
+
+def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:
+    """The line with the address of a quoted post, for readers that know no quotes; empty where the text has it itself."""
+    if quote_url is None or any(token.kind is Kind.URL and token.raw == quote_url for token in tokens):
+        return ""
+    return f'<p class="quote-inline">RE: {_link(quote_url, _REL)}</p>'
+
+
+def token_writer(
+    tokens: Sequence[Token], mentions: Mapping[str, MentionTarget], hashtag_url: Callable[[str], str]
+) -> Callable[[Token], str]:
+    """A function that renders one of the `tokens` of a text, for other forms of text."""
+    return _Renderer(tokens, mentions, hashtag_url, profile_field=False).token
 
 
 class _Renderer:

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run until told to stop."""
+        """Run until a signal stops it."""
         from social.runtime.launch import run
 
         sys.exit(run())

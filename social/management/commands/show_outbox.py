@@ -1,4 +1,4 @@
-"""Knows how an operator sees what has not reached everybody yet, and deals with dead letters from the command line."""
+"""`manage.py show_outbox`: shows the outbox, and retries or discards its dead letters."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         parser.add_argument("--limit", type=int, default=100, help="at most so many rows, oldest first (100)")
         parser.add_argument("--json", action="store_true", help="machine-readable")
         parser.add_argument("--retry", metavar="ID|all", help="give a row, or all dead rows, another set of attempts")
-        parser.add_argument("--discard", metavar="ID", type=int, help="drop a row: its event will not be heard")
+        parser.add_argument("--discard", metavar="ID", type=int, help="delete a row without running its reaction")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what was asked; the table is shown when nothing was to be changed."""
@@ -74,14 +74,14 @@ class Command(BaseCommand):
     def _retry(self, which: str, as_json: bool) -> None:
         if which != "all" and not which.isdigit():
             raise CommandError(_("--retry wants the id of a row or the word all."))
-        count = outbox.retry(None if which == "all" else [int(which)])
+        count = outbox.retry(None if which == "all" else [int(which)], by=None)
         if which != "all" and not count:
             raise CommandError(_("There is no such row, or it is being run just now."))
         self.stdout.write(json.dumps({"retried": count}) if as_json else _("%(count)d retried.") % {"count": count})
 
     def _discard(self, row_id: int, as_json: bool) -> None:
         try:
-            found = outbox.discard(row_id)
+            found = outbox.discard(row_id, by=None)
         except Conflict:
             raise CommandError(_("The row is being run just now: try again in a minute.")) from None
         if not found:

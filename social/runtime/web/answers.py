@@ -1,4 +1,4 @@
-"""Knows how the application is called, and how what it answers is written on the wire (PEP 3333, RFC 9112)."""
+"""How the application is called, and how what it answers is written on the wire (PEP 3333, RFC 9112)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from social.api import later
+from social.api.later import Wait, ask
 from social.runtime.web.requests import FileWrapper
 
 logger = logging.getLogger("social.web")
@@ -20,15 +22,53 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 #: A file up to this many bytes is sent with its head, by the thread that made the answer.
 SMALL_FILE = 64 * 1024
+BUSY = "There was a temporary problem serving your request, please try again"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _date: tuple[int, str] = (0, "")
 
 
 class Answer(NamedTuple):
-    """What goes to the client: `data` at once, then the part of a file (descriptor, first byte, bytes)."""
+    """What goes to the client: `data` at once, then the part of a file (descriptor, first byte, bytes).
+
+    With `pending` the answer is not known yet, and `data` is what it is if the wait is over first.
+    """
 
     data: bytes
     file: tuple[int, int, int] | None = None
+    pending: Pending | None = None
+
+
+class Pending:
+    """An answer that the application has put off (`social.api.later`): asked for now and then, until `seconds` are over."""
+
+    def __init__(self, wait: Wait, environ: dict[str, Any], head: Head, *, close: bool) -> None:
+        self.seconds = wait.seconds
+        self._poll = wait.poll
+        self._environ = environ
+        self._head = head
+        self._close = close
+
+    def ask(self) -> Answer | None:
+        """The answer, if it is known by now; never raises."""
+        try:
+            response = ask(self._poll)
+        except Exception:
+            logger.exception("a request that was put off was not answered by the application")
+            return Answer(refusal(500, "Internal Server Error"))
+        if response is None:
+            return None
+        own = {name.lower() for name, _value in response.items()} | {"content-length"}
+        headers = [(name, value) for name, value in self._head.headers if name.lower() not in own]
+        status = f"{response.status_code} {response.reason_phrase}"
+        head = Head(status, [*headers, *response.items()])
+        return Answer(_encoded(self._environ, head, response.content, len(response.content), close=self._close))
+
+
+class Head(NamedTuple):
+    """A status line and headers, as the application gives them."""
+
+    status: str
+    headers: list[tuple[str, str]]
 
 
 def refusal(status: int, text: str, retry_after: int | None = None) -> bytes:
@@ -58,7 +98,7 @@ def call(application: Application, environ: dict[str, Any], *, close: bool) -> A
     except OSError as error:
         if error.errno in _NO_SPACE:
             logger.error("the disk is full: %s", error)
-            return Answer(refusal(503, "There was a temporary problem serving your request, please try again", 30))
+            return Answer(refusal(503, BUSY, 30))
         logger.exception("a request was not answered by the application")
     except Exception:
         logger.exception("a request was not answered by the application")
@@ -78,30 +118,42 @@ def _call(application: Application, environ: dict[str, Any], close: bool) -> Ans
     finally:
         if hasattr(response, "close"):
             response.close()
-    status, headers = started
-    head = [f"HTTP/1.1 {status}\r\nDate: {_now()}\r\n"]
-    length: int | None = None
-    for name, value in headers:
-        if name == "Content-Length":
-            length = int(value)
-        head.append(f"{name}: {value}\r\n")
-    bodyless = environ["REQUEST_METHOD"] == "HEAD" or status[:3] in ("204", "304")
-    if length is None and not status.startswith(("204", "304")):
-        length = file[2] if file is not None else len(body)
-        head.append(f"Content-Length: {length}\r\n")
-    if close:
-        head.append("Connection: close\r\n")
-    elif environ["SERVER_PROTOCOL"] == "HTTP/1.0":
-        head.append("Connection: keep-alive\r\n")
-    head.append("\r\n")
-    data = "".join(head).encode("latin-1")
+    head = Head(*started)
+    waits = environ.get(later.KEY)
+    if waits:
+        data = _encoded(environ, head, body, len(body), close=close)
+        return Answer(data, pending=Pending(waits[0], environ, head, close=close))
     if file is None:
-        return Answer(data if bodyless else data + body)
+        return Answer(_encoded(environ, head, body, len(body), close=close))
     descriptor, offset, size = file
-    size = min(size, length or 0)
-    if bodyless or size <= SMALL_FILE:
+    length = next((int(value) for name, value in head.headers if name == "Content-Length"), size)
+    data = _encoded(environ, head, b"", size, close=close)
+    size = min(size, length)
+    if _is_bodyless(environ, head) or size <= SMALL_FILE:
         try:
-            return Answer(data if bodyless else data + os.pread(descriptor, size, offset))
+            return Answer(data if _is_bodyless(environ, head) else data + os.pread(descriptor, size, offset))
         finally:
             os.close(descriptor)
     return Answer(data, (descriptor, offset, size))
+
+
+def _is_bodyless(environ: dict[str, Any], head: Head) -> bool:
+    return environ["REQUEST_METHOD"] == "HEAD" or head.status[:3] in ("204", "304")
+
+
+def _encoded(environ: dict[str, Any], head: Head, body: bytes, length: int, *, close: bool) -> bytes:
+    """The bytes of an answer. `length` is announced where the application does not say one."""
+    lines = [f"HTTP/1.1 {head.status}\r\nDate: {_now()}\r\n"]
+    announced = False
+    for name, value in head.headers:
+        announced = announced or name == "Content-Length"
+        lines.append(f"{name}: {value}\r\n")
+    if not announced and not head.status.startswith(("204", "304")):
+        lines.append(f"Content-Length: {length}\r\n")
+    if close:
+        lines.append("Connection: close\r\n")
+    elif environ["SERVER_PROTOCOL"] == "HTTP/1.0":
+        lines.append("Connection: keep-alive\r\n")
+    lines.append("\r\n")
+    data = "".join(lines).encode("latin-1")
+    return data if _is_bodyless(environ, head) else data + body

@@ -1,4 +1,4 @@
-"""Knows the threads that run the application: each takes whole requests from a bounded queue, one at a time."""
+"""The threads that run the application: each takes whole requests from a bounded queue, one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Knows how much of the server one client, and all of them together, may hold."""
+"""How much of the server one client, and all of them together, may hold."""
 
 from __future__ import annotations
 

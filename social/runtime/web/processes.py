@@ -1,4 +1,4 @@
-"""Knows the web processes: forked from one that has loaded everything, watched by their heartbeats, replaced when they end."""
+"""The web processes: forked from one that has loaded everything, watched by their heartbeats, replaced when they end."""
 
 from __future__ import annotations
 

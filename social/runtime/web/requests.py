@@ -1,4 +1,4 @@
-"""Knows a request between its first header and the thread that answers it: the WSGI environment and the body."""
+"""A request between its first header and the thread that answers it: the WSGI environment and the body."""
 
 from __future__ import annotations
 
@@ -35,6 +35,16 @@ def environ_key(name: bytes) -> str:
 def path_info(raw: bytes) -> str:
     """The path of a request as WSGI wants it: unquoted, its bytes as latin-1."""
     return (unquote_to_bytes(raw) if b"%" in raw else raw).decode("latin-1")
+
+
+def origin_form(target: bytes) -> bytes:
+    """`/path?query` of an absolute target (RFC 9112 section 3.2.2)."""
+    if b"://" not in target:
+        return target
+    rest = target.partition(b"://")[2]
+    cut = min((place for place in (rest.find(b"/"), rest.find(b"?")) if place >= 0), default=len(rest))
+    found = rest[cut:]
+    return found if found.startswith(b"/") else b"/" + found
 
 
 def base_environ(server: tuple[str, int], peer: tuple[str, int]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Knows what the connections of one web process share: the threads, the counts per client, and the second hand."""
+"""What the connections of one web process share: threads, counts per client, and the check of deadlines every second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from social.api import addresses
 from social.runtime.web.answers import Application
-from social.runtime.web.connection import Connection, Exchange
+from social.runtime.web.connection import Connection
+from social.runtime.web.exchange import Exchange
 from social.runtime.web.lanes import Lane
 from social.runtime.web.limits import Limits
 from social.runtime.web.requests import FileWrapper, base_environ
@@ -117,8 +118,8 @@ class Server:
             if stuck < self.limits.stuck_seconds:
                 self._beat()
             if self._refusals:
-                told = ", ".join(f"{count} x {status}" for status, count in sorted(self._refusals.items()))
-                logger.warning("requests were refused before they reached the application: %s", told)
+                refusals = ", ".join(f"{count} x {status}" for status, count in sorted(self._refusals.items()))
+                logger.warning("requests were refused before they reached the application: %s", refusals)
                 self._refusals.clear()
             await asyncio.sleep(1.0)
 

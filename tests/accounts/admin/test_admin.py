@@ -147,14 +147,18 @@ def test_nothing_can_be_added_changed_or_deleted_by_hand(owner: User) -> None:
     assert Status.objects.filter(id=post.id, deleted_at=None).exists()
 
 
-def test_only_what_the_house_registers_is_shown() -> None:
+def test_only_tables_that_this_server_registers_are_shown() -> None:
     apps_shown = {model_admin.__class__.__module__.partition(".")[0] for model_admin in admin.site._registry.values()}
     assert apps_shown <= set(staff.APPS)
 
 
 def test_a_moderator_sees_people_and_posts_and_nothing_of_the_machinery(moderator: User) -> None:
     client = signed_in(moderator)
-    assert {app["app_label"] for app in client.get("/admin/").context["app_list"]} == {"accounts", "statuses"}
+    assert {app["app_label"] for app in client.get("/admin/").context["app_list"]} == {
+        "accounts",
+        "statuses",
+        "moderation",
+    }
     assert client.get("/admin/social/outboxrow/").status_code == 403
 
 
@@ -207,7 +211,7 @@ def test_nobody_acts_on_somebody_who_ranks_as_high(moderator: User, owner: User)
     assert "1 user was disabled." in page.content.decode()
 
 
-def test_people_who_wait_are_found_and_let_in_without_a_question(moderator: User) -> None:
+def test_pending_people_are_found_and_approved_without_a_question(moderator: User) -> None:
     client, waiting = signed_in(moderator), make_user("newcomer")
     User.objects.filter(id=waiting.id).update(approved=False)
     assert listed(client, "/admin/accounts/user/", state="waiting") == {str(waiting.id)}
@@ -302,7 +306,7 @@ def test_what_others_wrote_is_text_in_the_admin(owner: User) -> None:
         assert "<img src=x" not in page
 
 
-def test_the_admin_speaks_the_language_of_its_reader(owner: User) -> None:
+def test_the_admin_is_in_the_language_of_its_reader(owner: User) -> None:
     User.objects.filter(id=owner.id).update(locale="de")
     client = signed_in(owner)
     assert "Beiträge" in client.get("/admin/").content.decode()

@@ -11,10 +11,14 @@ from accounts.models import (
     CustomEmoji,
     Device,
     EncryptedMessage,
+    RemoteCopy,
 )
+from accounts.models.remote_copy import CopyPurpose, CopyState
+from accounts.policies.remote_copies import digest_of
+from social.kernel import clock
 from tests.accounts.api.test_crypto import Program, message
 from tests.factories import statuses as relations
-from tests.factories.accounts import make_account, make_application, make_token, make_user
+from tests.factories.accounts import make_account, make_application, make_remote, make_token, make_user
 from tests.support.battery import Row, Scene, battery
 from tests.support.callers import Callers
 
@@ -225,11 +229,26 @@ def read_messages(callers: Callers, size: int) -> Scene:
 ACCOUNT = "api/v1/accounts/<id>"
 COLLECTION = "api/v1/collections/<id>"
 ITEMS = "api/v1/collections/<collection_id>/items"
+
+
+def remote_picture(callers: Callers, size: int) -> Scene:
+    url = f"https://files.example/{size}.png"
+    stranger = make_remote(avatar_remote_url=url)
+    digest, purpose = digest_of(CopyPurpose.AVATAR, url), CopyPurpose.AVATAR
+    RemoteCopy.objects.get_or_create(digest=digest, purpose=purpose, url=url, state=CopyState.READY, file="a.png")
+    return Scene(
+        ids={"account_id": stranger.id, "picture": "avatar"},
+        foreign={"account_id": make_remote(avatar_remote_url=url, suspended_at=clock.now()).id},
+    )
+
+
 ROWS = [
     Row("POST api/v1/apps", new_application),
     Row("GET api/v1/apps/verify_credentials", nothing),
     Row("POST oauth/token", credentials),
     Row("POST oauth/revoke", token_to_revoke),
+    Row("POST oauth/introspect", token_to_revoke),
+    Row("GET oauth/token/info", nothing),
     Row("GET oauth/userinfo", nothing),
     Row("POST oauth/userinfo", nothing),
     Row("GET .well-known/oauth-authorization-server", nothing),
@@ -273,5 +292,6 @@ ROWS = [
     Row("GET api/v1/crypto/encrypted_messages", waiting_messages),
     Row("POST api/v1/crypto/encrypted_messages/clear", read_messages),
     Row("GET api/v1/custom_emojis", emojis),
+    Row("GET media_proxy/accounts/<account_id>/<picture>", remote_picture),
 ]
 test_promises = battery(ROWS)

@@ -89,11 +89,16 @@ def test_a_collection_is_made_with_its_accounts(api: Api, owner: User, bea: User
             ["description"],
         ),
         (FULL | {"language": "zz"}, "Language is invalid", ["language"]),
-        (FULL | {"tag_name": "!"}, "Tag name is invalid", ["tag_name"]),
+        (FULL | {"tag_name": "!"}, "Name is invalid, Display name is invalid", ["name", "display_name"]),
+        (
+            FULL | {"tag_name": ""},
+            "Name can't be blank, Name is invalid, Display name is invalid",
+            ["name", "display_name"],
+        ),
         (FULL | {"account_ids": [str(n) for n in range(1, 27)]}, "This collection is full", ["base"]),
     ],
 )
-def test_broken_rules_are_told_by_field(api: Api, sent: dict[str, Any], sentence: str, fields: list[str]) -> None:
+def test_broken_rules_are_listed_by_field(api: Api, sent: dict[str, Any], sentence: str, fields: list[str]) -> None:
     answer = api.post(COLLECTIONS, sent)
     assert answer.status_code == 422
     error = answer.json()["error"]
@@ -113,7 +118,11 @@ def test_only_who_may_be_found_is_featured(api: Api, owner: User, bea: User) -> 
         assert api.post(f"{COLLECTIONS}/{collection}/items", {"account_id": str(refused)}).status_code == 403
     for unknown in ("1", "x"):
         assert api.post(f"{COLLECTIONS}/{collection}/items", {"account_id": unknown}).status_code == 404
-    assert api.post(COLLECTIONS, FULL | {"account_ids": ["1"]}).status_code == 404
+    for unknown in ("1", "x"):
+        assert api.post(COLLECTIONS, FULL | {"account_ids": [unknown]}).status_code == 404
+    # Whom it names is looked at before what it says.
+    assert api.post(COLLECTIONS, {"account_ids": ["1"]}).status_code == 404
+    assert api.post(COLLECTIONS, {"account_ids": [str(shy.id)]}).status_code == 403
     assert Collection.objects.count() == 1
     missing = api.post(f"{COLLECTIONS}/{collection}/items")
     assert (missing.status_code, missing.json()) == (422, {"error": "`account_id` parameter is missing"})

@@ -68,6 +68,11 @@ def test_seed_012_a_server_is_blocked_and_unblocked(api: Api) -> None:
         ({"domain": "not a domain"}, "Domain is invalid, Domain is invalid"),
         ({"domain": "https://four.example/x"}, "Domain is invalid, Domain is invalid"),
         ({"domain": "x" * 300}, "Domain is invalid, Domain is invalid"),
+        ({"domain": "5"}, "Domain is invalid, Domain is invalid"),
+        ({"domain": "one.5"}, "Domain is invalid, Domain is invalid"),
+        ({"domain": "192.0.2.1"}, "Domain is invalid, Domain is invalid"),
+        ({"domain": "[::1]"}, "Domain is invalid, Domain is invalid"),
+        ({"domain": "Social.localhost"}, "Domain is this server's own"),
     ],
 )
 def test_what_is_no_domain_is_refused(api: Api, sent: dict[str, Any], sentence: str) -> None:
@@ -99,6 +104,24 @@ def test_follows_both_ways_end_and_are_kept_with_their_options(ann: User, api: A
     assert (relation["domain_blocking"], relation["following"]) == (True, False)
 
 
+def test_one_sees_beforehand_how_many_follows_a_block_would_end(ann: User, api: Api) -> None:
+    for number in range(3):
+        remote = make_remote(domain="remote.example" if number else "other.example")
+        follow(remote, ann.account)
+        if number == 2:
+            follow(ann.account, remote)
+    follow(make_user().account, ann.account)
+
+    def counts(domain: str) -> tuple[int, int]:
+        body = api.get(f"{PATH}/preview", {"domain": domain}).json()
+        return body["following_count"], body["followers_count"]
+
+    assert counts(" Remote.Example.") == (1, 2)
+    assert counts("other.example") == (0, 1)
+    assert counts("unknown.example") == counts("") == counts("social.localhost") == counts("a b") == (0, 0)
+    assert Follow.objects.count() == 5
+
+
 def test_many_follows_end_in_steps(ann: User, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(severing, "STEP", 2)
     for _number in range(5):
@@ -118,7 +141,7 @@ def test_a_block_taken_back_at_once_ends_nothing(ann: User, api: Api) -> None:
     assert Follow.objects.count() == 1
 
 
-def test_who_is_blocked_by_server_is_neither_followed_nor_heard(ann: User, api: Api) -> None:
+def test_people_of_a_blocked_server_are_neither_followed_nor_shown(ann: User, api: Api) -> None:
     def public() -> list[str]:
         return [status["account"]["acct"] for status in api.get("/api/v1/timelines/public").json()]
 

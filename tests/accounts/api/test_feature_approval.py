@@ -1,4 +1,4 @@
-"""Whom an account allows to feature it, as each viewer is told, on every page that shows accounts."""
+"""Who may feature an account, as each viewer gets it, on every page that shows accounts."""
 
 from __future__ import annotations
 

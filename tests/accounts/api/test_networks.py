@@ -284,3 +284,35 @@ def test_a_page_costs_the_same_for_few_and_for_many(ann: User, api: Api, name: s
 
     queries(12)
     assert queries(2) == queries(12)
+
+
+def queries_of(api: Api, path: str, params: dict[str, Any], *, shown: int) -> int:
+    with CaptureQueriesContext(connection) as seen:
+        answer = api.get(path, params)
+    assert len(answer.json()) == shown
+    return len(seen)
+
+
+def test_relationships_to_forty_people_take_three_queries_at_most(ann: User, api: Api) -> None:
+    people = [make_remote() for _ in range(40)]
+    Follow.objects.bulk_create(Follow(account=ann.account, target=person) for person in people[::2])
+    Block.objects.bulk_create(Block(account=person, target=ann.account) for person in people[1::2])
+    path, ids = "/api/v1/accounts/relationships", [str(person.id) for person in people]
+    # Whose token it is is known after the first call.
+    assert queries_of(api, path, {"id[]": ids[:2]}, shown=2) >= 1
+    found = queries_of(api, path, {"id[]": ids}, shown=40)
+    assert found <= 3
+    assert found == queries_of(api, path, {"id[]": ids[:2]}, shown=2)
+
+
+@pytest.mark.parametrize("name", ["followers", "following"])
+def test_a_page_of_eighty_people_takes_as_many_queries_as_one_of_two(ann: User, api: Api, name: str) -> None:
+    people = [make_remote(locked=bool(number % 2), discoverable=True) for number in range(80)]
+    Follow.objects.bulk_create(Follow(account=person, target=ann.account) for person in people)
+    Follow.objects.bulk_create(Follow(account=ann.account, target=person) for person in people)
+    reader, path = Api(make_token(make_user())), f"/api/v1/accounts/{ann.account_id}/{name}"
+    queries_of(reader, path, {"limit": 2}, shown=2)
+    # Bodies of accounts are cached: the first time asks for those that are not, once for all.
+    first = queries_of(reader, path, {"limit": 80}, shown=80)
+    again = [queries_of(reader, path, {"limit": count}, shown=count) for count in (2, 80)]
+    assert first == again[0] + 1 == again[1] + 1

@@ -6,6 +6,7 @@ import base64
 import io
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from PIL import Image
 
 from accounts.models import Account, User
 from accounts.services import profiles
-from social.kernel.media.images import ANIMATION_PIXELS
+from social.kernel.media.limits import ANIMATION_PIXELS
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 from tests.support.entities import check
@@ -80,8 +81,20 @@ def changed(api: Api, path: str = UPDATE, **fields: Any) -> dict[str, Any]:
     return found
 
 
-def enormous() -> bytes:
-    """A PNG of 30000 x 30000 pixels in a few bytes."""
+def enormous(image_format: str = "PNG") -> bytes:
+    """A picture of 30000 x 30000 pixels in a few bytes; WebP holds no more than 16383."""
+    if image_format == "JPEG":
+        small = bytearray(still("JPEG"))
+        begin = small.index(b"\xff\xc0") + 5
+        small[begin : begin + 4] = struct.pack(">HH", 30_000, 30_000)
+        return bytes(small)
+    if image_format == "GIF":
+        side = struct.pack("<HH", 30_000, 30_000)
+        return b"GIF89a" + side + b"\x00\x00\x00,\0\0\0\0" + side + b"\0\x02\x02D\x01\0;"
+    if image_format == "WEBP":
+        frame = b"\x2f" + struct.pack("<I", 16_382 | 16_382 << 14) + b"\0" * 16
+        chunk = b"VP8L" + struct.pack("<I", len(frame)) + frame
+        return b"RIFF" + struct.pack("<I", 4 + len(chunk)) + b"WEBP" + chunk + b"\0" * (len(chunk) % 2)
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -199,7 +212,13 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
         (b"%PDF-1.4\n", "a.png", "image/png", INVALID),
         (still() + b"\0" * 9 * 2**20, "a.png", "image/png", TOO_LARGE),
         (enormous(), "a.png", "image/png", "Validation failed: 30000x30000 images are not supported"),
+        (enormous("JPEG"), "a.jpg", "image/jpeg", "Validation failed: 30000x30000 images are not supported"),
+        (enormous("GIF"), "a.gif", "image/gif", "Validation failed: 30000x30000 images are not supported"),
+        (enormous("WEBP"), "a.webp", "image/webp", SPOOFED),
         (b"GIF89a<script>alert(1)</script>", "a.gif", "image/gif", SPOOFED),
+        (still(), "a.html", "image/png", SPOOFED),
+        (still(), "a.png.exe", "image/png", SPOOFED),
+        (still("WEBP")[:30], "a.webp", "image/webp", SPOOFED),
     ],
 )
 @pytest.mark.parametrize("path", [UPDATE, PROFILE])
@@ -211,6 +230,31 @@ def test_what_is_no_picture_is_refused_and_leaves_nothing_behind(
     assert "avatar" in answer.json()["details"]
     assert files(media_root) == []
     assert Account.objects.get(id=ann.account_id).display_name == ""
+
+
+POLYGLOTS = [
+    ("a.png", lambda: still() + b"<?php system($_GET[0]); ?><script>alert(1)</script>"),
+    ("a.jpg", lambda: still("JPEG", comment=b"<script>alert(1)</script>")),
+    ("a.gif", lambda: moving("GIF") + b"PK\x05\x06" + b"\0" * 18),
+    ("a.webp", lambda: still("WEBP", exif=b"Exif\0\0<script>alert(1)</script>")),
+]
+
+
+@pytest.mark.parametrize(("name", "made"), POLYGLOTS)
+def test_row_1_of_a_picture_that_is_something_else_too_only_the_picture_is_kept(
+    api: Api, media_root: Path, name: str, made: Callable[[], bytes]
+) -> None:
+    changed(api, avatar=file(made(), name, "application/octet-stream"))
+    kept = [(media_root / path).read_bytes() for path in files(media_root)]
+    assert kept
+    for data in kept:
+        assert not any(word in data for word in (b"script", b"php", b"PK\x05\x06"))
+
+
+def test_one_kind_of_picture_may_bear_the_name_of_another(api: Api, media_root: Path) -> None:
+    for name in ("a.png", "a", "photo.heic", "dir/a.jpeg"):
+        changed(api, avatar=file(still("JPEG"), name, "image/png"))
+    assert {path.rpartition(".")[2] for path in files(media_root)} == {"jpg"}
 
 
 def test_an_animation_that_takes_too_long_to_draw_is_refused(api: Api, media_root: Path) -> None:
@@ -231,7 +275,7 @@ def test_words_for_a_file_are_a_bad_request_and_nothing_leaves_it_alone(api: Api
     assert len(files(media_root)) == 1
 
 
-def test_all_that_is_wrong_is_told_at_once(api: Api, media_root: Path) -> None:
+def test_all_errors_of_a_profile_are_listed_together(api: Api, media_root: Path) -> None:
     answer = api.upload("PATCH", UPDATE, avatar=file(b"words", "a.txt", "text/plain"), display_name="d" * 41)
     assert list(answer.json()["details"]) == ["display_name", "avatar_content_type", "avatar"]
 

@@ -121,7 +121,7 @@ def test_an_address_is_taken_in_any_case_of_letters(app: Api) -> None:
     assert codes(answer)["email"] == ["ERR_TAKEN"]
 
 
-def test_what_is_taken_is_told_together_with_everything_else(app: Api) -> None:  # SEED-148
+def test_a_taken_name_is_reported_together_with_all_other_errors(app: Api) -> None:  # SEED-148
     make_user("alice")
     answer = app.post("/api/v1/accounts", {"username": "ALICE", "email": "alice@example.com", "password": "x"})
     assert set(codes(answer)) == {"username", "email", "password", "agreement"}
@@ -135,7 +135,7 @@ def test_closed_registrations_answer_403(app: Api, settings: Any) -> None:
     assert answer.json() == {"error": "This action is not allowed"}
 
 
-def test_approval_asks_for_a_reason_and_lets_nobody_in_before(app: Api, settings: Any) -> None:
+def test_approval_asks_for_a_reason_and_nobody_signs_in_before(app: Api, settings: Any) -> None:
     settings.REGISTRATIONS = "approval"
     assert codes(app.post("/api/v1/accounts", FORM))["reason"] == ["ERR_BLANK"]
     answer = app.post("/api/v1/accounts", FORM | {"reason": "I like it here."})
@@ -146,7 +146,7 @@ def test_approval_asks_for_a_reason_and_lets_nobody_in_before(app: Api, settings
     assert Api().get("/api/v1/accounts/lookup", {"acct": "alice"}).status_code == 404
 
 
-def test_an_unconfirmed_address_lets_nobody_in(app: Api, settings: Any) -> None:
+def test_with_an_unconfirmed_address_nobody_signs_in(app: Api, settings: Any) -> None:
     settings.CONFIRM_EMAIL = True
     token = app.post("/api/v1/accounts", FORM).json()["access_token"]
     me = Api(token).get("/api/v1/accounts/verify_credentials")

@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.models import Application, User
 from accounts.services.applications import register_application
-from social.api import gate
+from social.api import admission
 from tests.factories.accounts import make_user
 
 CALLBACK = "https://app.example/callback?keep=1"
@@ -18,7 +18,7 @@ CALLBACK = "https://app.example/callback?keep=1"
 
 @pytest.fixture(autouse=True)
 def _fresh_memory() -> None:
-    gate.forget_everything_here()
+    admission.forget_everything_here()
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def browser(person: User) -> Client:
     return client
 
 
-def ask(application: Application, **more: Any) -> dict[str, str]:
+def ask(application: Application, /, **more: Any) -> dict[str, str]:
     """The parameters an application opens `/oauth/authorize` with; None leaves one out."""
     wanted = {
         "client_id": application.client_id,
@@ -53,7 +53,7 @@ def ask(application: Application, **more: Any) -> dict[str, str]:
 
 
 def answer(response: Any) -> dict[str, str]:
-    """What an application is told by a redirect."""
+    """The parameters an application gets by a redirect."""
     assert response.status_code == 302, response.content[:300]
     return {name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()}
 
@@ -69,3 +69,10 @@ def exchange(application: Application, code: str, **more: Any) -> Any:
         **more,
     }
     return Client().post("/oauth/token", {name: value for name, value in wanted.items() if value is not None})
+
+
+def code_for(application: Application, user: User, /, **more: Any) -> str:
+    """A code that the person has allowed the application to have; `more` are parameters of the authorization request."""
+    browser = Client()
+    browser.force_login(user)
+    return answer(browser.post("/oauth/authorize", ask(application, decision="allow", **more)))["code"]

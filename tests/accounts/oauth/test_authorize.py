@@ -73,6 +73,8 @@ def test_denying_sends_access_denied(browser: Client, application: Application, 
     [
         ({"response_type": "token"}, "unsupported_response_type"),
         ({"response_type": None}, "invalid_request"),
+        ({"response_type": "code token"}, "unsupported_response_type"),
+        ({"response_type": "none"}, "unsupported_response_type"),
         ({"code_challenge": "x" * 43, "code_challenge_method": "plain"}, "invalid_code_challenge_method"),
         ({"code_challenge": "x" * 43}, "invalid_request"),
         ({"code_challenge": "short", "code_challenge_method": "S256"}, "invalid_request"),
@@ -111,9 +113,18 @@ def test_a_scope_that_the_application_has_not_goes_back_to_it_with_its_state(
     assert not Grant.objects.exists()
 
 
-def test_nobody_is_sent_anywhere_before_signing_in(client: Client, application: Application) -> None:
-    response = client.get(AUTHORIZE, ask(application, response_type="token"))
-    assert response["Location"].startswith("/auth/sign_in")
+@pytest.mark.parametrize(
+    "change",
+    [{"response_type": "token"}, {"scope": "nonsense"}, {"client_id": "x"}, {"redirect_uri": "https://x.example/"}],
+)
+def test_nobody_is_sent_anywhere_and_no_error_is_shown_before_signing_in(
+    client: Client, application: Application, change: dict[str, str]
+) -> None:
+    for response in (
+        client.get(AUTHORIZE, ask(application, **change)),
+        client.post(AUTHORIZE, ask(application, decision="deny", **change)),
+    ):
+        assert response["Location"].startswith("/auth/sign_in")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +152,7 @@ def test_an_address_that_is_not_registered_exactly_gets_nothing(
     assert not Grant.objects.exists()
 
 
-@pytest.mark.parametrize("client_id", ["unknown", "a\0b"])
+@pytest.mark.parametrize("client_id", ["unknown", "a\0b", "https://client.example/metadata.json"])
 def test_an_unknown_application_is_a_page_of_401(browser: Client, application: Application, client_id: str) -> None:
     response = browser.get(AUTHORIZE, ask(application, client_id=client_id))
     assert response.status_code == 401

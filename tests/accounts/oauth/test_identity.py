@@ -9,8 +9,8 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.models import Account, Application, User
-from accounts.queries.identities import TokenIdentities
-from accounts.services.sessions import announce_state
+from accounts.services.sessions import publish_user_state
+from accounts.services.token_use import TokenIdentities
 from accounts.services.tokens import issue_token
 from social.kernel import clock
 from tests.factories.accounts import make_user
@@ -22,7 +22,7 @@ def bearer(application: Application, user: User | None, *scopes: str) -> dict[st
     return {"Authorization": f"Bearer {issue_token(application=application, user=user, scopes=scopes).token}"}
 
 
-def test_a_token_is_found_in_one_query_with_everything_the_reception_asks(
+def test_a_token_is_found_in_one_query_with_everything_that_authentication_needs(
     application: Application, person: User, django_assert_num_queries: Any
 ) -> None:
     User.objects.filter(pk=person.pk).update(locale="de")
@@ -51,7 +51,7 @@ def test_what_is_no_token_is_nobody(application: Application, token: str) -> Non
     assert TokenIdentities().find_identity(token) is None
 
 
-def test_the_state_of_the_person_is_told(application: Application, person: User) -> None:
+def test_the_account_state_is_reported(application: Application, person: User) -> None:
     token = issue_token(application=application, user=person, scopes=["read"]).token
     User.objects.filter(pk=person.pk).update(disabled_at=clock.now(), approved=False)
     Account.objects.filter(pk=person.account_id).update(suspended_at=clock.now(), moved_to=make_user().account)
@@ -73,7 +73,7 @@ def test_a_changed_state_is_seen_by_the_next_request(
     assert client.get("/oauth/userinfo", headers=headers).status_code == 200
     User.objects.filter(pk=person.pk).update(disabled_at=clock.now())
     with django_capture_on_commit_callbacks(execute=True):
-        announce_state(user=person)
+        publish_user_state(user=person)
     response = client.get("/oauth/userinfo", headers=headers)
     assert (response.status_code, response.json()["error"]) == (403, "Your login is currently disabled")
 
@@ -97,7 +97,7 @@ def test_userinfo_needs_the_scope_profile_and_nothing_else_does(
     assert client.get("/oauth/userinfo").status_code == 401
 
 
-def test_the_metadata_names_every_door_and_scope(client: Client) -> None:
+def test_the_metadata_names_every_endpoint_and_scope(client: Client) -> None:
     response = client.get("/.well-known/oauth-authorization-server")
     assert response.status_code == 200
     body = response.json()

@@ -1,4 +1,4 @@
-"""A real client library goes through the doors: Mastodon.py with a browser that knows nothing but HTML forms."""
+"""Mastodon.py, with a browser that knows nothing but HTML forms, registers, authorizes and signs in."""
 
 from __future__ import annotations
 

@@ -10,11 +10,12 @@ import pytest
 from django.test import Client
 
 from accounts.models import AccessToken, Application, Grant, RevokedToken, User
+from accounts.services import tokens
 from accounts.services.applications import delete_application, register_application
 from accounts.services.sessions import change_password, sign_out_everywhere
-from accounts.services.tokens import channel_of, forget_revoked_tokens, issue_code, issue_token, revoke_tokens
+from accounts.services.tokens import NEVER, channel_of, forget_ended_tokens, issue_token, revoke_tokens
 from social.kernel import clock, streams
-from tests.accounts.oauth.conftest import CALLBACK
+from tests.accounts.oauth.conftest import CALLBACK, code_for
 from tests.factories.accounts import make_user
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def killed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
-    """What is told to the streaming processes."""
+    """The messages that streaming processes get."""
     sent: list[tuple[str, bytes]] = []
     monkeypatch.setattr(streams, "publish", lambda channel, payload: sent.append((channel, payload)))
     return sent
@@ -65,7 +66,7 @@ def test_a_token_that_is_not_there_is_revoked_by_anybody(application: Applicatio
         assert (response.status_code, response.json()) == (200, {})
 
 
-def test_a_revoked_token_is_told_so_even_where_none_is_needed(
+def test_a_revoked_token_is_refused_even_where_none_is_needed(
     client: Client, application: Application, person: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     headers = {"Authorization": f"Bearer {issue_token(application=application, user=person, scopes=['read']).token}"}
@@ -84,7 +85,7 @@ def test_that_a_token_was_revoked_is_forgotten_after_a_day(application: Applicat
         revoke_tokens(AccessToken.objects.filter(pk=token.pk))
         moment = clock.now() - timedelta(hours=age)
         RevokedToken.objects.filter(token_checksum=token.token_checksum).update(revoked_at=moment)
-    assert forget_revoked_tokens() == 1
+    assert forget_ended_tokens() == 1
     assert RevokedToken.objects.count() == 1
 
 
@@ -105,6 +106,11 @@ def test_wrong_credentials_revoke_nothing(application: Application, person: User
     for secret in ("wrong", None):
         response = revoke(application, token.token, client_secret=secret)
         assert (response.status_code, response.json()["error"]) == (403, "unauthorized_client")
+        assert "WWW-Authenticate" not in response
+    for more in ({"client_id": "unknown"}, {"client_id": None}, {"client_id": None, "client_secret": None}):
+        response = revoke(application, token.token, **more)
+        assert (response.status_code, response.json()["error"]) == (403, "unauthorized_client")
+        assert "WWW-Authenticate" not in response
     assert works(token)
     Application.objects.filter(pk=application.pk).update(client_type=Application.CLIENT_PUBLIC)
     assert revoke(application, token.token, client_secret=None).status_code == 200
@@ -118,6 +124,34 @@ def test_basic_credentials_work(client: Client, application: Application, person
     assert not AccessToken.objects.filter(pk=token.pk).exists()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_application_with_thousands_of_tokens_is_deleted_in_steps_that_go_on_where_they_stopped(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    AccessToken.objects.bulk_create(
+        (AccessToken(application=application, token=f"token {number}", expires=NEVER) for number in range(1200)),
+        batch_size=500,
+    )
+    steps: list[int] = []
+    publish = tokens.publish
+
+    def publish_once(*events: Any) -> None:
+        steps.append(len(events))
+        if len(steps) == 2:
+            raise ConnectionError
+        publish(*events)
+
+    monkeypatch.setattr(tokens, "publish", publish_once)
+    with pytest.raises(ConnectionError):
+        delete_application(application=application)
+    assert AccessToken.objects.filter(application=application).count() == 1200 - steps[0]
+    assert RevokedToken.objects.count() == steps[0] <= 500
+    delete_application(application=application)
+    assert max(steps) <= 500
+    assert RevokedToken.objects.count() == 1200
+    assert not Application.objects.filter(pk=application.pk).exists()
+
+
 @pytest.mark.parametrize("cause", ["application", "password", "everywhere"])
 def test_rows_23_and_24_what_ends_the_token_ends_streams_and_codes(
     application: Application,
@@ -127,7 +161,7 @@ def test_rows_23_and_24_what_ends_the_token_ends_streams_and_codes(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     token = issue_token(application=application, user=person, scopes=["read"])
-    issue_code(application=application, user=person, redirect_uri=CALLBACK, scopes=["read"])
+    code_for(application, person)
     bystander = issue_token(
         application=register_application(name="y", redirect_uris=CALLBACK), user=make_user(), scopes=["read"]
     )

@@ -5,33 +5,26 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 import pytest
 import time_machine
-from django.db import connection
 from django.test import Client
 
 from accounts.models import AccessToken, Application, Grant, User
 from accounts.services.applications import register_application
-from accounts.services.tokens import exchange_code, issue_code, issue_token
+from accounts.services.tokens import forget_ended_tokens, issue_token
 from social.kernel import clock
-from social.kernel.errors import BadRequest
-from tests.accounts.oauth.conftest import CALLBACK, exchange
+from tests.accounts.oauth.conftest import CALLBACK, ask, code_for, exchange
 from tests.factories.accounts import make_token, make_user
+from tests.support.at_once import at_once
 
 pytestmark = pytest.mark.django_db
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
-
-
-def code_for(application: Application, user: User, scope: str = "read write", challenge: str = "") -> str:
-    return issue_code(
-        application=application, user=user, redirect_uri=CALLBACK, scopes=scope.split(), code_challenge=challenge
-    )
+PKCE = {"code_challenge": CHALLENGE, "code_challenge_method": "S256"}
 
 
 def test_the_answer_is_a_token_and_nothing_else(application: Application, person: User) -> None:
@@ -136,7 +129,7 @@ def test_a_code_is_bound_to_its_application_its_address_and_a_working_account(
 
 
 def test_row_45_pkce_needs_the_right_verifier(application: Application, person: User) -> None:
-    code = code_for(application, person, challenge=CHALLENGE)
+    code = code_for(application, person, **PKCE)
     refused(exchange(application, code), 400, "invalid_request")
     refused(exchange(application, code, code_verifier="x" * 43), 400, "invalid_grant")
     refused(exchange(application, code, code_verifier=CHALLENGE), 400, "invalid_grant")
@@ -150,6 +143,8 @@ def test_row_45_pkce_needs_the_right_verifier(application: Application, person: 
         ({"grant_type": None}, 400, "invalid_request"),
         ({"grant_type": "password"}, 400, "unsupported_grant_type"),
         ({"grant_type": "refresh_token"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "openid"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "urn:ietf:params:oauth:grant-type:device_code"}, 400, "unsupported_grant_type"),
         ({"client_secret": "wrong"}, 401, "invalid_client"),
         ({"client_secret": None}, 401, "invalid_client"),
         ({"client_id": "unknown"}, 401, "invalid_client"),
@@ -163,18 +158,70 @@ def test_mistakes_have_their_codes(
     application: Application, person: User, change: dict[str, str | None], status: int, error: str
 ) -> None:
     sent = {"code": code_for(application, person), **change}
-    refused(exchange(application, **sent), status, error)  # type: ignore[arg-type]
+    refused(exchange(application, **sent), status, error)
 
 
-def test_a_broken_basic_header_is_an_invalid_client(client: Client, application: Application) -> None:
-    for broken in ("Basic %%%", "Basic " + base64.b64encode(b"\xff\xfe").decode(), "Basic "):
-        response = client.post("/oauth/token", {"grant_type": "client_credentials"}, headers={"Authorization": broken})
+def basic(client_id: str, secret: str) -> str:
+    return "Basic " + base64.b64encode(f"{quote_plus(client_id)}:{quote_plus(secret)}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["Basic %%%", "Basic " + base64.b64encode(b"\xff\xfe").decode(), "Basic ", "Basic ü", basic("a\0b", "c")],
+)
+def test_a_broken_basic_header_is_an_invalid_client_whatever_the_body_says(
+    client: Client, application: Application, broken: str
+) -> None:
+    good = {"client_id": application.client_id, "client_secret": application.client_secret}
+    for more in ({}, good):
+        sent = {"grant_type": "client_credentials", **more}
+        response = client.post("/oauth/token", sent, headers={"Authorization": broken})
         refused(response, 401, "invalid_client")
+        assert response["WWW-Authenticate"] == 'Bearer error="invalid_client"'
+
+
+def test_of_two_ways_to_show_credentials_the_header_counts(client: Client, application: Application) -> None:
+    for secret, status in ((application.client_secret, 200), ("wrong", 401)):
+        sent = {"grant_type": "client_credentials", "client_id": application.client_id, "client_secret": "other"}
+        header = basic(application.client_id, secret).replace("Basic", "basic")
+        assert client.post("/oauth/token", sent, headers={"Authorization": header}).status_code == status
 
 
 def own_token(application: Application, **more: str) -> Any:
     sent = {"client_id": application.client_id, "client_secret": application.client_secret}
     return Client().post("/oauth/token", {"grant_type": "client_credentials", **sent, **more})
+
+
+def test_errors_have_the_sentences_that_clients_know(application: Application, person: User) -> None:
+    code = code_for(application, person, **PKCE)
+    for sent, sentence in (
+        ({"grant_type": None}, "Missing required parameter: grant_type."),
+        ({"code": None}, "Missing required parameter: code."),
+        ({"redirect_uri": ""}, "Missing required parameter: redirect_uri."),
+        ({}, "Missing required parameter: code_verifier."),
+        ({"code_verifier": "x" * 43}, "The provided authorization grant is invalid, expired, revoked, "),
+        ({"client_id": "x"}, "Client authentication failed due to unknown client, "),
+        ({"grant_type": "password"}, "The authorization grant type is not supported by the authorization server."),
+    ):
+        description = exchange(application, **{"code": code, **sent}).json()["error_description"]
+        assert description.startswith(sentence)
+    german = Client().post("/oauth/token", {"grant_type": "password"}, headers={"Accept-Language": "de"})
+    assert german.json()["error_description"].startswith("Der Autorisierungsserver")
+
+
+def test_trap_4_scopes_may_be_joined_by_plus_signs(application: Application, person: User) -> None:
+    code = code_for(application, person, scope="read+write")
+    assert exchange(application, code).json()["scope"] == "read write"
+    assert own_token(application, scope="read+write+read").json()["scope"] == "read write"
+
+
+def test_what_is_no_parameter_of_the_endpoint_changes_nothing(application: Application, person: User) -> None:
+    more = {"user": "x", "client": "x", "nonce": "n" * 300, "claims": "{", "resource": "x", "prompt": "none"}
+    code = code_for(application, person, **more)
+    body = exchange(application, code, **more, scopes="admin:write", refresh_token="x").json()
+    assert set(body) == {"access_token", "token_type", "scope", "created_at"}
+    token = AccessToken.objects.get(token=body["access_token"])
+    assert (token.user, token.application, token.scope) == (person, application, "read write")
 
 
 def test_an_application_gets_a_token_of_its_own(application: Application) -> None:
@@ -187,60 +234,47 @@ def test_an_application_gets_a_token_of_its_own(application: Application) -> Non
 
 
 def test_the_same_application_person_and_scopes_get_the_same_token(application: Application, person: User) -> None:
-    first = exchange(application, code_for(application, person, "read write")).json()
-    assert exchange(application, code_for(application, person, "write read")).json() == first
-    assert exchange(application, code_for(application, person, "read")).json() != first
-    assert exchange(application, code_for(application, make_user(), "read write")).json() != first
+    first = exchange(application, code_for(application, person, scope="read write")).json()
+    assert exchange(application, code_for(application, person, scope="write read")).json() == first
+    assert exchange(application, code_for(application, person, scope="read")).json() != first
+    assert exchange(application, code_for(application, make_user(), scope="read write")).json() != first
     assert own_token(application, scope="read write").json() != first
     assert own_token(application).json() == own_token(application).json()
 
 
 def test_a_public_application_needs_pkce_instead_of_a_secret(application: Application, person: User) -> None:
+    bare = code_for(application, person)
     Application.objects.filter(pk=application.pk).update(client_type=Application.CLIENT_PUBLIC)
-    refused(exchange(application, code_for(application, person), client_secret=None), 400, "invalid_grant")
-    code = code_for(application, person, challenge=CHALLENGE)
+    refused(exchange(application, bare, client_secret=None), 400, "invalid_request")
+    refused(exchange(application, bare, client_secret=None, code_verifier=VERIFIER), 400, "invalid_grant")
+    browser = Client()
+    browser.force_login(person)
+    assert browser.post("/oauth/authorize", ask(application, decision="allow")).status_code == 400
+    code = code_for(application, person, **PKCE)
     assert exchange(application, code, client_secret=None, code_verifier=VERIFIER).status_code == 200
     refused(exchange(application, "x", client_secret="wrong"), 401, "invalid_client")
     refused(own_token(application), 400, "unauthorized_client")
 
 
-def test_codes_that_ran_out_are_swept_by_the_next_one(application: Application, person: User) -> None:
-    old = code_for(application, person)
+def test_codes_that_ran_out_are_thrown_away(application: Application, person: User) -> None:
+    old, new = code_for(application, person), code_for(application, person)
     Grant.objects.filter(code=old).update(expires=clock.now() - timedelta(seconds=1))
-    new = code_for(application, person)
+    forget_ended_tokens()
     assert list(Grant.objects.values_list("code", flat=True)) == [new]
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/token/", "/oauth/token?grant_type=client_credentials"])
-def test_the_door_takes_posts_only_with_or_without_a_slash(client: Client, path: str) -> None:
+def test_the_endpoint_takes_post_only_with_or_without_a_slash(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404
     assert client.post(path).status_code in (400, 401)
-
-
-def _at_once(count: int, act: Any) -> list[Any]:
-    start, results = threading.Barrier(count), []
-
-    def run() -> None:
-        start.wait()
-        try:
-            results.append(act())
-        except Exception as error:
-            results.append(error)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 @pytest.mark.django_db(transaction=True)
 def test_ten_askers_at_once_get_one_token() -> None:
     application, person = register_application(name="x", redirect_uris=CALLBACK), make_user()
-    tokens = _at_once(10, lambda: issue_token(application=application, user=person, scopes=["read", "write"]).token)
+    tokens = at_once(
+        10, lambda _place: issue_token(application=application, user=person, scopes=["read", "write"]).token
+    )
     assert len(set(tokens)) == 1, tokens
     assert AccessToken.objects.count() == 1
 
@@ -248,10 +282,11 @@ def test_ten_askers_at_once_get_one_token() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_code_used_ten_times_at_once_works_once() -> None:
     application, person = register_application(name="x", redirect_uris=CALLBACK), make_user()
-    code = code_for(application, person)
-    results = _at_once(10, lambda: exchange_code(application=application, code=code, redirect_uri=CALLBACK))
-    assert sum(isinstance(result, AccessToken) for result in results) == 1, results
-    assert sum(isinstance(result, BadRequest) for result in results) == 9, results
+    code = code_for(application, person, scope="read")
+    answers = at_once(10, lambda _place: exchange(application, code))
+    assert sorted(answer.status_code for answer in answers) == [200] + [400] * 9
+    # The others have used the code again, which ends the token.
+    assert not AccessToken.objects.exists()
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])

@@ -8,35 +8,50 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 
 from accounts.models import AccessToken, Grant, User
-from accounts.pages.scope_descriptions import permissions
+from accounts.pages.scope_descriptions import permission_groups
 from accounts.services.applications import register_application
-from accounts.services.tokens import issue_code, issue_token
+from accounts.services.token_use import TokenIdentities
+from accounts.services.tokens import issue_token
+from social.api import admission
 from social.api import scopes as tree
+from social.kernel import redis
 from statuses.models import Status
+from tests.accounts.oauth.conftest import code_for
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_status
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3] / "social"
 OPEN = ["/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/auth/password/reset/sent", "/auth/confirm",
-        "/auth/disabled", "/auth/confirm/wrong", "/auth/password/reset/abc-def", "/oauth/authorize",
+        "/auth/disabled", "/auth/confirm/wrong", "/auth/password/reset/abc-def",
         "/oauth/authorize/native?code=abc"]  # fmt: skip
+SCRIPTED = ("/auth/sign_in",)  # browsers hand out passkeys to scripts only
 OWN = [
     "/",
+    "/oauth/authorize",
     "/oauth/authorized_applications",
     "/auth/sessions",
     "/auth/password",
     "/auth/second_factor",
     "/auth/sign_out",
+    "/settings/profile",
+    "/settings/preferences",
+    "/settings/imports",
+    "/settings/export",
+    "/settings/aliases",
+    "/settings/migration",
+    "/settings/delete",
+    "/invites",
 ]
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
 @pytest.mark.parametrize(("path", "signed_in"), [(path, False) for path in OPEN] + [(path, True) for path in OWN])
-def test_every_page_is_whole_and_guarded(
+def test_every_page_is_complete_and_has_security_headers(
     browser: Client, client: Client, path: str, signed_in: bool, language: str
 ) -> None:
     page = (browser if signed_in else client).get(
@@ -47,24 +62,34 @@ def test_every_page_is_whole_and_guarded(
     assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in text
     assert text.count("<h1") == 1
     assert "social.localhost" in text
-    assert not re.search(r"<script|\son\w+=|\sstyle=|javascript:|<iframe|<link[^>]+https?:", text)
+    scripts = re.findall(r"<script.*?</script>", text, re.DOTALL)
+    assert scripts == (['<script src="/static/passkeys.js" defer></script>'] if path in SCRIPTED else [])
+    assert not re.search(r"\son\w+=|\sstyle=|javascript:|<iframe|<link[^>]+https?:", text)
     for field in re.findall(r'<(?:input|textarea)[^>]*?id="([^"]+)"', text):
         assert f'for="{field}"' in text, f"{field} has no label"
     policy = page["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
-    assert "script-src" not in policy
+    assert ("script-src 'self'" in policy) == (path in SCRIPTED)
     assert page["Cache-Control"] == "private, no-store"
     assert page["X-Frame-Options"] == "DENY"
     assert page["X-Content-Type-Options"] == "nosniff"
 
 
 def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> None:
-    sources = [*(ROOT / "templates").rglob("*.html"), ROOT / "static" / "social.css", ROOT / "static" / "icon.svg"]
+    accounts = ROOT.parent / "accounts" / "templates"
+    sources = [
+        *(ROOT / "templates").rglob("*.html"),
+        *accounts.rglob("*.html"),
+        ROOT / "static" / "social.css",
+        ROOT / "static" / "icon.svg",
+    ]
     assert len(sources) > 30
     for source in sources:
         text = source.read_text()
+        if source.name == "use.html":
+            text = text.replace("<script src=\"{% static 'passkeys.js' %}\" defer>", "")
         assert not re.search(r"<script|\son(click|load|error)=|@import|url\(\s*['\"]?(https?:)?//|\sstyle=\"", text), (
             source
         )
@@ -113,10 +138,13 @@ def test_a_person_sees_and_takes_back_what_applications_may_do(browser: Client, 
         issue_token(application=mine, user=person, scopes=scopes)
     issue_token(application=other, user=person, scopes=["read"])
     theirs = issue_token(application=mine, user=make_user(), scopes=["read"])
-    issue_code(application=mine, user=person, redirect_uri="x://y", scopes=["read"])
+    code_for(mine, person, redirect_uri="x://y", scope="read")
     page = browser.get("/oauth/authorized_applications").content.decode()
     assert page.count("Elk</bdi>") == 1
     assert "read write" in page
+    listed = browser.get("/oauth/authorized_applications", headers={"Accept": "application/json"}).json()
+    assert [(item["id"], item["name"]) for item in listed] == [(str(other.pk), "Ivory"), (str(mine.pk), "Elk")]
+    assert set(listed[1]["scopes"]) == {"read", "write"}
     done = browser.post(f"/oauth/authorized_applications/{mine.pk}")
     assert done["Location"] == "/oauth/authorized_applications"
     assert "Elk" not in browser.get("/oauth/authorized_applications").content.decode()
@@ -127,26 +155,64 @@ def test_a_person_sees_and_takes_back_what_applications_may_do(browser: Client, 
     assert "No application uses your account" in browser.get("/oauth/authorized_applications").content.decode()
 
 
+def test_an_application_shows_the_day_on_which_it_was_last_used(browser: Client, person: User, client: Client) -> None:
+    start = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    with time_machine.travel(start, tick=False):
+        application = register_application(name="Elk", redirect_uris="x://y", scopes="read")
+        token = issue_token(application=application, user=person, scopes=["read"])
+    for day, shown in ((6, "Jan. 6, 2026"), (9, "Jan. 9, 2026")):
+        with time_machine.travel(start.replace(day=day, hour=10), tick=False):
+            admission.forget_everything_here()
+            redis.client("cache").flushdb()
+            headers = {"Authorization": f"Bearer {token.token}"}
+            assert client.get("/api/v1/accounts/verify_credentials", headers=headers).status_code == 200
+            text = browser.get("/oauth/authorized_applications").content.decode()
+            assert f"since Jan. 5, 2026 · last used {shown}" in text
+
+
+def test_the_use_of_a_token_is_noted_once_a_day(person: User, client: Client, django_assert_num_queries: Any) -> None:
+    application = register_application(name="Elk", redirect_uris="x://y", scopes="read")
+    token = issue_token(application=application, user=person, scopes=["read"])
+    for _time in range(2):
+        admission.forget_everything_here()
+        redis.client("cache").flushdb()
+        with django_assert_num_queries(1):
+            assert TokenIdentities().find_identity(token.token) is not None
+    AccessToken.objects.filter(pk=token.pk).update(last_used_at=None)
+    for queries in (2, 1):
+        with django_assert_num_queries(queries):
+            TokenIdentities().find_identity(token.token)
+
+
 def test_applications_listed_cost_the_same_whatever_their_number(
     browser: Client, person: User, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(12):
         application = register_application(name=f"App {number}", redirect_uris="x://y")
         issue_token(application=application, user=person, scopes=["read"])
+    browser.get("/")
     with django_assert_max_num_queries(5):
         browser.get("/oauth/authorized_applications")
 
 
 def test_every_scope_has_its_words_and_a_child_adds_nothing_to_its_parent() -> None:
     for scope in tree.SCOPES:
-        (line,) = permissions([scope])
+        (group,) = permission_groups([scope])
+        (line,) = group.permissions
         assert str(line.words)
-        assert line.names == scope
-    assert [line.names for line in permissions(["read:lists", "push", "read", "write:media"])] == [
-        "read",
-        "write:media",
-        "push",
-    ]
+        assert line.scope == scope
+    asked = ["read:lists", "push", "admin:read", "read", "write:media", "follow"]
+    shown = {group.kind: [line.scope for line in group.permissions] for group in permission_groups(asked)}
+    assert shown == {"see": ["read", "push"], "change": ["write:media", "follow"], "staff": ["admin:read"]}
+
+
+def test_what_an_application_can_see_and_what_it_can_change_stand_under_words(browser: Client) -> None:
+    application = register_application(name="x", redirect_uris="x://y", scopes="read write")
+    asked = {"client_id": application.client_id, "redirect_uri": "x://y", "response_type": "code"}
+    text = browser.get("/oauth/authorize", {**asked, "scope": "write:media read:lists"}).content.decode()
+    places = [text.index(part) for part in ("It can see", "See your lists", "It can change", "Upload pictures")]
+    assert places == sorted(places)
+    assert "It can change" not in browser.get("/oauth/authorize", {**asked, "scope": "read"}).content.decode()
 
 
 def test_the_name_of_an_application_is_only_text(browser: Client) -> None:
@@ -211,7 +277,7 @@ def test_the_language_somebody_has_chosen_stays(client: Client, browser: Client,
     assert browser.get("/api/v1/nothing").headers.get("Set-Cookie") is None
 
 
-def test_crawlers_are_told_what_to_leave_alone(client: Client) -> None:
+def test_robots_txt_disallows_what_crawlers_should_not_read(client: Client) -> None:
     answer = client.get("/robots.txt")
     assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; charset=utf-8")
     lines = answer.content.decode().splitlines()

@@ -6,20 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import time_machine
 from allauth.account.models import EmailAddress
-from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal.auth import (
-    TOTP,
-    format_hotp_value,
-    generate_totp_secret,
-    hotp_value,
-    yield_hotp_counters_from_time,
-)
-from allauth.usersessions.models import UserSession
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.conf import settings
+from django.contrib.auth.hashers import get_hasher
 from django.test import Client
 
 from accounts.models import User
+from accounts.services.second_factors import make_recovery_codes
 from social.kernel import clock
 from tests.support.work import work
 
@@ -85,20 +79,20 @@ def test_the_limit_per_person_holds_for_every_way_to_write_the_name(
     assert other.status_code == 200
 
 
-def test_who_is_disabled_is_told_and_not_let_in(sign_in: SignIn, person: User) -> None:
+def test_who_is_disabled_gets_the_reason_and_is_not_signed_in(sign_in: SignIn, person: User) -> None:
     User.objects.filter(pk=person.pk).update(disabled_at=clock.now())
     response = sign_in("ada")
     assert response["Location"] == "/auth/disabled"
     assert sign_in("ada", "wrong").status_code == 200
 
 
-def test_who_has_not_confirmed_gets_another_mail_and_is_not_let_in(
+def test_who_has_not_confirmed_gets_another_mail_and_is_not_signed_in(
     client: Client, sign_in: SignIn, person: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     EmailAddress.objects.filter(user=person).update(verified=False)
     asked: list[User] = []
-    monkeypatch.setattr("accounts.adapters.request_confirmation", lambda user, address: asked.append(user))
+    monkeypatch.setattr("accounts.adapters.request_confirmation", lambda user, **_: asked.append(user))
     assert sign_in("ada")["Location"] == "/auth/confirm"
     assert asked == [person]
     assert b"@ada@" not in client.get("/").content
@@ -109,114 +103,6 @@ def test_signing_out_asks_first_and_then_does(browser: Client) -> None:
     assert b"@ada@" in browser.get("/").content
     assert browser.post("/auth/sign_out")["Location"] == "/auth/sign_in"
     assert b"@ada@" not in browser.get("/").content
-
-
-def test_the_list_of_browsers_signs_the_others_out(client: Client, sign_in: SignIn, person: User) -> None:
-    other = Client()
-    other.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
-    sign_in("ada")
-    page = client.get("/auth/sessions").content.decode()
-    assert page.count("127.0.0.1") == 2
-    client.post("/auth/sessions")
-    assert b"@ada@" in client.get("/").content
-    assert b"@ada@" not in other.get("/").content
-
-
-def _code(secret: str) -> str:
-    return str(format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time()))))
-
-
-@pytest.fixture
-def secret(person: User) -> str:
-    made = str(generate_totp_secret())
-    TOTP.activate(person, made)
-    return made
-
-
-def test_the_second_factor_is_asked_for_and_the_way_back_is_kept(
-    client: Client, sign_in: SignIn, person: User, secret: str
-) -> None:
-    first = sign_in("ada", url="/auth/sign_in?next=/oauth/authorized_applications")
-    assert first["Location"] == "/auth/second_factor/sign_in"
-    assert b"@ada@" not in client.get("/").content
-    assert client.get(first["Location"]).status_code == 200
-    assert client.post(first["Location"], {"code": "000000"}).status_code == 200
-    done = client.post(first["Location"], {"code": _code(secret)})
-    assert done["Location"] == "/oauth/authorized_applications"
-    assert b"@ada@" in client.get("/").content
-
-
-def test_a_recovery_code_opens_once(client: Client, sign_in: SignIn, person: User, secret: str) -> None:
-    code = RecoveryCodes.activate(person).get_unused_codes()[0]
-    for expected in (302, 200):
-        sign_in("ada")
-        assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == expected
-        client.post("/auth/sign_out")
-
-
-def test_row_26_ten_wrong_codes_in_ten_minutes_are_enough(
-    client: Client, sign_in: SignIn, person: User, secret: str, counted: None
-) -> None:
-    sign_in("ada")
-    for _attempt in range(10):
-        client.post("/auth/second_factor/sign_in", {"code": "000000"})
-    page = client.post("/auth/second_factor/sign_in", {"code": _code(secret)})
-    assert page.status_code == 200
-    assert "too often" in page.content.decode()
-    assert b"@ada@" not in client.get("/").content
-
-
-def test_row_26_one_mail_tells_of_a_lock_after_wrong_codes(
-    client: Client, sign_in: SignIn, person: User, secret: str, counted: None, mailoutbox: list[Any]
-) -> None:
-    sign_in("ada")
-    for _attempt in range(10):
-        client.post("/auth/second_factor/sign_in", {"code": "000000"})
-    work()
-    assert mailoutbox == []
-    for _attempt in range(3):
-        client.post("/auth/second_factor/sign_in", {"code": "000000"})
-    work()
-    (mail,) = mailoutbox
-    assert mail.to == ["ada@example.com"]
-    assert "too many wrong codes" in mail.body
-    assert "http://social.localhost/auth/password" in mail.body
-
-
-@pytest.mark.django_db(transaction=True)
-def test_row_24_setting_up_a_second_factor_signs_the_other_browsers_out(
-    client: Client,
-    sign_in: SignIn,
-    person: User,
-    mailoutbox: list[Any],
-) -> None:
-    other = Client()
-    other.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
-    sign_in("ada")
-    page = client.get("/auth/second_factor/app/activate")
-    if page.status_code == 302:
-        client.post(page["Location"], {"password": "correct horse"})
-        page = client.get("/auth/second_factor/app/activate")
-    key = page.context_data["form"].secret
-    assert key in page.content.decode()
-    done = client.post("/auth/second_factor/app/activate", {"code": _code(key)})
-    assert done["Location"] == "/auth/second_factor/codes"
-    assert b"@ada@" in client.get("/").content
-    assert b"@ada@" not in other.get("/").content
-    assert UserSession.objects.filter(user=person).count() == 1
-    work()
-    assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]
-    stored = person.authenticator_set.get(type="totp").data["secret"]
-    assert key not in stored, "kept encrypted"
-
-
-def test_a_code_is_good_for_half_a_minute_around_its_time(
-    client: Client, sign_in: SignIn, person: User, secret: str
-) -> None:
-    sign_in("ada")
-    late = _code(secret)
-    with time_machine.travel(clock.now().timestamp() + 120, tick=False):
-        assert client.post("/auth/second_factor/sign_in", {"code": late}).status_code == 200
 
 
 def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
@@ -232,3 +118,72 @@ def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
     settings.EMAIL_BACKEND = alive
     work()
     assert [mail.to for mail in mailoutbox] == [["ada@example.com"]]
+
+
+def test_a_session_from_before_signing_in_is_worthless_afterwards(client: Client, person: User) -> None:
+    client.get("/auth/passkeys/sign_in", headers={"X-Requested-With": "XMLHttpRequest"})  # keeps a challenge
+    before = client.cookies[settings.SESSION_COOKIE_NAME].value
+    client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
+    after = client.cookies[settings.SESSION_COOKIE_NAME].value
+    assert before != after
+    planted = Client()
+    planted.cookies[settings.SESSION_COOKIE_NAME] = before
+    assert b"@ada@" not in planted.get("/").content
+    planted.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
+    assert b"@ada@" not in planted.get("/").content
+
+
+def test_a_session_from_between_password_and_second_factor_is_worthless_afterwards(
+    client: Client, person: User
+) -> None:
+    (code, *_rest) = make_recovery_codes(user=person)
+    TOTP.activate(person, str(generate_totp_secret()))
+    client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
+    between = client.cookies[settings.SESSION_COOKIE_NAME].value
+    assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 302
+    assert client.cookies[settings.SESSION_COOKIE_NAME].value != between
+    planted = Client()
+    planted.cookies[settings.SESSION_COOKIE_NAME] = between
+    assert b"@ada@" not in planted.get("/").content
+
+
+def test_the_cookie_of_a_session_is_for_this_server_and_no_script(sign_in: SignIn, person: User) -> None:
+    cookie = sign_in("ada").cookies[settings.SESSION_COOKIE_NAME]
+    assert cookie["httponly"] is True
+    assert cookie["samesite"] == "Lax"
+    assert cookie["path"] == "/"
+    assert cookie["domain"] == ""
+
+
+FORMS = [
+    "/auth/sign_in", "/auth/sign_up", "/auth/sign_out", "/auth/confirm/again", "/auth/password", "/auth/email",
+    "/auth/email/cancel", "/auth/email/confirm/x", "/auth/password/reset", "/auth/password/reset/abc-set-password",
+    "/auth/reauthenticate", "/auth/sessions", "/auth/sessions/1", "/auth/second_factor/sign_in",
+    "/auth/second_factor/reauthenticate", "/auth/passkeys/sign_in", "/auth/passkeys/reauthenticate",
+    "/auth/passkeys/1", "/auth/passkeys/1/remove", "/oauth/authorize", "/oauth/authorized_applications/1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_every_form_has_a_token_that_other_sites_do_not_know(person: User, path: str) -> None:
+    checked = Client(enforce_csrf_checks=True)
+    checked.force_login(person)
+    assert checked.post(path).status_code == 403
+    assert checked.post(path, {"csrfmiddlewaretoken": "x" * 64}).status_code == 403
+
+
+def test_a_name_that_nobody_has_costs_as_much_as_a_wrong_password(
+    sign_in: SignIn, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[str] = []
+    hasher = type(get_hasher())
+    encode = hasher.encode
+
+    def counted(self: Any, password: str, salt: str) -> str:
+        hashed.append(password)
+        return str(encode(self, password, salt))
+
+    monkeypatch.setattr(hasher, "encode", counted)
+    for name in ("ada", "nobody", "ada@example.com", "nobody@example.com"):
+        sign_in(name, "wrong")
+    assert hashed == ["wrong"] * 4

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+import time_machine
 from allauth.account.models import EmailAddress
 from django.test import Client
 
@@ -13,6 +16,7 @@ from accounts.events import ConfirmationRequested
 from accounts.models import AccessToken, Invite, Severity, User
 from accounts.policies.staff import OPERATOR
 from accounts.services import staff
+from accounts.services.applications import register_application
 from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
 from accounts.services.invites import create_invite
 from accounts.services.sign_up_blocks import block_email_domain, block_network
@@ -27,7 +31,7 @@ pytestmark = pytest.mark.django_db
 FORM = {"username": "Grace", "email": "Grace@example.com", "password": "correct horse", "agreement": "on"}
 
 
-def test_a_person_signs_up_and_is_where_they_wanted_to_be(client: Client) -> None:
+def test_a_person_signs_up_and_returns_to_the_page_they_asked_for(client: Client) -> None:
     response = client.post("/auth/sign_up?next=/oauth/authorized_applications", FORM)
     assert (response.status_code, response["Location"]) == (302, "/oauth/authorized_applications")
     user = User.objects.get(account__username="Grace")
@@ -66,6 +70,28 @@ def test_what_is_wrong_stands_at_its_field_and_at_the_top(client: Client, change
     assert re.search(rf'name="{name}"[^>]*aria-invalid="true"', text)
     assert f'aria-describedby="id_{name}' in text
     assert f'id="id_{name}_error"' in text
+    assert User.objects.count() == 1
+
+
+def test_all_mistakes_of_the_form_are_shown_at_once(client: Client, settings: Any) -> None:
+    settings.REGISTRATIONS, settings.MINIMUM_AGE = "approval", 16
+    make_user("ada")
+    empty = client.post("/auth/sign_up", {}).content.decode()
+    labels = ("Username", "E-mail address", "Password", "Why do you want to join?", "Date of birth", "I agree")
+    assert all(f"{label}" in empty for label in labels)
+    assert len(re.findall(r'aria-invalid="true"', empty)) == 6
+    wrong = {"username": "ada", "email": "ada@example.com", "password": "short", "reason": " ", "date_of_birth": "x"}
+    text = client.post("/auth/sign_up", wrong).content.decode()
+    for message in (
+        "Username: Has already been taken",
+        "E-mail address: Has already been taken",
+        "Password: Is too short (minimum is 8 characters)",
+        "Why do you want to join?: Can&#x27;t be blank",
+        "Date of birth: ",
+        "I agree to the rules of this server: Must be accepted",
+    ):
+        assert message in text
+    assert text.count(" required") >= 6, "browsers ask for what is missing before anything is sent"
     assert User.objects.count() == 1
 
 
@@ -115,6 +141,98 @@ def test_the_link_in_the_mail_confirms_once_and_the_tokens_work_at_once(
     assert client.get("/oauth/userinfo", headers=headers).status_code == 200
     assert "no longer works" in client.get(link.removeprefix("http://social.localhost")).content.decode()
     assert "no longer works" in client.get("/auth/confirm/forged:key:here").content.decode()
+
+
+AUTHORIZE = "/oauth/authorize?client_id=x&redirect_uri=x%3A%2F%2Fy&response_type=code&state=a+b"
+
+
+@pytest.fixture
+def confirming(settings: Any) -> None:
+    """E-mail addresses are confirmed before anything else."""
+    settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
+
+
+def _confirmation_link(mail: Any) -> str:
+    found = re.search(r"http://social.localhost(/auth/confirm/\S+)", mail.body)
+    assert found is not None, mail.body
+    return found[1]
+
+
+def test_who_signs_up_on_the_way_to_an_application_goes_on_to_it_after_confirming(
+    client: Client, confirming: None, mailoutbox: list[Any]
+) -> None:
+    client.post(f"/auth/sign_up?next={quote(AUTHORIZE)}", FORM)
+    work()
+    (mail,) = mailoutbox
+    link = _confirmation_link(mail)
+    done = client.get(link)
+    assert (done.status_code, done["Location"]) == (302, AUTHORIZE)
+    assert b"@Grace@" in client.get("/").content, "the sign-in went on where it had stopped"
+
+
+def test_in_another_browser_the_link_leads_to_the_application_by_way_of_signing_in(
+    client: Client, confirming: None, mailoutbox: list[Any]
+) -> None:
+    client.post(f"/auth/sign_up?next={quote(AUTHORIZE)}", FORM)
+    work()
+    other = Client()
+    done = other.get(_confirmation_link(mailoutbox[0]))
+    assert (done.status_code, done["Location"]) == (302, AUTHORIZE)
+    assert b"@Grace@" not in other.get("/").content
+
+
+def test_signing_in_before_confirming_sends_a_link_that_leads_on_too(
+    client: Client, confirming: None, mailoutbox: list[Any]
+) -> None:
+    make_user("ada", confirmed=False)
+    form = {"login": "ada", "password": "correct horse"}
+    assert client.post(f"/auth/sign_in?next={quote(AUTHORIZE)}", form)["Location"] == "/auth/confirm"
+    work()
+    assert Client().get(_confirmation_link(mailoutbox[0]))["Location"] == AUTHORIZE
+
+
+def test_row_30_the_link_of_a_confirmation_leads_nowhere_else(client: Client, mailoutbox: list[Any]) -> None:
+    user = make_user("ada", confirmed=False)
+    link = confirmation_url(EmailAddress.objects.get(user=user), "//evil.example/")
+    done = client.get(link.removeprefix("http://social.localhost"))
+    assert done["Location"] == "/auth/sign_in"
+
+
+@pytest.mark.parametrize(
+    ("redirect_uris", "website", "url", "opens"),
+    [
+        ("urn:ietf:wg:oauth:2.0:oob icecubesapp://", None, "icecubesapp://", True),
+        ("https://elk.example/callback", None, "https://elk.example/", False),
+        ("https://elk.example/callback", "https://elk.example/about", "https://elk.example/about", False),
+    ],
+)
+def test_who_signed_up_in_an_application_goes_back_to_it_after_confirming(
+    client: Client, redirect_uris: str, website: str | None, url: str, opens: bool
+) -> None:
+    application = register_application(name="Elk & Co", redirect_uris=redirect_uris, website=website)
+    user = make_user("ada", confirmed=False)
+    User.objects.filter(pk=user.pk).update(created_by_application=application)
+    page = client.get(_path(user))
+    assert page.status_code == 200
+    text = page.content.decode()
+    assert "Your address is confirmed" in text
+    assert f'href="{url}"' in text
+    assert "Back to Elk &amp; Co" in text
+    assert page.headers.get("Refresh") == (f"0; url={url}" if opens else None)
+
+
+def test_who_signed_up_in_a_program_without_an_address_reads_where_to_go_on(client: Client, settings: Any) -> None:
+    settings.REGISTRATIONS = "approval"
+    application = register_application(name="toot", redirect_uris="urn:ietf:wg:oauth:2.0:oob")
+    user = make_user("ada", confirmed=False)
+    User.objects.filter(pk=user.pk).update(created_by_application=application, approved=False)
+    text = client.get(_path(user)).content.decode()
+    assert "Go back to <bdi>toot</bdi>." in text
+    assert "A person looks at every request to join." in text
+
+
+def _path(user: User) -> str:
+    return confirmation_url(EmailAddress.objects.get(user=user)).removeprefix("http://social.localhost")
 
 
 def test_the_confirmation_mail_can_be_asked_for_five_times(
@@ -173,6 +291,34 @@ def test_an_unknown_address_gets_the_same_answer_and_no_mail(client: Client, mai
     assert mailoutbox == []
 
 
+def test_known_and_unknown_addresses_get_the_same_page_and_the_same_headers(client: Client) -> None:
+    make_user("ada")
+    pages = [
+        Client().post("/auth/password/reset", {"email": f"{name}@example.com"}, follow=True)
+        for name in ("ada", "nobody")
+    ]
+    known, unknown = pages
+    assert known.content == unknown.content
+    varying = ("X-Request-Id",)
+    assert {name: known[name] for name in known.headers if name not in varying} == {
+        name: unknown[name] for name in unknown.headers if name not in varying
+    }
+
+
+def test_a_link_for_a_new_password_ends_after_three_days_and_with_the_next_sign_in(
+    client: Client, mailoutbox: list[Any]
+) -> None:
+    make_user("ada")
+    client.post("/auth/password/reset", {"email": "ada@example.com"})
+    work()
+    path = _reset_link(mailoutbox[0]).removeprefix("http://social.localhost")
+    assert "Choose a new password" in Client().get(path, follow=True).content.decode()
+    with time_machine.travel(clock.now() + timedelta(days=3, minutes=1), tick=False):
+        assert "no longer works" in Client().get(path, follow=True).content.decode()
+    client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
+    assert "no longer works" in Client().get(path, follow=True).content.decode()
+
+
 def test_row_64_known_and_unknown_addresses_are_answered_alike_while_mail_is_down(
     client: Client, settings: Any, django_assert_max_num_queries: Any
 ) -> None:
@@ -187,7 +333,7 @@ def test_row_64_known_and_unknown_addresses_are_answered_alike_while_mail_is_dow
     assert row.attempts == 1, "the outbox tries again"
 
 
-def test_the_mail_that_sign_up_promises_is_sent_once_when_somebody_is_let_in(
+def test_the_mail_that_sign_up_promises_is_sent_once_on_approval(
     client: Client, settings: Any, mailoutbox: list[Any]
 ) -> None:
     settings.REGISTRATIONS = "approval"
@@ -268,7 +414,7 @@ def test_an_invitation_leads_to_the_form_where_registrations_are_closed(client: 
     assert client.get("/invite/unknown").status_code == 404
 
 
-def test_a_program_learns_what_an_invitation_is_for(client: Client) -> None:
+def test_the_json_of_an_invitation_says_what_it_is_for(client: Client) -> None:
     invite = create_invite(by=OPERATOR, max_uses=1)
     answer = client.get(f"/invite/{invite.code}", headers={"Accept": "application/json"})
     assert answer.json() == {"invite_code": invite.code, "instance_api_url": "http://social.localhost/api/v2/instance"}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -14,51 +12,17 @@ from accounts.policies.profile_links import link_to_verify, links_back
 from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
+from tests.support.site import Site, serving
 from tests.support.work import work
 
 ME = "http://social.localhost/@ann"
 
 
-class Site:
-    """A web server on a loopback address: pages by path, and the paths it was asked for."""
-
-    def __init__(self) -> None:
-        self.pages: dict[str, tuple[int, dict[str, str], str]] = {}
-        self.asked: list[str] = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                site.asked.append(self.path)
-                status, headers, body = site.pages.get(self.path, (404, {}, "nothing"))
-                data = body.encode()
-                self.send_response(status)
-                for name, value in ({"Content-Type": "text/html", "Content-Length": str(len(data))} | headers).items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
-
-    def show(self, path: str, body: str, status: int = 200, **headers: str) -> str:
-        self.pages[path] = (status, headers, body)
-        return self.address + path
-
-
 @pytest.fixture
 def site(settings: Any) -> Iterator[Site]:
     settings.FEDERATION_LOOPBACK = True
-    site = Site()
-    thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield site
-    site.server.shutdown()
-    thread.join()
-    site.server.server_close()
+    with serving() as site:
+        yield site
 
 
 @pytest.fixture

@@ -27,6 +27,8 @@ ACTS: dict[str, Callable[..., Any]] = {
     "enable": staff.enable,
     "reset_password": lambda **who: staff.set_password(password="another horse", **who),
     "change_role": lambda **who: staff.set_role(role=None, **who),
+    "reset_second_factor": staff.reset_second_factor,
+    "issue_token": lambda **who: staff.issue_user_token(scopes=["read"], **who),
 }
 
 

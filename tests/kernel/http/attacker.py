@@ -1,4 +1,4 @@
-"""Knows how a hostile web server behaves: each path is another attack, and everything that reaches it is on record."""
+"""How a hostile web server behaves: each path is another attack, and everything that reaches it is on record."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ ALLOWED = """
 
 
 @pytest.mark.parametrize("address", REFUSED)
-def test_addresses_that_are_not_somebody_elses_public_ones_are_never_spoken_to(address: str) -> None:
+def test_only_public_addresses_of_other_machines_are_connected_to(address: str) -> None:
     assert not is_allowed(address)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import threading
 import time
@@ -53,6 +55,16 @@ def test_a_document_arrives_whole_with_its_status_headers_and_address(
     assert response.media_type == "application/activity+json"
 
 
+def test_a_body_can_go_to_a_file_within_the_same_bounds(client: GuardedClient, attacker: Attacker) -> None:
+    file = io.BytesIO()
+    response = client.send(Request(attacker.url("/document"), accept=ACTIVITY_TYPES, file=file))
+    assert (response.status, response.body, file.getvalue()) == (200, b"", DOCUMENT)
+    for size, refused in ((len(DOCUMENT), False), (len(DOCUMENT) - 1, True)):
+        bounded = Request(attacker.url("/document"), max_bytes=size, file=io.BytesIO())
+        with pytest.raises(TooLarge) if refused else contextlib.nullcontext():
+            client.send(bounded)
+
+
 def test_requests_say_who_asks_and_for_what(client: GuardedClient, attacker: Attacker) -> None:
     client.send(Request(attacker.url("/echo?a=%7e&b[]=c"), accept=ACTIVITY_TYPES, headers={"X-Own": "1"}))
     [seen] = attacker.requests
@@ -92,7 +104,7 @@ def test_every_status_is_a_response_and_the_page_of_an_error_is_cut(
     assert len(response.body) == {201: 100_000, 202: 100_000, 304: 0}.get(status, 16_384)
 
 
-def test_an_error_page_of_the_wrong_type_is_still_told_by_its_status(client: GuardedClient, attacker: Attacker) -> None:
+def test_an_error_page_of_the_wrong_type_still_counts_by_its_status(client: GuardedClient, attacker: Attacker) -> None:
     assert client.send(Request(attacker.url("/status/410"), accept=ACTIVITY_TYPES)).status == 410
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 from pytest_django import Settings
 
-from social.kernel.http.client import Exhausted, FetchError, GuardedClient, Request, TimedOut, Unreachable
-from social.kernel.http.limits import HostPauses, web_request_budget
+from social.kernel.http.client import Busy, Exhausted, FetchError, GuardedClient, Request, TimedOut, Unreachable
+from social.kernel.http.limits import HostPauses, stranger_budget, web_request_budget
 from tests.kernel.http.attacker import Attacker
 from tests.support.patience import SOON
 
@@ -83,8 +83,32 @@ def test_at_most_half_of_the_web_threads_wait_for_the_network(
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes) == ["Exhausted"] * 3 + ["TimedOut"] * 2
+    assert sorted(outcomes) == ["Busy"] * 3 + ["TimedOut"] * 2
     with web_request_budget():
+        assert client.send(Request(attacker.url())).status == 200
+
+
+def test_strangers_have_a_quarter_of_the_web_threads_wait_one_for_each_host(settings: Settings) -> None:
+    settings.WEB_THREADS = 8
+    with web_request_budget(), stranger_budget("one.example", 1.0):
+        with pytest.raises(Busy), stranger_budget("one.example", 1.0):
+            pass
+        with stranger_budget("two.example", 1.0), pytest.raises(Busy), stranger_budget("three.example", 1.0):
+            pass
+        with stranger_budget("three.example", 1.0):
+            pass
+    with stranger_budget("one.example", 1.0), stranger_budget("one.example", 1.0):
+        """Outside of web requests nobody's thread is held."""
+
+
+def test_what_a_stranger_has_fetched_takes_no_longer_altogether_than_its_share(
+    client: GuardedClient, attacker: Attacker
+) -> None:
+    with web_request_budget(100.0):
+        with stranger_budget("one.example", 0.3):
+            assert seconds_of(lambda: client.send(Request(attacker.url("/silent"), deadline=100)), TimedOut) < SOON
+            with pytest.raises(Exhausted):
+                client.send(Request(attacker.url()))
         assert client.send(Request(attacker.url())).status == 200
 
 

@@ -1,4 +1,4 @@
-"""Promises that nobody can make this server knock at doors of its own network (security rows 7 and 10)."""
+"""Promises that nobody can make this server connect to addresses of its own network (security rows 7 and 10)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def guarded(port: int, dns: Dns) -> GuardedClient:
 
 
 def get(client: GuardedClient, url: str, **options: object) -> bytes:
-    return client.send(Request(url, deadline=2.0, schemes=("http", "https"), **options)).body  # type: ignore[arg-type]
+    return client.send(Request(url, deadline=2.0, schemes=("http", "https"), **options)).body
 
 
 DISGUISES = {
@@ -202,7 +202,7 @@ def test_other_ports_than_those_of_the_web_are_refused(port: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["intranet", "printer.local", "a.internal", "x.onion", "x.i2p", "router.home.arpa"])
-def test_names_outside_the_public_dns_are_not_even_looked_up(name: str) -> None:
+def test_names_outside_the_public_dns_are_never_resolved(name: str) -> None:
     dns = Dns([PUBLIC])
     with pytest.raises(Refused):
         GuardedClient(Policy(loopback=True), lookup=dns).send(Request(f"https://{name}/"))
@@ -226,7 +226,7 @@ def test_a_redirect_back_to_this_server_is_refused(outside: Attacker) -> None:
         get(GuardedClient(policy), outside.redirecting("https://social.example/"))
 
 
-def test_redirects_are_followed_three_times_and_the_last_address_is_told(
+def test_redirects_are_followed_three_times_and_the_last_address_is_returned(
     client: GuardedClient, outside: Attacker
 ) -> None:
     response = client.send(Request(outside.url("/redirect/3")))
@@ -241,7 +241,7 @@ def test_the_host_to_trust_is_the_one_that_answered(client: GuardedClient, victi
     assert client.send(Request(victim.redirecting(outside.url()))).url == outside.url()
 
 
-def test_what_a_refusal_tells_a_person_names_no_address(victim: Attacker) -> None:
+def test_the_text_of_a_refusal_names_no_address(victim: Attacker) -> None:
     with pytest.raises(FetchError) as caught:
         get(guarded(victim.port, Dns(["10.1.2.3"])), victim.url(host="rebind.example"))
     assert caught.value.message == "Remote data could not be fetched"

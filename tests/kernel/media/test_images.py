@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import struct
-import threading
 import time
 import zlib
 from typing import Any
 
+import pillow_heif
 import pytest
 from django.utils import translation
 from PIL import Image, ImageCms
 
 from social.kernel.media import images
-from social.kernel.media.images import Unidentified, Unsupported, process
+from social.kernel.media.images import Moving, Picture, Unidentified, Unsupported
+from social.kernel.media.limits import ANIMATION_PIXELS, ORIGINAL_PIXELS
+
+pillow_heif.register_heif_opener()
 
 
 def _saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, image_format, **options)
     return buffer.getvalue()
+
+
+def process(data: bytes) -> Picture:
+    """The picture, beyond the block."""
+    with images.process(io.BytesIO(data)) as picture:
+        return Picture(picture.original.in_memory(), picture.preview.in_memory(), picture.blurhash)
 
 
 def _opened(data: bytes) -> Image.Image:
@@ -49,6 +57,7 @@ def _png_header(width: int, height: int) -> bytes:
         ("GIF", "image/png", "png"),
         ("WEBP", "image/webp", "webp"),
         ("AVIF", "image/jpeg", "jpg"),
+        ("HEIF", "image/jpeg", "jpg"),
     ],
 )
 def test_every_accepted_type_is_served_as_one_that_browsers_show(image_format, becomes, extension) -> None:
@@ -56,7 +65,7 @@ def test_every_accepted_type_is_served_as_one_that_browsers_show(image_format, b
     for rendition in (picture.original, picture.preview):
         assert (rendition.content_type, rendition.extension) == (becomes, extension)
         assert _opened(rendition.data).size == (60, 40)
-    red, green, blue = _opened(picture.original.data).convert("RGB").getpixel((30, 20))  # type: ignore[misc]
+    red, green, blue = _opened(picture.original.data).convert("RGB").getpixel((30, 20))
     assert (abs(red - 200), abs(green - 30), abs(blue - 30)) < (12, 12, 12)
     assert len(picture.blurhash) == 36
 
@@ -67,7 +76,7 @@ def test_small_pictures_keep_their_size_and_large_ones_are_fitted() -> None:
     assert (picture.preview.width, picture.preview.height) == (554, 416), "the nearest whole numbers"
     assert abs(picture.preview.width / picture.preview.height - 4 / 3) < 0.01
     large = process(_saved(Image.new("RGB", (5000, 3000)), "PNG"))
-    assert abs(large.original.width * large.original.height / images.ORIGINAL_PIXELS - 1) < 0.001
+    assert abs(large.original.width * large.original.height / ORIGINAL_PIXELS - 1) < 0.001
     thin = process(_saved(Image.new("RGB", (32_767, 8)), "PNG"))
     assert thin.original.width == 32_767
     assert thin.preview.height == 8, "a side is never less than the nearest whole number"
@@ -84,7 +93,7 @@ def test_orientation_is_applied_and_no_metadata_survives() -> None:
     picture = process(data)
     shown = _opened(picture.original.data)
     assert shown.size == (40, 60)
-    red, green, _blue = shown.getpixel((35, 5))  # type: ignore[misc]
+    red, green, _blue = shown.getpixel((35, 5))
     assert red > 200
     assert green < 80
     for rendition in (picture.original, picture.preview):
@@ -185,38 +194,29 @@ def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
         process(_saved(Image.new("P", (961, 960)), "GIF"))
 
 
-def test_moving_pictures_are_refused_rather_than_stopped() -> None:
+def test_a_moving_gif_is_none_of_the_pictures() -> None:
     frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue", "green")]
-    with pytest.raises(Unsupported, match="Animated images are not supported"):
+    with pytest.raises(Moving):
         process(_saved(frames[0], "GIF", save_all=True, append_images=frames[1:]))
 
 
-def test_so_many_pictures_at_most_as_the_settings_say_are_decoded_at_a_time(
-    monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    running, most = 0, 0
-    guard = threading.Lock()
+def test_an_animated_webp_stays_one_and_its_preview_stands_still() -> None:
+    frames = [Image.new("RGB", (900, 600), colour) for colour in ("red", "blue", "green")]
+    data = _saved(frames[0], "WEBP", save_all=True, append_images=frames[1:], duration=[100, 200, 300], exif=b"SECRET")
+    picture = process(data)
+    assert picture.original.content_type == "image/webp"
+    shown = _opened(picture.original.data)
+    assert (shown.n_frames, shown.size) == (3, (900, 600))
+    assert getattr(_opened(picture.preview.data), "n_frames", 1) == 1
+    assert b"SECRET" not in picture.original.data
 
-    def slow(work: Any, language: str) -> Any:
-        nonlocal running, most
-        with guard:
-            running += 1
-            most = max(most, running)
-        time.sleep(0.05)
-        with guard:
-            running -= 1
 
-    settings.IMAGE_WORKERS = 2
-    painters = functools.cache(images._image_workers.__wrapped__)
-    monkeypatch.setattr(images, "_image_workers", painters)
-    monkeypatch.setattr(images, "_or_refused", slow)
-    threads = [threading.Thread(target=process, args=(b"",)) for _number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    painters().shutdown()
-    assert most == 2
+def test_an_animation_of_too_many_pixels_is_refused() -> None:
+    shades = [number % 2 * 255 for number in range(ANIMATION_PIXELS // (400 * 400) + 1)]
+    frames = [Image.new("L", (400, 400), shade) for shade in shades]
+    data = _saved(frames[0], "WEBP", save_all=True, append_images=frames[1:], duration=20)
+    with pytest.raises(Unsupported, match="Animations of this size are not supported"):
+        process(data)
 
 
 def test_a_picture_is_refused_in_the_language_of_who_sent_it() -> None:

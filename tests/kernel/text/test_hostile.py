@@ -1,4 +1,4 @@
-"""Whatever a stranger writes, reading it takes a time linear in its length (security rows 31 to 34).
+"""Whatever anybody sends, parsing it takes a time linear in its length (security rows 31 to 34).
 
 The times are processor time and a few times what the work takes on a slow machine; quadratic work would miss them by a
 factor of a hundred. Only the sanitiser's 50 ms are a promise in themselves.

@@ -11,6 +11,7 @@ from social.kernel.text.names import (
     display_domain,
     display_hashtag,
     is_hashtag,
+    is_host_name,
     normalise_domain,
     normalise_hashtag,
 )
@@ -53,6 +54,8 @@ def test_kept_text_can_be_encoded_and_cleaning_again_changes_nothing(typed: str)
         ("Z\u0301\u0304u\u0304\u0304", "zu"),
         ("İstanbul", "istanbul"),
         ("Straße", "straße"),
+        ("ⅳ", "iv"),
+        ("Ⓐ", "a"),
         ("ＡｂＣやゆよ", "abcやゆよ"),
         ("ﾊﾝｶｸ", "ハンカク"),
         ("Ёлка", "ёлка"),
@@ -79,12 +82,12 @@ def test_a_hashtag_is_shown_as_it_was_written() -> None:
     assert display_hashtag("Hello❤️World") == "HelloWorld"
 
 
-@pytest.mark.parametrize("name", ["a", "ａｅｓｔｈｅｔｉｃ", "3d", "_a", "a_", "a·b", "नमस्ते"])
+@pytest.mark.parametrize("name", ["a", "ａｅｓｔｈｅｔｉｃ", "3d", "_a", "a_", "a·b", "नमस्ते", "12_3", "1·2"])
 def test_these_names_are_hashtags(name: str) -> None:
     assert is_hashtag(name)
 
 
-@pytest.mark.parametrize("name", ["", "1", "_", "#a", "a b", ".a", "·a", "a·", "a-b", "a\n", "❤️"])
+@pytest.mark.parametrize("name", ["", "1", "_", "1_", "_1", "1·", "#a", "a b", ".a", "·a", "a·", "a-b", "a\n", "❤️"])
 def test_these_names_are_none(name: str) -> None:
     assert not is_hashtag(name)
 
@@ -114,6 +117,11 @@ def test_these_names_are_none(name: str) -> None:
 def test_a_domain_is_kept_in_one_form(written: str, kept: str) -> None:
     assert normalise_domain(written) == kept
     assert normalise_domain(kept) == kept
+
+
+def test_an_address_is_no_name_of_a_host() -> None:
+    assert all(map(is_host_name, ("example.com", "localhost:8001", "5.example", "xn--p1ai.xn--p1ai")))
+    assert not any(map(is_host_name, ("127.0.0.1", "127.0.0.1:8001", "[::1]", "[::1]:8001", "5", "example.5", "5:80")))
 
 
 @pytest.mark.parametrize(

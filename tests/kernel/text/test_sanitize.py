@@ -106,7 +106,7 @@ def test_only_classes_with_a_meaning_are_kept(classes: str, kept: str | None) ->
         ),
     ],
 )
-def test_links_to_the_named_schemes_stay_and_tell_the_other_side_nothing(href: str) -> None:
+def test_links_to_the_named_schemes_stay_and_send_no_referrer(href: str) -> None:
     expected = f'<a href="{href}" class="mention" {LINK}>x</a>'
     assert sanitize(f'<a href="{href}" class="mention b" rel="me opener" target="_top" onclick="y">x</a>') == expected
 
@@ -286,7 +286,7 @@ def test_a_parser_that_breaks_leaves_the_text(failure: BaseException, monkeypatc
     )
 
 
-def test_a_parser_that_never_settles_leaves_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parser_whose_output_keeps_changing_leaves_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     class Restless:
         def clean(self, html: str) -> str:
             return html + "<p>more</p>"

@@ -35,10 +35,16 @@ def test_every_script_has_its_links_mentions_hashtags_and_emoji_found(post: dict
         ("see HTTPS://Example.COM/x.", ["HTTPS://Example.COM/x"]),
         ("example.com and www.example.com", []),
         ("https://example", []),
-        ("https://localhost", ["https://localhost"]),
-        ("http://localhost:8001/@bob/1", ["http://localhost:8001/@bob/1"]),
-        ("http://127.0.0.1:8001/x http://[::1]:80/", ["http://127.0.0.1:8001/x", "http://[::1]:80/"]),
-        ("http://1.2.3/ http://1.2.3.400/ http://[::g]/", []),
+        ("https://localhost http://localhost:8001/@bob/1 http://social.localhost/", []),
+        ("http://127.0.0.1:8001/x http://1.2.3/ http://1.2.3.400/ http://2130706433/ http://0x7f.1/", []),
+        ("http://[::1]:80/ http://[::ffff:127.0.0.1]/ http://[::g]/", []),
+        ("https://a.test/ https://a.example/ https://a.invalid/ https://a.local/ https://a.internal/", []),
+        ("https://example.com.test/ https://example.nowhere/x https://example.c/", []),
+        (
+            "https://host.onion/x https://host.dev/x https://host.MUSEUM",
+            ["https://host.onion/x", "https://host.dev/x", "https://host.MUSEUM"],
+        ),
+        ("https://a.xn--abcdefgh/ https://a.XN--P1AI/", ["https://a.XN--P1AI/"]),
         ("(http://google.com/)", ["http://google.com/"]),
         ("[https://example.com/a]", ["https://example.com/a"]),
         ("[text](https://example.com/a)", ["https://example.com/a"]),
@@ -95,11 +101,11 @@ def test_a_link_ends_where_the_sentence_goes_on(text: str, urls: list[str]) -> N
 @pytest.mark.parametrize(
     ("url", "scheme"),
     [
-        ("dat://abc123/x", "dat"),
-        ("dweb://abc123", "dweb"),
-        ("ipfs://bafybeigdyrzt/readme", "ipfs"),
-        ("ipns://k51q", "ipns"),
-        ("ssb://message/sha256/abc=", "ssb"),
+        ("dat://example.org/x", "dat"),
+        ("dweb://example.org", "dweb"),
+        ("ipfs://example.org/readme", "ipfs"),
+        ("ipns://docs.example.org", "ipns"),
+        ("ssb://example.org/sha256/abc=", "ssb"),
         ("gopher://gopher.example.org:70/1/x", "gopher"),
         ("gemini://geminiprotocol.net/docs/", "gemini"),
         ("xmpp:user@instance.com", "xmpp"),
@@ -113,9 +119,13 @@ def test_the_other_named_schemes_are_links_too(url: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["javascript:alert(1)", "data:text/html,x", "mailto:a@b", "ftp://a.com/", "magnet:?", "xmpp:"]
+    "text",
+    [
+        *("javascript:alert(1)", "data:text/html,x", "mailto:a@b", "ftp://a.com/", "magnet:?", "xmpp:"),
+        *("ipfs://bafybeigdyrzt/readme", "ssb://message/x", "gemini://localhost/", "xmpp:user@host"),
+    ],
 )
-def test_no_other_scheme_is_a_link(text: str) -> None:
+def test_no_other_scheme_and_no_other_host_is_a_link(text: str) -> None:
     assert found(text, Kind.URL) == []
 
 
@@ -165,12 +175,14 @@ def test_a_mention_is_a_name_with_or_without_a_domain(text: str, accts: list[str
         ("#नमस्ते #สวัสดี #Ελληνικά #עברית", ["नमस्ते", "สวัสดี", "Ελληνικά", "עברית"]),
         ("#rubyOnRails! #a.b #c-d #e's", ["rubyOnRails", "a", "c", "e"]),
         ("#\ufc5e #\ufe70a", ["\ufe70a"]),
-        ("#0123456 #1_2 #_ # ## #\ufe0f\u20e3 #\u0301a", []),
+        ("#12_3 #1·2 #1__ #__1 #1_2 #1·2·", ["12_3", "1·2", "1__", "__1", "1_2", "1·2"]),
+        ("#ⅳ #Ⓐ #Ⅻb", ["ⅳ", "Ⓐ", "Ⅻb"]),
+        ("#0123456 #1_ #_1 #1· #_ #__ # ## #\ufe0f\u20e3 #\u0301a", []),
         ("a#foo (#foo) /#foo ##foo .#foo", []),
         ("https://en.wikipedia.org/wiki/Ghostbusters_(song)#Lawsuit https://a.example/?x=#c4", []),
     ],
 )
-def test_a_hashtag_stands_alone_and_holds_a_letter(text: str, names: list[str]) -> None:
+def test_a_hashtag_stands_alone_and_holds_a_letter_or_joins_two_characters(text: str, names: list[str]) -> None:
     assert [token.name for token in scan(text) if token.kind is Kind.HASHTAG] == names
 
 

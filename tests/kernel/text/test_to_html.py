@@ -16,18 +16,18 @@ from social.kernel.text.to_html import MentionTarget, to_html
 from tests.kernel.text.strategies import texts
 from tests.kernel.text.support import POSTS, assert_harmless
 
-ALICE = MentionTarget("alice", "alice", "https://home.example/@alice")
-BOB = MentionTarget("Bob", "Bob@far.example", "https://far.example/users/bob?a=1&b=2")
-OTHER_BOB = MentionTarget("bob", "bob", "https://home.example/@bob")
-MENTIONS = {"alice": ALICE, "bob@far.example": BOB, "bob": OTHER_BOB, "alice@home.example": ALICE}
+ALICE = MentionTarget("alice", "alice", "https://home.example.org/@alice")
+BOB = MentionTarget("Bob", "Bob@far.example.org", "https://far.example.org/users/bob?a=1&b=2")
+OTHER_BOB = MentionTarget("bob", "bob", "https://home.example.org/@bob")
+MENTIONS = {"alice": ALICE, "bob@far.example.org": BOB, "bob": OTHER_BOB, "alice@home.example.org": ALICE}
 
 
 def html(text: str, **options: object) -> str:
-    return to_html(scan(text), mentions=MENTIONS, hashtag_url=tag_url, **options)  # type: ignore[arg-type]
+    return to_html(scan(text), mentions=MENTIONS, hashtag_url=tag_url, **options)
 
 
 def tag_url(name: str) -> str:
-    return f"https://home.example/tags/{quote(name)}"
+    return f"https://home.example.org/tags/{quote(name)}"
 
 
 @pytest.mark.parametrize(
@@ -81,52 +81,52 @@ def test_the_parameters_of_an_address_are_escaped() -> None:
 
 def test_a_mention_is_a_card_with_the_name_only() -> None:
     assert html("@Alice!") == (
-        '<p><span class="h-card" translate="no"><a href="https://home.example/@alice" class="u-url mention">'
+        '<p><span class="h-card" translate="no"><a href="https://home.example.org/@alice" class="u-url mention">'
         "@<span>alice</span></a></span>!</p>"
     )
-    assert html("@bob@Far.Example") == (
-        '<p><span class="h-card" translate="no"><a href="https://far.example/users/bob?a=1&amp;b=2"'
+    assert html("@bob@Far.Example.Org") == (
+        '<p><span class="h-card" translate="no"><a href="https://far.example.org/users/bob?a=1&amp;b=2"'
         ' class="u-url mention">@<span>Bob</span></a></span></p>'
     )
 
 
-def test_two_accounts_of_one_name_are_told_apart_by_their_domain() -> None:
-    both = html("@bob @bob@far.example @alice")
+def test_two_accounts_of_one_name_differ_by_their_domain() -> None:
+    both = html("@bob @bob@far.example.org @alice")
     assert "@<span>bob</span>" in both
-    assert "@<span>Bob@far.example</span>" in both
+    assert "@<span>Bob@far.example.org</span>" in both
     assert "@<span>alice</span>" in both
 
 
 def test_one_account_mentioned_in_two_ways_is_still_one() -> None:
-    assert html("@alice @alice@home.example").count("@<span>alice</span>") == 2
+    assert html("@alice @alice@home.example.org").count("@<span>alice</span>") == 2
 
 
 def test_an_unknown_mention_stays_text() -> None:
-    assert html("@nobody @alice@far.example") == "<p>@nobody @alice@far.example</p>"
+    assert html("@nobody @alice@far.example.org") == "<p>@nobody @alice@far.example.org</p>"
 
 
 def test_a_hashtag_links_to_its_kept_name_and_shows_the_written_one() -> None:
     assert html("＃Café") == (
-        '<p><a href="https://home.example/tags/Caf%C3%A9" class="mention hashtag" rel="tag">#<span>Café</span></a></p>'
+        '<p><a href="https://home.example.org/tags/Caf%C3%A9" class="mention hashtag" rel="tag">#<span>Café</span></a></p>'
     )
-    assert 'href="https://home.example/tags/%E3%82%BF%E3%82%B0"' in html("#タグ")
+    assert 'href="https://home.example.org/tags/%E3%82%BF%E3%82%B0"' in html("#タグ")
 
 
 def test_a_profile_field_is_one_line_that_says_me_and_names_the_domain() -> None:
-    assert html("https://me.example/\n@bob@far.example", profile_field=True) == (
-        '<a href="https://me.example/" target="_blank" rel="nofollow noopener me" translate="no">'
-        '<span class="invisible">https://</span><span class="">me.example/</span><span class="invisible"></span></a> '
-        '<span class="h-card" translate="no"><a href="https://far.example/users/bob?a=1&amp;b=2"'
-        ' class="u-url mention">@<span>Bob@far.example</span></a></span>'
+    assert html("https://me.example.org/\n@bob@far.example.org", profile_field=True) == (
+        '<a href="https://me.example.org/" target="_blank" rel="nofollow noopener me" translate="no">'
+        '<span class="invisible">https://</span><span class="">me.example.org/</span><span class="invisible"></span></a> '
+        '<span class="h-card" translate="no"><a href="https://far.example.org/users/bob?a=1&amp;b=2"'
+        ' class="u-url mention">@<span>Bob@far.example.org</span></a></span>'
     )
 
 
 def test_a_quote_has_a_line_for_readers_that_know_no_quotes() -> None:
-    link = html("https://far.example/@bob/1").removeprefix("<p>").removesuffix("</p>")
+    link = html("https://far.example.org/@bob/1").removeprefix("<p>").removesuffix("</p>")
     line = f'<p class="quote-inline">RE: {link}</p>'
-    assert html("yes", quote_url="https://far.example/@bob/1") == line + "<p>yes</p>"
-    assert html("", quote_url="https://far.example/@bob/1") == line
-    assert html("see https://far.example/@bob/1", quote_url="https://far.example/@bob/1").count("RE:") == 0
+    assert html("yes", quote_url="https://far.example.org/@bob/1") == line + "<p>yes</p>"
+    assert html("", quote_url="https://far.example.org/@bob/1") == line
+    assert html("see https://far.example.org/@bob/1", quote_url="https://far.example.org/@bob/1").count("RE:") == 0
 
 
 def test_addresses_from_elsewhere_cannot_leave_their_attribute() -> None:

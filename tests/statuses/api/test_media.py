@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from PIL import Image
 
 from accounts.models import Account
 from statuses.models import MediaAttachment
+from tests.factories.recordings import moving_gif, recording, sample
 from tests.factories.statuses import make_media, make_status, picture
 from tests.statuses.conftest import api_of
 from tests.support.entities import check
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +41,8 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
     )
     assert response.status_code == 200
     assert response.headers.get("Deprecation", "")[:1] == ("@" if version == 1 else "")
+    refused = api_of(alice).post(f"/api/v{version}/media", {})
+    assert (refused.status_code, refused.headers.get("Deprecation")) == (422, response.headers.get("Deprecation"))
     body = response.json()
     check("MediaAttachment", body)
     assert (body["type"], body["description"], body["remote_url"], body["text_url"]) == ("image", "a cat", None, None)
@@ -65,12 +70,12 @@ WRONG_TYPE = "Validation failed: File content type is invalid, File is invalid"
     [
         (b"", "image/png", WRONG_TYPE),
         (b"hello", "text/plain", WRONG_TYPE),
-        (b"\0\0\0\x18ftypmp42", "video/mp4", WRONG_TYPE),
+        (b"\0\0\0\x18ftypmp42", "video/mp4", "File type of uploaded media could not be verified"),
         (b"hello", "image/jpeg", "Validation failed: File has contents that are not what they are reported to be"),
         (b"<html><script>", "image/png", WRONG_TYPE),
     ],
 )
-def test_what_is_no_picture_is_told(alice: Account, data: bytes, content_type: str, error: str) -> None:
+def test_what_is_no_picture_is_an_error(alice: Account, data: bytes, content_type: str, error: str) -> None:
     response = api_of(alice).upload("POST", "/api/v2/media", file=_file(data, "../../x.png", content_type))
     assert (response.status_code, response.json()) == (422, {"error": error})
     assert not MediaAttachment.objects.exists()
@@ -85,11 +90,13 @@ def test_a_missing_file_and_a_string_that_is_none(alice: Account) -> None:
     assert api.post("/api/v2/media", {"file": "data:image/png;base64,!!!!"}).status_code in (400, 422)
 
 
-def test_too_large_a_file_is_told_and_far_too_large_a_body_is_not_read(alice: Account) -> None:
+def test_too_large_a_file_is_refused_and_far_too_large_a_body_is_not_read(alice: Account) -> None:
     api = api_of(alice)
     large = api.upload("POST", "/api/v2/media", file=_file(b"\x89PNG\r\n\x1a\n" + b"\0" * 16 * 1024 * 1024))
     assert large.json() == {"error": "Validation failed: File file size must be less than 16 MB"}
-    assert api.upload("POST", "/api/v2/media", file=_file(b"\0" * 34 * 1024 * 1024)).status_code == 413
+    encoded = "data:image/png;base64," + "A" * 34 * 1024 * 1024
+    assert api.upload("POST", "/api/v2/media", file=encoded).status_code == 413
+    assert api.post("/api/v2/media", {"file": encoded}).status_code == 413
 
 
 def test_seed_028_a_thumbnail_on_a_picture_is_refused(alice: Account) -> None:
@@ -121,7 +128,7 @@ def test_trap_17_what_is_not_ready_has_no_address(alice: Account, processing: st
     response = api_of(alice).get(f"/api/v1/media/{media.id}")
     assert response.status_code == status
     if status == 206:
-        assert (response.json()["url"], response.json()["preview_url"]) == (None, None)
+        assert response.json()["url"] is None
     else:
         assert response.json() == {"error": "Error processing thumbnail for uploaded media"}
 
@@ -140,3 +147,157 @@ def test_thirty_uploads_in_half_an_hour_are_the_most(alice: Account, settings: A
     api = api_of(alice)
     answers = [api.post("/api/v2/media", {"description": "x"}).status_code for _time in range(31)]
     assert answers == [422] * 30 + [429]
+
+
+def _upload(account: Account, content_type: str, version: int = 2, **parts: Any) -> Any:
+    file = SimpleUploadedFile("x", sample(content_type), content_type)
+    return api_of(account).upload("POST", f"/api/v{version}/media", file=file, **parts)
+
+
+def test_seed_067_a_video_has_no_address_until_it_is_processed(alice: Account) -> None:
+    answer = _upload(alice, "video/webm", description="a ramp", focus="0.5,0.5")
+    body = answer.json()
+    assert answer.status_code == 202
+    check("MediaAttachment", body)
+    assert (body["type"], body["url"], body["description"]) == ("video", None, "a ramp")
+    assert body["preview_url"].endswith(".jpg")
+    assert body["blurhash"]
+    assert body["meta"]["original"]["frame_rate"] == "10/1"
+    path = f"/api/v1/media/{body['id']}"
+    waiting = api_of(alice).get(path)
+    assert (waiting.status_code, waiting.json()) == (206, body)
+    too_early = api_of(alice).post("/api/v1/statuses", {"status": "x", "media_ids": [body["id"]]})
+    assert too_early.json() == {
+        "error": "Cannot attach files that have not finished processing. Try again in a moment!"
+    }
+    changed = api_of(alice).put(path, {"description": "a ramp that moves"})
+    assert (changed.status_code, changed.json()["description"]) == (206, "a ramp that moves")
+    work()
+    ready = api_of(alice).get(path)
+    assert ready.status_code == 200
+    body = ready.json()
+    check("MediaAttachment", body)
+    assert body["url"].endswith(".mp4")
+    assert (body["description"], body["meta"]["focus"]) == ("a ramp that moves", {"x": 0.5, "y": 0.5})
+    assert api_of(alice).post("/api/v1/statuses", {"status": "x", "media_ids": [body["id"]]}).status_code == 200
+
+
+def test_meta_says_all_there_is_to_know_about_a_video_and_a_sound(alice: Account) -> None:
+    video = _upload(alice, "video/mp4").json()
+    sound = _upload(alice, "audio/wav").json()
+    work()
+    meta = api_of(alice).get(f"/api/v1/media/{video['id']}").json()["meta"]
+    assert meta["original"].keys() == {"width", "height", "frame_rate", "duration", "bitrate"}
+    assert meta["small"] == {"width": 96, "height": 64, "size": "96x64", "aspect": 1.5}
+    assert (meta["width"], meta["height"], meta["size"], meta["aspect"], meta["fps"]) == (96, 64, "96x64", 1.5, 10.0)
+    assert (meta["audio_encode"], meta["audio_bitrate"], meta["audio_channels"]) == ("aac", "48000 Hz", "stereo")
+    assert meta["length"].startswith("0:00:01.")
+    assert 1 <= meta["duration"] < 1.1
+    meta = api_of(alice).get(f"/api/v1/media/{sound['id']}").json()["meta"]
+    assert meta["original"].keys() == {"duration", "bitrate"}
+    assert (meta["audio_encode"], meta["audio_bitrate"], meta["audio_channels"]) == ("mp3", "8000 Hz", "mono")
+    assert "small" not in meta
+
+
+def test_a_moving_gif_and_a_video_without_sound_become_looping_videos(alice: Account) -> None:
+    silent = SimpleUploadedFile("x.mp4", recording("mp4", "libx264"), "video/mp4")
+    gif = SimpleUploadedFile("x.gif", moving_gif(), "image/gif")
+    for file, extension in ((gif, ".png"), (silent, ".jpg")):
+        answer = api_of(alice).upload("POST", "/api/v2/media", file=file)
+        body = answer.json()
+        assert (answer.status_code, body["type"], body["url"]) == (202, "gifv", None)
+        assert body["preview_url"].endswith(extension)
+        work()
+        assert api_of(alice).get(f"/api/v1/media/{body['id']}").json()["url"].endswith(".mp4")
+
+
+def test_seed_028_and_066_a_sound_is_shown_by_its_thumbnail(alice: Account, media_root: Path) -> None:
+    thumbnail = SimpleUploadedFile("x.png", picture(50, 50), "image/png")
+    body = _upload(alice, "audio/wav", thumbnail=thumbnail).json()
+    check("MediaAttachment", body)
+    assert (body["type"], body["url"]) == ("audio", None)
+    assert body["preview_url"].endswith(".png")
+    assert body["meta"]["small"]["size"] == "50x50"
+    assert body["meta"]["colors"]["background"] == "#7828c8"
+    work()
+    path = f"/api/v1/media/{body['id']}"
+    before = api_of(alice).get(path).json()
+    assert before["preview_url"] == body["preview_url"]
+    assert before["url"].endswith(".mp3")
+    wider = SimpleUploadedFile("x.jpg", picture(90, 30, "JPEG"), "image/jpeg")
+    after = api_of(alice).upload("PUT", path, thumbnail=wider).json()
+    assert after["meta"]["small"]["size"] == "90x30"
+    assert after["preview_url"] != before["preview_url"]
+    assert after["url"] == before["url"]
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "audio/mpeg", "image/svg+xml"])
+def test_a_thumbnail_that_is_no_picture_is_refused(alice: Account, content_type: str) -> None:
+    data = {"text/plain": b"hello", "audio/mpeg": sample("audio/mpeg"), "image/svg+xml": b"<svg/>"}[content_type]
+    wrong = SimpleUploadedFile("x.png", data, content_type)
+    message = "Validation failed: Thumbnail content type is invalid, Thumbnail is invalid"
+    refused = _upload(alice, "audio/wav", thumbnail=wrong)
+    assert (refused.status_code, refused.json()) == (422, {"error": message})
+    media = _upload(alice, "audio/wav").json()
+    changed = api_of(alice).upload("PUT", f"/api/v1/media/{media['id']}", thumbnail=wrong)
+    assert (changed.status_code, changed.json()) == (422, {"error": message})
+
+
+def test_trap_17_the_first_version_answers_when_the_file_is_processed(
+    alice: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("social.api.later.time.sleep", lambda seconds: work())
+    answer = _upload(alice, "audio/wav", version=1)
+    assert (answer.status_code, answer.headers["Deprecation"]) == (200, "@1586044800")
+    assert answer.json()["url"].endswith(".mp3")
+
+
+def test_the_first_version_waits_a_minute_at_most(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("social.api.later.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("social.api.later.time.sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    answer = _upload(alice, "audio/wav", version=1)
+    assert (answer.status_code, answer.json()["url"]) == (202, None)
+    assert 58 < clock[0] <= 60
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_waits_for_a_file_holds_no_database_connection(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = []
+
+    def sleep(seconds: float) -> None:
+        held.append(connection.connection is not None)
+        work()
+
+    monkeypatch.setattr("social.api.later.time.sleep", sleep)
+    assert _upload(alice, "audio/wav", version=1).status_code == 200
+    assert held == [False]
+
+
+def test_a_file_that_cannot_be_processed_has_failed_and_says_so(
+    alice: Account, monkeypatch: pytest.MonkeyPatch, media_root: Path
+) -> None:
+    whole = recording("webm", "libvpx-vp9", "libopus", seconds=10, frames=100)
+    file = SimpleUploadedFile("x.webm", whole[: len(whole) // 3], "video/webm")
+    body = api_of(alice).upload("POST", "/api/v2/media", file=file).json()
+    work()
+    error = {"error": "Error processing thumbnail for uploaded media"}
+    path = f"/api/v1/media/{body['id']}"
+    for answer in (api_of(alice).get(path), api_of(alice).put(path, {"description": "x"})):
+        assert (answer.status_code, answer.json()) == (422, error)
+    monkeypatch.setattr("social.api.later.time.sleep", lambda seconds: work())
+    file.seek(0)
+    first = api_of(alice).upload("POST", "/api/v1/media", file=file)
+    assert (first.status_code, first.json()) == (422, error)
+    assert not [path for path in media_root.rglob("*") if path.is_file()], "nothing is kept of it"
+
+
+def test_a_file_as_large_as_allowed_is_not_refused_for_its_size(alice: Account) -> None:
+    limit = 99 * 1024 * 1024
+    for size, error in (
+        (limit, "Validation failed: File file size must be less than 99 MB"),
+        (limit - 1, "File type of uploaded media could not be verified"),
+    ):
+        file = SimpleUploadedFile("x.mp4", b"\0\0\0\x18ftypmp42" + b"\0" * (size - 12), "video/mp4")
+        answer = api_of(alice).upload("POST", "/api/v2/media", file=file)
+        assert (answer.status_code, answer.json()) == (422, {"error": error})

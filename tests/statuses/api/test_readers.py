@@ -1,11 +1,12 @@
-"""Promises about readers: every callers of a post tells the same people the same (security row 19).
+"""Promises about readers: every endpoint that shows a post shows it to the same people (security row 19).
 
 Six readers, every visibility, every route: who may not read a post gets, byte for byte, the answer for one that does
-not exist; and in random worlds every endpoint that carries posts agrees with the one rule.
+not exist; and in random worlds every endpoint that carries posts, also quoted ones, agrees with the one rule.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 from accounts.models import Account
 from accounts.queries.relations import load_relations
 from social.kernel import clock
-from statuses.models import Mention, Status, Visibility
+from statuses.models import Mention, QuoteState, Status, Visibility
 from statuses.policies.visibility import can_see, may_be_listed
 from statuses.queries.rows import load_rows
+from statuses.services.storing import NewQuote
 from tests.factories.accounts import make_account
 from tests.factories.statuses import block, follow, make_remote_status, make_status, mute
 from tests.statuses.conftest import api_of
@@ -27,7 +29,8 @@ from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 STATUSES = "/api/v1/statuses"
-READING = ("", "/context", "/favourited_by", "/reblogged_by")
+READING = ("", "/context", "/favourited_by", "/reblogged_by", "/history")
+NEEDS_TOKEN = ("/source", "/quotes")
 ACTING = ("/favourite", "/unfavourite", "/reblog", "/unreblog")
 
 
@@ -73,7 +76,13 @@ _person = st.integers(0, 3)
 _pair = st.tuples(_person, _person).filter(lambda pair: pair[0] != pair[1])
 _WORLD = {
     "posts": st.lists(
-        st.tuples(_person, st.sampled_from(Visibility.values), st.frozensets(_person, max_size=2), st.integers(-1, 5)),
+        st.tuples(
+            _person,
+            st.sampled_from(Visibility.values),
+            st.frozensets(_person, max_size=2),
+            st.integers(-1, 5),
+            st.integers(-3, 5),
+        ),
         min_size=2,
         max_size=7,
     ),
@@ -85,17 +94,29 @@ _WORLD = {
 }
 
 
-def _agree(posts: Any, follows: Any, blocks: Any, mutes: Any, limited: int | None, suspended: int | None) -> None:
+def _agree(
+    posts: Any,
+    follows: Any,
+    blocks: Any,
+    mutes: Any,
+    limited: int | None,
+    suspended: int | None,
+    *,
+    routes: tuple[str, ...] = (),
+) -> None:
     with transaction.atomic():
         people = [make_account(f"reader{next(_numbers)}") for _place in range(4)]
         for make, pairs in ((follow, follows), (block, blocks), (mute, mutes)):
             for one, other in pairs:
                 make(people[one], people[other])
         written: list[Status] = []
-        for author, visibility, mentions, parent in posts:
-            # Stored, not published: a world in which people answered before they were blocked.
+        for author, visibility, mentions, parent, base in posts:
+            # Stored, not published: a world in which people answered and quoted before they were blocked.
             answered = written[parent % len(written)] if parent >= 0 and written else None
-            status = make_remote_status(people[author], visibility=visibility, parent=answered, uri=None)
+            quote = None
+            if base >= 0 and written:
+                quote = NewQuote(quoted_id=written[base % len(written)].id, state=QuoteState.ACCEPTED)
+            status = make_remote_status(people[author], visibility=visibility, parent=answered, quote=quote, uri=None)
             Mention.objects.bulk_create(Mention(status=status, account=people[place]) for place in mentions)
             written.append(status)
         for place, column in ((limited, "limited_at"), (suspended, "suspended_at")):
@@ -104,11 +125,26 @@ def _agree(posts: Any, follows: Any, blocks: Any, mutes: Any, limited: int | Non
         for place, viewer in enumerate((None, *people)):
             if place - 1 == suspended:
                 continue  # cannot sign in
-            _compare(written, people, viewer)
+            _compare(written, people, viewer, routes)
         transaction.set_rollback(True)
 
 
-def _compare(written: list[Status], people: list[Account], viewer: Account | None) -> None:
+def _quoted_in(body: Any) -> Iterator[int]:
+    """The ids of all quoted posts that are shown somewhere in an answer."""
+    if isinstance(body, list):
+        for item in body:
+            yield from _quoted_in(item)
+    elif isinstance(body, dict):
+        for name in ("quoted_status_id", "quoted_status"):
+            if body.get(name) is not None:
+                yield int(body[name]["id"] if name == "quoted_status" else body[name])
+        for value in body.values():
+            yield from _quoted_in(value)
+
+
+def _compare(
+    written: list[Status], people: list[Account], viewer: Account | None, routes: tuple[str, ...] = ()
+) -> None:
     api = Api() if viewer is None else api_of(viewer)
     viewer_id = None if viewer is None else viewer.id
     relations = load_relations(viewer_id, [person.id for person in people])
@@ -116,15 +152,19 @@ def _compare(written: list[Status], people: list[Account], viewer: Account | Non
     readable = {row.id for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)}
     listable = {row.id for row in rows if row.id in readable and may_be_listed(row, relations)}
     for row in rows:
-        assert (api.get(f"{STATUSES}/{row.id}").status_code == 200) == (row.id in readable)
+        for route in ("", *routes):
+            if viewer is None and route in NEEDS_TOKEN:
+                continue
+            answer = api.get(f"{STATUSES}/{row.id}{route}")
+            assert (answer.status_code == 200) == (row.id in readable), (route, answer.content)
+            assert set(_quoted_in(answer.json())) <= readable, (route, answer.content)
+            if route == "/quotes" and row.id in readable:
+                assert {int(item["id"]) for item in answer.json()} <= readable
     many = api.get(f"{STATUSES}?{'&'.join(f'id[]={row.id}' for row in rows)}").json()
     assert {int(item["id"]) for item in many} == listable
-    own = {
-        int(item["id"])
-        for person in people
-        for item in api.get(f"/api/v1/accounts/{person.id}/statuses?limit=40").json()
-    }
-    assert own == readable
+    pages = [api.get(f"/api/v1/accounts/{person.id}/statuses?limit=40").json() for person in people]
+    assert {int(item["id"]) for page in pages for item in page} == readable
+    assert set(_quoted_in([many, pages])) <= readable
     for status in written:
         if status.id in readable:
             thread = api.get(f"{STATUSES}/{status.id}/context").json()
@@ -144,4 +184,4 @@ def test_every_endpoint_agrees_with_the_rule(posts, follows, blocks, mutes, limi
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(**_WORLD)
 def test_every_endpoint_agrees_with_the_rule_in_sixty_worlds(posts, follows, blocks, mutes, limited, suspended) -> None:
-    _agree(posts, follows, blocks, mutes, limited, suspended)
+    _agree(posts, follows, blocks, mutes, limited, suspended, routes=("/history", *NEEDS_TOKEN))

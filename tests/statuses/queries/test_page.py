@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, CustomEmoji
 from social.kernel import fragments, redis
-from statuses.models import Status
+from statuses.models import PreviewCard, Status, StatusCard
 from statuses.queries.marks import load_marks
 from statuses.queries.page import hydrate, select
 from statuses.queries.rows import Row, load_rows
@@ -147,15 +147,16 @@ def test_the_marks_of_many_viewers_come_in_one_query_and_each_is_the_viewers_own
     assert (marks[bob.id].favourited, marks[bob.id].reblogged) == (set(), {posts[1].id})
 
 
-def test_cards_polls_and_quotes_are_laid_over_a_body_that_is_cached(alice: Account) -> None:
+def test_cards_are_added_to_a_body_that_is_cached(alice: Account) -> None:
     status = make_status(alice)
     present_statuses([status.id], None)
+    card = PreviewCard.objects.create(url="https://there.example/", title="a card")
+    StatusCard.objects.create(status=status, card=card, url=card.url)
     page = hydrate([status.id], None)
-    page.cards[status.id], page.polls[status.id] = b'{"title":"a card"}', b'{"id":"7"}'
-    assert (page.pieces, page.sources) != ({}, {})
+    assert (page.cached, page.sources) != ({}, {})
     assert page.sources == {}
     (entity,) = orjson.loads(orjson.dumps(present(page)))
-    assert (entity["card"], entity["poll"], entity["quote"]) == ({"title": "a card"}, {"id": "7"}, None)
+    assert (entity["card"]["title"], entity["poll"], entity["quote"]) == ("a card", None, None)
 
 
 def test_the_words_that_filters_look_at_are_kept_beside_the_body(alice: Account) -> None:
@@ -179,7 +180,7 @@ def test_relations_of_a_page_know_everybody_a_verdict_may_ask_about(
     assert set(page.relations.following) == {bob.id, carol.id, dave.id}
 
 
-def test_the_callers_verdict_is_asked_after_visibility(alice: Account, bob: Account) -> None:
+def test_the_callers_verdict_is_applied_after_visibility(alice: Account, bob: Account) -> None:
     mine, hidden = make_status(alice), make_status(bob, visibility="direct")
     asked: list[int] = []
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from django.db import connection
 
 from accounts.models import Account, AccountStat
 from social.kernel.cursors import Cursor
@@ -35,25 +36,25 @@ def _posts(account: Account) -> int:
     return AccountStat.objects.get(account=account).statuses_count
 
 
-def test_a_deleted_post_is_gone_for_everybody_and_announced_once(alice: Account, announced: list[Any]) -> None:
+def test_a_deleted_post_is_gone_for_everybody_and_published_once(alice: Account, published: list[Any]) -> None:
     status = make_status(alice)
-    announced.clear()
+    published.clear()
     delete_status(status_id=status.id)
     delete_status(status_id=status.id)
-    assert announced == [StatusDeleted(status_id=status.id, account_id=alice.id, local=True)]
+    assert published == [StatusDeleted(status_id=status.id, account_id=alice.id, local=True)]
     assert not list_statuses(alice.id).exists()
     assert Status.objects.get(id=status.id).text == "hello"
     assert _posts(alice) == 0
 
 
-def test_its_boosts_vanish_with_it(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_its_boosts_vanish_with_it(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     make_reblog(bob, status)
     make_reblog(make_remote(), status)
-    announced.clear()
+    published.clear()
     delete_status(status_id=status.id)
     assert not Status.objects.filter(deleted_at=None).exists()
-    assert len(announced) == 1
+    assert len(published) == 1
     assert _posts(bob) == 0
 
 
@@ -109,19 +110,21 @@ def test_a_post_with_65536_boosts_can_be_deleted(alice: Account) -> None:
         for booster in make_many_remote(65_536)
     )
     Status.objects.bulk_create(boosts, batch_size=1000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")  # as autovacuum does once rows are committed; here they never are
     delete_status(status_id=status.id)
     work(rounds=1000)
     assert not Status.objects.filter(deleted_at=None).exists()
 
 
-def test_deleting_a_boost_leaves_the_post(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_deleting_a_boost_leaves_the_post(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     reblog = make_reblog(bob, status)
-    announced.clear()
+    published.clear()
     delete_status(status_id=reblog.id)
     assert counts(status)[1] == 0
     assert (_posts(alice), _posts(bob)) == (1, 0)
-    assert announced == [StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)]
+    assert published == [StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)]
     assert list(list_statuses(None)) == [status]
 
 
@@ -165,12 +168,12 @@ def test_with_delete_media_its_files_are_removed_after_the_commit(
     assert not MediaAttachment.objects.exists()
 
 
-def test_a_remote_post_is_deleted_alike(announced: list[Any]) -> None:
+def test_a_remote_post_is_deleted_alike(published: list[Any]) -> None:
     eve = make_remote()
     status = make_remote_status(eve)
-    announced.clear()
+    published.clear()
     delete_status(status_id=status.id)
-    assert announced == [StatusDeleted(status_id=status.id, account_id=eve.id, local=False)]
+    assert published == [StatusDeleted(status_id=status.id, account_id=eve.id, local=False)]
 
 
 def test_a_post_with_many_boosts_takes_as_many_queries_per_author_as_with_few(
@@ -179,5 +182,5 @@ def test_a_post_with_many_boosts_takes_as_many_queries_per_author_as_with_few(
     status = make_status(alice)
     for _number in range(20):
         make_reblog(make_remote(), status)
-    with django_assert_max_num_queries(11 + 20):
+    with django_assert_max_num_queries(14 + 20):
         delete_status(status_id=status.id)

@@ -24,12 +24,12 @@ from tests.factories.statuses import block, counts, follow, make_favourite, make
 pytestmark = pytest.mark.django_db
 
 
-def test_a_like_is_counted_and_announced_once(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_a_like_is_counted_and_published_once(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
-    announced.clear()
+    published.clear()
     first = make_favourite(bob, status)
     make_favourite(bob, status)
-    assert announced == [StatusFavourited(status_id=status.id, account_id=bob.id, favourite_id=first.id, local=True)]
+    assert published == [StatusFavourited(status_id=status.id, account_id=bob.id, favourite_id=first.id, local=True)]
     assert counts(status) == (0, 0, 1)
 
 
@@ -49,13 +49,13 @@ def test_who_blocks_the_author_likes_and_boosts_nothing_of_theirs(alice: Account
     assert counts(status) == (0, 0, 0)
 
 
-def test_a_like_taken_back_is_counted_and_announced_once(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_a_like_taken_back_is_counted_and_published_once(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     favourite = make_favourite(bob, status)
-    announced.clear()
+    published.clear()
     assert unfavourite_status(account_id=bob.id, status_id=status.id).id == status.id
     assert unfavourite_status(account_id=bob.id, status_id=str(status.id)).id == status.id
-    assert announced == [
+    assert published == [
         StatusUnfavourited(status_id=status.id, account_id=bob.id, favourite_id=favourite.id, local=True)
     ]
     assert counts(status) == (0, 0, 0)
@@ -100,11 +100,11 @@ def test_deleted_posts_have_nothing_to_take_back(alice: Account, bob: Account) -
             undo(account_id=bob.id, status_id=status.id)
 
 
-def test_a_boost_is_a_post_announced_as_one_and_counted(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_a_boost_is_a_post_published_as_one_and_counted(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
-    announced.clear()
+    published.clear()
     reblog = make_reblog(bob, status)
-    assert announced == [
+    assert published == [
         StatusPublished(status_id=reblog.id, account_id=bob.id, local=True, reblog=True),
         StatusReblogged(status_id=status.id, account_id=bob.id, reblog_id=reblog.id),
     ]
@@ -112,14 +112,14 @@ def test_a_boost_is_a_post_announced_as_one_and_counted(alice: Account, bob: Acc
     assert AccountStat.objects.get(account=bob).statuses_count == 1
 
 
-def test_boosting_twice_answers_with_the_first_boost(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_boosting_twice_answers_with_the_first_boost(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     first = make_reblog(bob, status)
-    announced.clear()
+    published.clear()
     assert make_reblog(bob, status).id == first.id
     assert make_reblog(bob, make_reblog(alice, status)).id == first.id
     assert counts(status)[1] == 2
-    assert all(event.account_id == alice.id for event in announced)
+    assert all(event.account_id == alice.id for event in published)
 
 
 @pytest.mark.parametrize(
@@ -161,12 +161,12 @@ def test_boosts_of_limited_accounts_are_unlisted(alice: Account) -> None:
     assert make_reblog(make_account(limited_at=clock.now()), make_status(alice)).visibility == "unlisted"
 
 
-def test_a_boost_taken_back_is_a_deleted_post(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_a_boost_taken_back_is_a_deleted_post(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     reblog = make_reblog(bob, status)
-    announced.clear()
+    published.clear()
     assert unreblog_status(account_id=bob.id, status_id=status.id).id == status.id
-    assert announced == [StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)]
+    assert published == [StatusDeleted(status_id=reblog.id, account_id=bob.id, local=True, reblog_of_id=status.id)]
     assert unreblog_status(account_id=bob.id, status_id=status.id).id == status.id
     assert make_reblog(bob, status).id != reblog.id
 
@@ -177,7 +177,7 @@ def test_a_boost_is_taken_back_by_its_own_id_too(alice: Account, bob: Account) -
     assert Status.objects.filter(deleted_at=None).count() == 1
 
 
-def test_remote_likes_and_boosts_come_in_by_the_same_way(alice: Account, announced: list[Any]) -> None:
+def test_remote_likes_and_boosts_come_in_by_the_same_way(alice: Account, published: list[Any]) -> None:
     status = make_status(alice)
     eve = make_remote("eve")
     favourite_status(account_id=eve.id, status=status, uri="https://remote.example/likes/1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,24 +12,33 @@ import pytest
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
+from statuses.events import MediaUploaded
 from statuses.models import MediaAttachment, MediaType, Processing
 from statuses.policies.media import SUPPORTED_TYPES, read_focus
 from statuses.queries.media import find_media
 from statuses.services.media import (
     MediaChange,
     MediaUpload,
+    SentFile,
     delete_media,
     remove_unattached,
     update_media,
     upload_media,
 )
+from statuses.services.processing import process_media
+from tests.factories.recordings import moving_gif, sample
 from tests.factories.statuses import make_media, make_status, picture
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 
-def _upload(account: Account, data: bytes, **values: Any) -> MediaAttachment:
-    return upload_media(account_id=account.id, upload=MediaUpload(data=data, **values))
+def _sent(data: bytes, content_type: str = "") -> SentFile:
+    return SentFile(io.BytesIO(data), content_type)
+
+
+def _upload(account: Account, data: bytes, content_type: str = "", **values: Any) -> MediaAttachment:
+    upload = MediaUpload(_sent(data, content_type), **values)
+    return upload_media(account_id=account.id, upload=upload)
 
 
 def test_a_picture_is_kept_with_its_preview_its_sizes_and_its_blur(alice: Account, media_root: Path) -> None:
@@ -45,6 +55,7 @@ def test_a_picture_is_kept_with_its_preview_its_sizes_and_its_blur(alice: Accoun
 
 
 WRONG_TYPE = "Validation failed: File content type is invalid, File is invalid"
+UNIDENTIFIED = "File type of uploaded media could not be verified"
 SPOOFED = "Validation failed: File has contents that are not what they are reported to be"
 
 
@@ -52,12 +63,12 @@ SPOOFED = "Validation failed: File has contents that are not what they are repor
     ("data", "content_type", "message"),
     [
         (b"", "image/png", WRONG_TYPE),
-        (b"ID3\x04 music", "audio/mpeg", WRONG_TYPE),
-        (b"\0\0\0\x18ftypmp42", "video/mp4", WRONG_TYPE),
+        (b"ID3\x04 music", "audio/mpeg", UNIDENTIFIED),
+        (b"\0\0\0\x18ftypmp42", "video/mp4", UNIDENTIFIED),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/png", WRONG_TYPE),
         (b"hello", "text/plain", WRONG_TYPE),
         (b"hello", "image/png", SPOOFED),
-        (b"\x89PNG\r\n\x1a\n", "image/png", "File type of uploaded media could not be verified"),
+        (b"\x89PNG\r\n\x1a\n", "image/png", UNIDENTIFIED),
         (
             b"GIF89a" + b"\0" * 16 * 1024 * 1024,
             "image/gif",
@@ -75,19 +86,27 @@ def test_what_is_no_picture_is_refused_with_the_contracts_words(
     assert not list(media_root.rglob("*.*"))
 
 
-def test_the_senders_word_does_not_decide_what_a_file_is(alice: Account) -> None:
+def test_the_content_type_sent_does_not_decide_what_a_file_is(alice: Account) -> None:
     assert _upload(alice, picture(), content_type="application/x-evil").content_type == "image/png"
 
 
-def test_supported_types_are_those_that_work(alice: Account) -> None:
-    for content_type in SUPPORTED_TYPES:
-        image_format = content_type.partition("/")[2].upper()
-        assert _upload(alice, picture(image_format=image_format), content_type=content_type).type == MediaType.IMAGE
+@pytest.mark.parametrize("content_type", SUPPORTED_TYPES)
+def test_every_supported_type_is_accepted_and_made_ready(alice: Account, content_type: str) -> None:
+    media = _upload(alice, sample(content_type), content_type)
+    if content_type.startswith("image/"):
+        assert (media.type, media.processing) == (MediaType.IMAGE, Processing.COMPLETE)
+        return
+    assert (media.processing, media.file) == (Processing.QUEUED, "")
+    process_media([MediaUploaded(media_id=media.id)])
+    media.refresh_from_db()
+    assert media.processing == Processing.COMPLETE
+    assert media.content_type == ("audio/mpeg" if media.type == MediaType.AUDIO else "video/mp4")
 
 
 def test_seed_028_pictures_have_no_thumbnail_of_their_own(alice: Account) -> None:
-    with pytest.raises(Invalid, match="Validation failed: Thumbnail must be blank"):
-        _upload(alice, picture(), has_thumbnail=True)
+    for data in (picture(), moving_gif()):
+        with pytest.raises(Invalid, match="Validation failed: Thumbnail must be blank"):
+            _upload(alice, data, thumbnail=_sent(picture()))
 
 
 def test_descriptions_of_ten_thousand_characters_are_the_longest(alice: Account) -> None:
@@ -118,10 +137,10 @@ def test_a_focus_is_read_as_far_as_it_holds_numbers(written: str | None, point: 
 
 
 def test_a_failed_write_leaves_no_files(alice: Account, media_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(**_values: Any) -> None:
+    def full(media: MediaAttachment) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(MediaAttachment.objects, "create", full)
+    monkeypatch.setattr(MediaAttachment, "save", full)
     with pytest.raises(OSError, match="No space left"):
         _upload(alice, picture())
     assert not list(media_root.rglob("*.*"))
@@ -137,7 +156,7 @@ def test_seed_064_an_unattached_file_can_be_described_anew(alice: Account) -> No
     with pytest.raises(Invalid):
         update_media(account_id=alice.id, media_id=media.id, change=MediaChange(description="x" * 10_001))
     with pytest.raises(Invalid):
-        update_media(account_id=alice.id, media_id=media.id, change=MediaChange(has_thumbnail=True))
+        update_media(account_id=alice.id, media_id=media.id, change=MediaChange(thumbnail=_sent(picture())))
 
 
 def test_only_ones_own_unattached_files_are_found(alice: Account, bob: Account) -> None:

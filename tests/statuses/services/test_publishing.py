@@ -40,12 +40,12 @@ def _mentioned(status: Status) -> list[str]:
     return list(Mention.objects.filter(status=status).order_by("id").values_list("account__username", flat=True))
 
 
-def test_a_post_is_stored_with_its_html_and_announced(alice: Account, announced: list[Any]) -> None:
+def test_a_post_is_stored_with_its_html_and_published(alice: Account, published: list[Any]) -> None:
     status = make_status(alice, "hello")
     stored = Status.objects.get(id=status.id)
     assert (stored.text, stored.content, stored.visibility, stored.local) == ("hello", "<p>hello</p>", "public", True)
     assert (stored.thread_id, stored.thread_path, stored.uri) == (None, None, None)
-    assert announced == [StatusPublished(status_id=status.id, account_id=alice.id, local=True)]
+    assert published == [StatusPublished(status_id=status.id, account_id=alice.id, local=True)]
     assert abs(moment_of(status.id) - status.created_at) < timedelta(seconds=2)
 
 
@@ -60,13 +60,13 @@ def test_direct_posts_are_not_counted(alice: Account) -> None:
     assert _stat(alice).statuses_count == 0
 
 
-def test_flags_of_the_announcement_say_what_there_is_to_do(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_flags_of_the_event_say_what_there_is_to_do(alice: Account, bob: Account, published: list[Any]) -> None:
     first = make_status(alice, "@bob https://example.com/ #x")
     make_status(bob, "yes", reply_to=first)
-    assert announced[0] == StatusPublished(
+    assert published[0] == StatusPublished(
         status_id=first.id, account_id=alice.id, local=True, mentions=True, link=True
     )
-    assert announced[1].reply is True
+    assert published[1].reply is True
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u2028"])
@@ -326,7 +326,7 @@ def test_more_than_four_files_are_refused(alice: Account, media_root: Any) -> No
         ({"processing": "running"}, "Cannot attach files that have not finished processing. Try again in a moment!"),
     ],
 )
-def test_files_that_cannot_hang_together_are_refused(
+def test_files_that_cannot_be_attached_together_are_refused(
     alice: Account, media_root: Any, values: dict[str, str], message: str
 ) -> None:
     media = [make_media(alice), make_media(alice)]
@@ -340,12 +340,12 @@ def _publish_with_key(author: Account, key: str, text: str = "hello") -> Status:
     return publish_status(author=author, draft=StatusDraft(text=text), idempotency_key=key)
 
 
-def test_a_repeated_key_answers_with_the_first_post(alice: Account, bob: Account, announced: list[Any]) -> None:
+def test_a_repeated_key_answers_with_the_first_post(alice: Account, bob: Account, published: list[Any]) -> None:
     first = _publish_with_key(alice, "k")
     assert _publish_with_key(alice, "k", "something else").id == first.id
     assert _publish_with_key(bob, "k").id != first.id
     assert _publish_with_key(alice, "other").id != first.id
-    assert len(announced) == 3
+    assert len(published) == 3
 
 
 def test_keys_of_any_length_and_content_work(alice: Account) -> None:
@@ -377,12 +377,12 @@ def test_a_key_whose_post_was_deleted_brings_nothing_back(alice: Account) -> Non
         _publish_with_key(alice, "k")
 
 
-def test_a_remote_post_gets_an_id_of_its_own_time(announced: list[Any]) -> None:
+def test_a_remote_post_gets_an_id_of_its_own_time(published: list[Any]) -> None:
     eve = make_remote("eve")
     moment = clock.now() - timedelta(days=400)
     status = make_remote_status(eve, created_at=moment)
     assert abs(moment_of(status.id) - moment) < timedelta(milliseconds=2)
-    assert announced == [StatusPublished(status_id=status.id, account_id=eve.id, local=False)]
+    assert published == [StatusPublished(status_id=status.id, account_id=eve.id, local=False)]
     assert _stat(eve).last_status_at == moment
 
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from accounts.models import Account, AccountStat, Tag
 from social.kernel.errors import NotFound
 from social.kernel.events import publish
-from statuses.models import Favourite, MediaAttachment, Status
+from statuses.models import Favourite, MediaAttachment, Status, StatusEdit
+from statuses.policies.polls import PollDraft
 from statuses.queries.rows import Row, load_rows
 from statuses.services import deleting, storing
 from statuses.services.composing import StatusDraft
@@ -22,36 +22,26 @@ from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status
 from statuses.services.publishing import publish_status
 from tests.factories.accounts import make_account, make_token, make_user
-from tests.factories.statuses import counts, make_favourite, make_media, make_reblog, make_status
+from tests.factories.statuses import counts, edit, make_favourite, make_media, make_poll, make_reblog, make_status
+from tests.support.at_once import at_once
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
-    """What `action(0)`, `action(1)`... answered, all begun at the same moment; an exception is an answer."""
-    gate = threading.Barrier(number)
-    answers: list[Any] = [None] * number
-
-    def run(place: int) -> None:
-        try:
-            gate.wait(10)
-            answers[place] = action(place)
-        except Exception as error:
-            answers[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(place,)) for place in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    return answers
-
-
 def _author(account: Account) -> Account:
     return Account.objects.select_related("user").get(id=account.id)
+
+
+def test_votes_at_the_same_moment_are_all_counted_and_each_voter_once(alice: Account) -> None:
+    poll = make_poll(alice)
+    tokens = [make_token(make_user()) for _number in range(8)]
+    path = f"/api/v1/polls/{poll.id}/votes"
+    # Everybody votes twice at once: one of the two is refused.
+    answers = at_once(16, lambda place: Api(tokens[place // 2]).post(path, {"choices": [place // 2 % 2]}).status_code)
+    assert sorted(answers) == [200] * 8 + [422] * 8
+    poll.refresh_from_db()
+    assert (poll.tallies, poll.voters_count) == ([4, 4], 8)
 
 
 def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
@@ -76,7 +66,7 @@ def test_a_key_whose_first_request_fails_goes_to_the_second() -> None:
     assert [status.text for status in Status.objects.all()] == ["y"]
 
 
-def test_one_file_hangs_on_one_post(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None:
     author = _author(make_account())
     media = make_media(author)
     both_looked = threading.Barrier(2)
@@ -238,3 +228,27 @@ def test_answers_boosts_likes_and_a_deletion_never_wait_for_each_other_in_a_circ
         alive = Status.objects.filter(account=account, deleted_at=None).count()
         counted = AccountStat.objects.filter(account=account).values_list("statuses_count", flat=True).first()
         assert (counted or 0) == alive
+
+
+def test_edits_votes_and_a_deletion_at_the_same_moment_neither_lose_a_version_nor_wait_for_each_other() -> None:
+    author = _author(make_account())
+    poll = make_poll(author)
+    voters = [make_token(make_user()) for _number in range(4)]
+    draft = PollDraft(options=("red", "green"), expires_in=600, sent={"multiple": "false"})
+
+    def act(place: int) -> Any:
+        if place < 4:
+            edit(poll.status, f"text {place}", poll=draft)
+            return 200
+        return Api(voters[place - 4]).post(f"/api/v1/polls/{poll.id}/votes", {"choices": [0]}).status_code
+
+    answers = at_once(8, act)
+    assert answers == [200] * 8
+    poll.refresh_from_db()
+    assert (poll.tallies[0], poll.voters_count) == (4, 4)
+    versions = list(StatusEdit.objects.filter(status=poll.status).order_by("created_at").values_list("text", flat=True))
+    poll.status.refresh_from_db()
+    assert sorted([*versions, poll.status.text]) == ["Which?", *(f"text {number}" for number in range(4))]
+    assert versions[0] == "Which?"
+    answers = at_once(3, lambda place: delete_status(status_id=poll.status_id) if place else edit(poll.status, "late"))
+    assert all(answer is None or isinstance(answer, NotFound) for answer in answers), answers

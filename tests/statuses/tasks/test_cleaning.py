@@ -1,4 +1,4 @@
-"""Promises about what the clock throws away: running twice is running once."""
+"""What is deleted on a schedule; running twice has the effect of running once."""
 
 from __future__ import annotations
 

@@ -1,0 +1,91 @@
+"""Models in the admin that one permission of a role opens, and those that are edited there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from accounts.admin.users import acting
+from accounts.models.user import Permission
+from accounts.policies.staff import can
+from social.api.staff import ReadOnlyAdmin
+from social.kernel.errors import KernelError
+
+if TYPE_CHECKING:
+    RowForm = forms.ModelForm[Any]
+else:  # Django's class takes no type argument when it runs
+    RowForm = forms.ModelForm
+
+
+class PermittedAdmin(ReadOnlyAdmin):
+    """A model that is looked at by those whose role has `permission`."""
+
+    permission: ClassVar[Permission]
+
+    def is_permitted(self, request: HttpRequest) -> bool:
+        """Whether the role has the permission."""
+        user: Any = request.user
+        return bool(user.is_authenticated and user.is_active and can(acting(request), self.permission))
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """As `is_permitted`."""
+        return self.is_permitted(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As `is_permitted`."""
+        return self.is_permitted(request)
+
+    def has_manage_permission(self, request: HttpRequest) -> bool:
+        """For actions with `permissions=["manage"]`."""
+        return self.is_permitted(request)
+
+
+class EditedAdmin(PermittedAdmin):
+    """A model that is edited here: `form` says what is wrong with a field, a service writes (`save_model`, `delete_model`).
+
+    What a service refuses beyond that is shown above the form.
+    """
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """As `is_permitted`."""
+        return self.is_permitted(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As `is_permitted`."""
+        return self.is_permitted(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """As `is_permitted`."""
+        return self.is_permitted(request)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        """None but those that are named."""
+        return list(self.readonly_fields)
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        """Without Django's own deletion, which writes past the services."""
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The form; what a service refuses is a message."""
+        try:
+            answer: HttpResponse = super().changeform_view(request, *args, **kwargs)
+        except KernelError as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return redirect(request.get_full_path())
+        return answer
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The question before a deletion; what a service refuses is a message."""
+        try:
+            answer: HttpResponse = super().delete_view(request, *args, **kwargs)
+        except KernelError as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return redirect(request.get_full_path())
+        return answer

@@ -1,0 +1,44 @@
+"""The people and accounts that commands are given by name; one that is not there is an error in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.core.management.base import CommandError
+from django.utils.translation import gettext as _
+
+from accounts.models import Account, User
+from accounts.queries.accounts import split_address
+
+
+def find_user_named(name: str) -> User:
+    """The local user with this name, with account and role, whatever their state. Raises CommandError."""
+    username = name.strip().removeprefix("@")
+    found = User.objects.select_related("account", "role").filter(account__username__iexact=username).first()
+    if found is None:
+        raise CommandError(_("There is no local account @%(name)s.") % {"name": username})
+    return found
+
+
+def find_users_named(names: Sequence[str]) -> list[User]:
+    """All of them, each once, in their order. Raises CommandError when one is unknown: nothing is begun then."""
+    found = (find_user_named(name) for name in names)
+    return list({user.pk: user for user in found}.values())
+
+
+def find_account_named(address: str) -> Account:
+    """The account with this address (`ada`, `@ada@there.example`), whatever its state. Raises CommandError."""
+    pair = split_address(address)
+    found = None
+    if pair is not None and "\0" not in address:
+        accounts = Account.objects.filter(username__iexact=pair[0])
+        found = accounts.filter(domain=pair[1]).first()
+    if found is None:
+        raise CommandError(_("There is no account %(address)s here.") % {"address": address})
+    return found
+
+
+def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
+    """As `find_users_named`, of accounts."""
+    found = (find_account_named(address) for address in addresses)
+    return list({account.pk: account for account in found}.values())

@@ -1,0 +1,73 @@
+"""Copies of files of other servers, kept as long as there is room for them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from social.kernel import clock
+
+
+class CopyPurpose(models.TextChoices):
+    """What a file is shown as, which decides how large it may be and how it is drawn."""
+
+    ATTACHMENT = "attachment"
+    COVER = "cover"
+    AVATAR = "avatar"
+    HEADER = "header"
+
+
+class CopyState(models.TextChoices):
+    """How far the server has come with a copy."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class CopyFailure(models.TextChoices):
+    """Why there is no copy: its server has no such file, it is not one that is shown, or its server could not be reached."""
+
+    NONE = ""
+    MISSING = "missing"
+    REFUSED = "refused"
+    UNREACHABLE = "unreachable"
+
+
+class RemoteCopy(models.Model):
+    """A file of another server, as it is shown for one purpose; whoever names the same file shares the copy.
+
+    `digest` stands for purpose and URL, which is too long for an index. `file` and `preview` are paths in the media
+    storage, empty until it is ready; `preview` is the small picture of an attachment, the first frame of an avatar or
+    header that moves, and else empty. A failed one is not asked for again before `retry_at`. `served_at` is exact to
+    an hour.
+    """
+
+    digest = models.TextField(unique=True)
+    purpose = models.TextField(choices=CopyPurpose.choices)
+    url = models.TextField()
+    host = models.TextField(default="")
+    state = models.TextField(choices=CopyState.choices, default=CopyState.WAITING)
+    failure = models.TextField(choices=CopyFailure.choices, default=CopyFailure.NONE, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    file = models.TextField(default="")
+    file_size = models.BigIntegerField(default=0)
+    preview = models.TextField(default="")
+    preview_size = models.BigIntegerField(default=0)
+    requested_at = models.DateTimeField(default=clock.now)
+    served_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["served_at"], name="accounts_remotecopy_served", condition=Q(state="ready")),
+            models.Index(fields=["requested_at"], name="accounts_remotecopy_unready", condition=~Q(state="ready")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} {self.url}"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The stored files that are its own."""
+        return tuple(path for path in (self.file, self.preview) if path)

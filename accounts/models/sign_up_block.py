@@ -1,0 +1,124 @@
+"""Who may not sign up, or only with approval: blocked e-mail providers, addresses, networks and names."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from accounts.models.account import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+
+class Severity(models.TextChoices):
+    """What a block of a network means, the mildest first (contract, entities "Admin::IpBlock")."""
+
+    SIGN_UP_REQUIRES_APPROVAL = "sign_up_requires_approval"
+    SIGN_UP_BLOCK = "sign_up_block"
+    NO_ACCESS = "no_access"
+
+
+class EmailDomainBlock(models.Model):
+    """A domain, in lower-case Punycode, with whose addresses nobody signs up; subdomains are covered."""
+
+    id = SnowflakeField(primary_key=True)
+    domain = models.TextField(unique=True)
+    allow_with_approval = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(domain=Lower("domain")), name="accounts_email_domain_block_lower_case"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.domain
+
+
+class EmailDomainRefusal(models.Model):
+    """How often a block refused a sign-up on one day (UTC) from one network address, of which a digest is kept."""
+
+    block = models.ForeignKey(EmailDomainBlock, on_delete=models.CASCADE, related_name="refusals", db_index=False)
+    day = models.DateField()
+    address_digest = models.TextField()
+    uses = models.IntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["block", "day", "address_digest"], name="accounts_email_refusal_key")
+        ]
+        indexes = [models.Index(fields=["day"], name="accounts_email_refusal_day")]
+
+    def __str__(self) -> str:
+        return f"{self.block_id} {self.day}: {self.uses}"
+
+
+class CanonicalEmailBlock(models.Model):
+    """An address nobody signs up with in any spelling; only a digest of it is kept (`policies.sign_up_blocks`).
+
+    `account` is whose suspension made it: it ends with the suspension.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    digest = models.TextField(unique=True)
+    account = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class IpBlock(models.Model):
+    """A network whose people may not sign up, or may ask nothing at all; an expired one no longer counts."""
+
+    id = SnowflakeField(primary_key=True)
+    network = models.TextField(unique=True)
+    # What the database compares an address with.
+    first = models.GenericIPAddressField()
+    last = models.GenericIPAddressField()
+    severity = models.TextField(choices=Severity.choices)
+    comment = models.TextField(default="")
+    created_at = models.DateTimeField(default=clock.now)
+    expires_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.network
+
+    @classmethod
+    def of(cls, network: ipaddress.IPv4Network | ipaddress.IPv6Network, severity: Severity) -> IpBlock:
+        """A block of a network, not stored yet."""
+        return cls(
+            network=str(network),
+            first=str(network.network_address),
+            last=str(network.broadcast_address),
+            severity=severity,
+        )
+
+
+class UsernameBlock(models.Model):
+    """A name nobody chooses, or that no chosen name contains (not `exact`); look-alike digits count as letters."""
+
+    username = models.TextField()
+    normalised = models.TextField(unique=True)
+    exact = models.BooleanField(default=True)
+    allow_with_approval = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    def __str__(self) -> str:
+        return self.username
+
+
+class RetiredUsername(models.Model):
+    """The name of a deleted local account, in lower case: never free again, or its next owner would get the mentions,
+    follows and private posts meant for the one before (security row 18). A trigger adds it, whatever deletes the account.
+    """
+
+    username = models.TextField(primary_key=True)
+    retired_at = models.DateTimeField(db_default=models.functions.Now())
+
+    def __str__(self) -> str:
+        return self.username

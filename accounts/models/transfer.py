@@ -1,0 +1,137 @@
+"""What people bring along, take away, and where they move to."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models.account import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+
+class ImportState(models.TextChoices):
+    """How far an import has come."""
+
+    WAITING = "waiting"
+    """Its owner has sent a file and not said yet that it shall be worked off."""
+    RUNNING = "running"
+    FINISHED = "finished"
+
+
+class Import(models.Model):
+    """A list from a file that is being added to what somebody has here, or that replaces it (`overwrite`).
+
+    `kind` names the list (`accounts.services.portable_lists`). `total` is the number of lines; those that are `done` have
+    no row any more, those that `failed` keep theirs. `removed_up_to`, with `overwrite`, is the id of the last thing here
+    that was looked at; None when all were.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="imports", db_index=False)
+    kind = models.TextField()
+    overwrite = models.BooleanField(default=False)
+    file_name = models.TextField(default="")
+    state = models.TextField(choices=ImportState.choices, default=ImportState.WAITING)
+    total = models.IntegerField(default=0)
+    done = models.IntegerField(default=0)
+    failed = models.IntegerField(default=0)
+    removed = models.IntegerField(default=0)
+    removed_up_to = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            # One at a time for each list, and one file that waits for its confirmation.
+            models.UniqueConstraint(
+                fields=["account", "kind", "state"], name="accounts_import_once", condition=~Q(state="finished")
+            ),
+        ]
+        indexes = [models.Index(fields=["account", "-id"], name="accounts_import_account")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}: {self.kind}"
+
+
+class ImportRowState(models.TextChoices):
+    """What has become of a line."""
+
+    PENDING = "pending"
+    SOUGHT = "sought"
+    """The account it names is unknown here; other servers are being asked."""
+    FAILED = "failed"
+
+
+class ImportRow(models.Model):
+    """A line of a file that is not done yet, or has failed: its cells as they stood there, in the order of the list's columns.
+
+    `key` is what the line is about in its one spelling, empty when it could not be read; `error` says why it has failed
+    (`accounts.policies.transfers.Problem`).
+    """
+
+    batch = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="rows", db_index=False)
+    line = models.IntegerField()
+    key = models.TextField()
+    cells = models.JSONField(default=list)
+    state = models.TextField(choices=ImportRowState.choices, default=ImportRowState.PENDING)
+    error = models.TextField(default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["batch", "line"], name="accounts_import_row_line")]
+        indexes = [
+            models.Index(F("batch"), F("state"), F("line"), name="accounts_import_row_state"),
+            models.Index(fields=["batch", "key"], name="accounts_import_row_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.batch_id}:{self.line}"
+
+
+class ArchiveState(models.TextChoices):
+    """How far an archive has come."""
+
+    BUILDING = "building"
+    READY = "ready"
+
+
+class Archive(models.Model):
+    """Everything that somebody has here, in one file that they alone may fetch, until `expires_at`.
+
+    It is written part after part (`accounts.services.archives`): `part` is the name of the one in hand, `cursor` how far that
+    has come, `files` how many bytes and things of each unfinished file are good.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="archives")
+    state = models.TextField(choices=ArchiveState.choices, default=ArchiveState.BUILDING)
+    part = models.TextField(default="")
+    cursor = models.BigIntegerField(default=0)
+    # {"outbox.json": [bytes, things]}
+    files = models.JSONField(default=dict)
+    size = models.BigIntegerField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    finished_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="accounts_archive_expiry")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}: {self.created_at:%Y-%m-%d}"
+
+
+class Move(models.Model):
+    """That an account has moved to another one. It is kept when the move is taken back: the pause until the next counts."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
+    target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    target_address = models.TextField()
+    followers_count = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["account", "-created_at"], name="accounts_move_account")]
+
+    def __str__(self) -> str:
+        return f"{self.account_id} -> {self.target_address}"

@@ -1,0 +1,221 @@
+"""The forms of second factors and passkeys. allauth's own check codes and signatures; these add what it leaves out."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from allauth.core import context
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm as AllauthAuthenticateForm
+from allauth.mfa.base.forms import ReauthenticateForm as AllauthReauthenticateForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from fido2.webauthn import AuthenticationResponse, RegistrationResponse
+
+from accounts.models import User
+from accounts.pages.forms import PLAIN
+from accounts.policies.passkeys import NAME_LIMIT, PASSKEYS_LIMIT, is_own_origin
+from accounts.queries.second_factors import load_second_factors
+from accounts.services.mails import report_second_factor_lock
+from accounts.services.second_factors import accept_app_code, accept_signature, use_recovery_code
+from social.api.addresses import client_ip
+from social.kernel import crypto
+
+# What the library raises for bytes and structures that are none of WebAuthn's.
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, struct.error)
+_CREDENTIAL_LIMIT = 20_000
+
+
+def _code_field() -> forms.CharField:
+    attributes = {"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True, **PLAIN}
+    return forms.CharField(label=_("Code"), max_length=32, widget=forms.TextInput(attributes))
+
+
+class _CredentialField(forms.Field):
+    """What a browser's `navigator.credentials` has answered: a JSON object. It is never shown again."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        """The object. Raises ValidationError for everything else."""
+        try:
+            found = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise _wrong_passkey()
+        return found
+
+    def bound_data(self, data: Any, initial: Any) -> str:
+        """Nothing: each try has a challenge of its own."""
+        return ""
+
+
+@dataclass(frozen=True)
+class _UsedCode:
+    """A recovery code, as allauth keeps in the session how somebody has shown who they are."""
+
+    user: User
+    pk: None = None
+    type: str = "recovery_codes"
+
+    def record_usage(self) -> None:
+        """The code is gone already."""
+
+
+class _TypedCode:
+    """A code of the authenticator app, or a recovery code; a mail reports to the owner that wrong ones have locked it."""
+
+    user: User
+    authenticator: Any
+
+    def clean_code(self) -> str:
+        """The code, if it is right and has not been used; now it has been."""
+        typed: str = self.cleaned_data["code"]  # type: ignore[attr-defined]  # of the form it is mixed into
+        try:
+            code: str = super().clean_code()  # type: ignore[misc]  # of allauth, which has no types
+        except forms.ValidationError as error:
+            if error.code == "too_many_login_attempts":
+                report_second_factor_lock(user=self.user, address=client_ip(context.request))
+            if error.code != "incorrect_code":
+                raise
+            if not use_recovery_code(user=self.user, typed=typed, address=client_ip(context.request)):
+                raise
+            self.authenticator = _UsedCode(self.user)
+            return typed
+        if not accept_app_code(authenticator=self.authenticator, counter=counter_of(self.authenticator, code)):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
+    """A code of the authenticator app, or a recovery code."""
+
+    code = _code_field()
+
+
+class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
+    """As SecondFactorForm, before something that concerns the safety of the account."""
+
+    code = _code_field()
+
+
+class AuthenticatorAppForm(ActivateTOTPForm):
+    """The first code of a new authenticator app."""
+
+    code = _code_field()
+
+
+class _Signature:
+    """What a passkey has signed. allauth has the library check signature, challenge, host and presence of a person."""
+
+    passwordless: bool
+
+    def clean_credential(self) -> Authenticator:
+        """The passkey, if it was used on a page of this server and is no copy; alone, if it has verified its owner."""
+        sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
+        try:
+            answer = AuthenticationResponse.from_dict(sent)
+            authenticator: Authenticator = super().clean_credential()  # type: ignore[misc]  # of allauth, which has no types
+        except _MALFORMED:
+            raise _wrong_passkey() from None
+        except forms.ValidationError as error:
+            raise (_wrong_passkey() if error.code == "incorrect_code" else error) from None
+        signed = answer.response.authenticator_data
+        if not is_own_origin(answer.response.client_data.origin):
+            raise _wrong_passkey()
+        # The challenge may have been one for a second factor, which asks for less.
+        if self.passwordless and not signed.is_user_verified():
+            raise _wrong_passkey()
+        if not accept_signature(authenticator=authenticator, count=signed.counter, address=client_ip(context.request)):
+            raise _wrong_passkey()
+        return authenticator
+
+
+class PasskeyForm(_Signature, AuthenticateWebAuthnForm):
+    """A passkey as second factor."""
+
+    credential = _CredentialField()
+
+
+class PasskeyAloneForm(_Signature, LoginWebAuthnForm):
+    """A passkey instead of name and password."""
+
+    credential = _CredentialField()
+
+
+class PasskeyAgainForm(_Signature, ReauthenticateWebAuthnForm):
+    """A passkey before something that concerns the safety of the account."""
+
+    credential = _CredentialField()
+
+
+class NewPasskeyForm(AddWebAuthnForm):
+    """A new passkey and its name."""
+
+    passwordless = None
+    credential = _CredentialField()
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=NAME_LIMIT,
+        required=False,
+        help_text=_("So that you recognise it later, for example the name of your phone."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """What the library has checked, and where it was made. Raises ValidationError."""
+        try:
+            cleaned: dict[str, Any] = super().clean()
+            sent = cleaned.get("credential")
+            if sent is None:
+                return cleaned
+            made = RegistrationResponse.from_dict(sent).response
+        except _MALFORMED:
+            raise _wrong_passkey() from None
+        except forms.ValidationError:
+            raise _wrong_passkey() from None
+        if not is_own_origin(made.client_data.origin):
+            raise _wrong_passkey()
+        if len(load_second_factors(self.user).passkeys) >= PASSKEYS_LIMIT:
+            raise forms.ValidationError(_("You have as many passkeys as one account can have."))
+        self.count = made.attestation_object.auth_data.counter
+        self.verified = made.attestation_object.auth_data.is_user_verified()
+        return cleaned
+
+
+class PasskeyNameForm(EditWebAuthnForm):
+    """Another name for a passkey."""
+
+    name = forms.CharField(label=_("Name"), max_length=NAME_LIMIT)
+
+
+def counter_of(authenticator: Authenticator, code: str) -> int:
+    """The step of time whose code this is; one of those around now, because allauth has just found it to be right."""
+    secret = crypto.decrypt(authenticator.data["secret"])
+    typed = normalize_user_code(code)
+    return max(
+        (
+            counter
+            for counter in yield_hotp_counters_from_time()
+            if normalize_user_code(format_hotp_value(hotp_value(secret, counter))) == typed
+        ),
+        default=-1,
+    )
+
+
+def _wrong_passkey() -> forms.ValidationError:
+    return forms.ValidationError(_("This passkey was not accepted. Please try again."), code="incorrect_code")

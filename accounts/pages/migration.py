@@ -1,0 +1,117 @@
+"""The pages on which people move from one account to another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import Account, User
+from accounts.pages.ask_again import MoveForm, passkey_first
+from accounts.pages.person import shown_person
+from accounts.pages.settings import counted, signed_in
+from accounts.pages.settings_forms import AliasForm
+from accounts.queries.transfers import list_moves, load_aliases
+from accounts.queries.users import find_user
+from accounts.services.moving import PAUSE, add_alias, cancel_move, move_account, next_move_at, remove_alias
+from accounts.services.resolving import find_or_resolve
+from social.api import limits
+from social.kernel.errors import Invalid, NotFound, Unavailable
+from social.kernel.text.names import clean_input
+from social.pages.frame import show
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def migration(request: HttpRequest) -> HttpResponse:
+    """`/settings/migration`: to another account."""
+    user = find_user(signed_in(request).pk)
+    detour = passkey_first(request, user)
+    if detour is not None:
+        return detour
+    if request.method != "POST":
+        return _show(request, user, MoveForm(user))
+    form = MoveForm(user, request.POST)
+    if form.is_valid():
+        target = _find(request, user, form)
+        if target is not None:
+            try:
+                move_account(user=user, target=target)
+            except Invalid as refusal:
+                form.add_details(refusal)
+            except Unavailable:
+                form.add_error("acct", _unreachable())
+            else:
+                messages.success(request, _("You have moved. Your followers follow you step by step."))
+                return redirect("settings_migration")
+    return _show(request, user, form, status=422)
+
+
+@require_POST
+def cancel_migration(request: HttpRequest) -> HttpResponse:
+    """Cancel the move."""
+    cancel_move(user=signed_in(request))
+    messages.success(request, _("This account can be used again."))
+    return redirect("settings_migration")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def aliases(request: HttpRequest) -> HttpResponse:
+    """`/settings/aliases`: from another account."""
+    user = find_user(signed_in(request).pk)
+    form = AliasForm()
+    if request.method == "POST":
+        form = AliasForm(request.POST)
+        if form.is_valid():
+            alias = _find(request, user, form)
+            if alias is not None:
+                try:
+                    add_alias(account=user.account, alias=alias)
+                except Invalid as refusal:
+                    form.add_details(refusal)
+                else:
+                    messages.success(request, _("You can move here from that account now."))
+                    return redirect("settings_aliases")
+    found = [
+        {"uri": uri, "person": shown_person(account) if account is not None else None}
+        for uri, account in load_aliases(user.account)
+    ]
+    context = {"form": form, "aliases": found}
+    return show(request, "accounts/settings/aliases.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def forget_alias(request: HttpRequest) -> HttpResponse:
+    """Take another name back."""
+    remove_alias(account=signed_in(request).account, uri=request.POST.get("uri", ""))
+    return redirect("settings_aliases")
+
+
+def _find(request: HttpRequest, user: User, form: Any) -> Account | None:
+    """The account whose address was typed, its server asked if need be; None when there is none, and the form says why."""
+    counted(limits.ACCOUNT_LOOK_UPS, user)
+    try:
+        return find_or_resolve(clean_input(form.cleaned_data["acct"]))
+    except NotFound:
+        form.add_error("acct", _("There is no such account, or its server does not answer."))
+        return None
+
+
+def _unreachable() -> str:
+    return _("The server of this account does not answer. Please try again later.")
+
+
+def _show(request: HttpRequest, user: User, form: MoveForm, *, status: int = 200) -> HttpResponse:
+    account = user.account
+    context = {
+        "form": form,
+        "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
+        "next_move_at": next_move_at(account),
+        "moves": list(list_moves(account.id)),
+        "followers_count": account.stat.followers_count,
+        "pause_days": PAUSE.days,
+    }
+    return show(request, "accounts/settings/migration.html", context, status=status)

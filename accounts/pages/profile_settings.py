@@ -1,0 +1,85 @@
+"""The page on which people change what their account shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import User
+from accounts.models.featured_tag import FEATURED_TAGS_LIMIT
+from accounts.pages.person import person
+from accounts.pages.settings import signed_in
+from accounts.pages.settings_forms import FeaturedTagForm, ProfileForm
+from accounts.queries.featured_tags import list_featured_tags
+from accounts.queries.users import find_user
+from accounts.services.featured_tags import feature_tag, unfeature_tag
+from accounts.services.profile_pictures import delete_picture
+from accounts.services.profiles import update_profile
+from social.kernel.errors import Invalid
+from social.pages.frame import show
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def profile_settings(request: HttpRequest) -> HttpResponse:
+    """`/settings/profile`."""
+    user = find_user(signed_in(request).pk)
+    if request.method != "POST":
+        return _show(request, user, ProfileForm(user.account), FeaturedTagForm())
+    form = ProfileForm(user.account, request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            update_profile(user=user, change=form.change())
+        except Invalid as refusal:
+            form.add_details(refusal)
+        else:
+            for name in form.pictures_to_remove():
+                delete_picture(account_id=user.account_id, name=name)
+            messages.success(request, _("Your profile has been saved."))
+            return redirect("settings_profile")
+    return _show(request, user, form, FeaturedTagForm())
+
+
+@require_POST
+def feature(request: HttpRequest) -> HttpResponse:
+    """Show one more hashtag on the profile."""
+    user = find_user(signed_in(request).pk)
+    form = FeaturedTagForm(request.POST)
+    if form.is_valid():
+        try:
+            feature_tag(account=user.account, name=form.cleaned_data["name"])
+        except Invalid as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            return redirect("settings_profile")
+    return _show(request, user, ProfileForm(user.account), form)
+
+
+@require_POST
+def unfeature(request: HttpRequest, featured_tag_id: int) -> HttpResponse:
+    """Take a hashtag off the profile. Raises NotFound."""
+    unfeature_tag(account=signed_in(request).account, featured_tag_id=featured_tag_id)
+    return redirect("settings_profile")
+
+
+def _show(request: HttpRequest, user: User, form: ProfileForm, tag_form: FeaturedTagForm) -> HttpResponse:
+    account = user.account
+    context: dict[str, Any] = {
+        **person(account),
+        "form": form,
+        **{name: form.section(name) for name in form.parts},
+        "tag_form": tag_form,
+        "header": f"{settings.MEDIA_URL}{account.header}" if account.header else "",
+        "featured": list(list_featured_tags(account)),
+        "most_featured": FEATURED_TAGS_LIMIT,
+    }
+    return show(request, "accounts/settings/profile.html", context, status=_status(form, tag_form))
+
+
+def _status(*forms: Any) -> int:
+    return 422 if any(form.errors for form in forms) else 200

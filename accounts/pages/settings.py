@@ -1,0 +1,178 @@
+"""The pages on which people change what concerns their own account: who sees which, and the navigation between them.
+
+A new page stands in GROUPS (`add_entry` for one of another app), is wrapped by `settings_page` in the URLs, and its
+template extends `pages/settings.html`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Final
+
+from allauth.account.decorators import reauthentication_required
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from accounts.models.user import Permission
+from accounts.pages.account_state import show_account_state
+from accounts.pages.steps import to_sign_in
+from accounts.queries.identities import SignInState, find_sign_in_state
+from social.api import admission, limits
+from social.pages.views import View, page
+
+
+def _everybody(user: User) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page of the settings: the name of its URL, what it is called, and who may use it.
+
+    `steps` are the names of pages that belong to it and have no entry of their own.
+    """
+
+    url_name: str
+    title: str | Promise
+    steps: tuple[str, ...] = ()
+    shown_to: Callable[[User], bool] = _everybody
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entries under one heading."""
+
+    title: str | Promise
+    entries: tuple[Entry, ...]
+
+
+def _may_invite(user: User) -> bool:
+    return user.role.can(Permission.INVITE_USERS)
+
+
+GROUPS: Final[list[Group]] = [
+    Group(
+        _("You"),
+        (
+            Entry("settings_profile", _("Profile"), ("settings_feature_tag",)),
+            Entry("settings_preferences", _("Preferences")),
+            Entry("strikes", _("Moderation")),
+            Entry("invitations", _("Invitations"), shown_to=_may_invite),
+        ),
+    ),
+    Group(
+        _("Security"),
+        (
+            Entry("account_change_password", _("Password")),
+            Entry("change_email", _("E-mail address"), ("confirm_new_email",)),
+            Entry(
+                "mfa_index",
+                _("Second factor and passkeys"),
+                (
+                    "mfa_activate_totp",
+                    "mfa_deactivate_totp",
+                    "recovery_codes",
+                    "mfa_add_webauthn",
+                    "mfa_edit_webauthn",
+                    "mfa_remove_webauthn",
+                ),
+            ),
+            Entry("usersessions_list", _("Signed-in browsers")),
+            Entry("oauth_authorized_applications", _("Authorized applications")),
+        ),
+    ),
+    Group(
+        _("Your data"),
+        (
+            Entry("settings_imports", _("Import"), ("settings_import",)),
+            Entry("settings_export", _("Export")),
+            Entry("settings_aliases", _("Move from another account")),
+            Entry("settings_migration", _("Move to another account")),
+            Entry("settings_delete", _("Delete the account")),
+        ),
+    ),
+]
+
+
+def add_entry(before: str, entry: Entry) -> None:
+    """Add a page of another app in front of the entry with the URL name `before`, when the process starts."""
+    for place, group in enumerate(GROUPS):
+        names = [known.url_name for known in group.entries]
+        if before in names and entry not in group.entries:
+            at = names.index(before)
+            GROUPS[place] = replace(group, entries=(*group.entries[:at], entry, *group.entries[at:]))
+
+
+def navigation(user: User, current: str = "") -> list[dict[str, Any]]:
+    """The groups as `pages/settings_links.html` shows them; `current` is the name of the URL that is being shown."""
+    groups = [
+        {
+            "title": group.title,
+            "entries": [
+                {
+                    "title": entry.title,
+                    "url": reverse(entry.url_name),
+                    "current": current == entry.url_name,
+                    "within": current in entry.steps,
+                }
+                for entry in group.entries
+                if entry.shown_to(user)
+            ],
+        }
+        for group in GROUPS
+    ]
+    return [group for group in groups if group["entries"]]
+
+
+def signed_in(request: HttpRequest) -> User:
+    """Whoever is signed in, behind `settings_page`."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def counted(rule: limits.Rule, user: User) -> None:
+    """Count what somebody does by a page. Raises RateLimited when it is too often."""
+    count = admission.count(rule, subject=str(user.pk))
+    limits.refuse_exceeded([count] if count is not None else [])
+
+
+def settings_page(
+    view: View, *, asks_again: bool = False, states: Collection[SignInState] = tuple(SignInState), max_body: int = 0
+) -> View:
+    """Wrap a page of the settings: it is for people who are signed in, and has the navigation beside it.
+
+    `asks_again`: it concerns the safety of the account, so they show first that it is them, unless they have done so
+    within the last five minutes. Whose account is in none of these `states` sees why (403). `max_body` are the bytes that
+    its forms may send, where that is more than other pages take.
+    """
+    if asks_again:
+        view = reauthentication_required(app="accounts")(view)
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not isinstance(request.user, User):
+            return to_sign_in(request, None if request.method in ("GET", "HEAD") else "/")
+        user = request.user
+        if len(states) < len(SignInState):
+            state = find_sign_in_state(user)
+            if state not in states:
+                return show_account_state(
+                    request, user, state, back=request.path if request.method in ("GET", "HEAD") else "/"
+                )
+        response = view(request, *args, **kwargs)
+        if isinstance(response, TemplateResponse):
+            match = request.resolver_match
+            groups = navigation(user, (match.url_name if match else None) or "")
+            response.context_data = {**(response.context_data or {}), "settings_groups": groups}
+        return response
+
+    shown = page(wrapped)
+    shown.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
+    return shown

@@ -1,0 +1,153 @@
+"""Reads and writes the lists that people take from one server to another: tables as Mastodon exports them (CSV).
+
+A file is UTF-8. Its first line may name the columns, in any order and case; without such a line they stand in the order of
+the list. Columns that are missing have no say; those that nobody knows are passed over.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from social.kernel.errors import KernelError
+
+FILE_LIMIT: Final = 4 * 1024 * 1024
+"""Bytes of a file."""
+LINES_LIMIT: Final = 20_000
+CELL_LIMIT: Final = 3000
+"""Characters of a cell: longer than any address is."""
+
+
+class Problem(StrEnum):
+    """Why a file, a line of it, or what a line asks for cannot be taken."""
+
+    NO_TEXT = "no_text"
+    NO_TABLE = "no_table"
+    EMPTY = "empty"
+    TOO_LARGE = "too_large"
+    TOO_MANY_LINES = "too_many_lines"
+    OTHER_LIST = "other_list"
+    NO_USABLE_LINE = "no_usable_line"
+
+    NO_ADDRESS = "no_address"
+    NO_DOMAIN = "no_domain"
+    NO_BOOLEAN = "no_boolean"
+    NO_POST_ADDRESS = "no_post_address"
+    CELL_TOO_LONG = "cell_too_long"
+
+    UNKNOWN = "unknown"
+    """There is no such account or post, as far as its server says, or can be asked."""
+    ONESELF = "oneself"
+    REFUSED = "refused"
+    LIMIT = "limit"
+
+
+class Unreadable(KernelError):
+    """A file that is not taken at all; `line` is where reading ended, 0 for the whole."""
+
+    def __init__(self, problem: Problem, line: int = 0) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.line = line
+
+
+class BadLine(KernelError):
+    """A line that cannot be taken."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table: its number in the file, and its cells in the order of the list's columns."""
+
+    number: int
+    cells: tuple[str, ...]
+
+
+def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = ()) -> list[Line]:
+    """The lines of a file with these columns, empty ones left out. Raises Unreadable.
+
+    `foreign` are columns that only other lists have: a file whose first line names one of them is such a list.
+    """
+    if len(data) > FILE_LIMIT:
+        raise Unreadable(Problem.TOO_LARGE)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable(Problem.NO_TEXT, data.count(b"\n", 0, error.start) + 1) from None
+    if "\0" in text:
+        raise Unreadable(Problem.NO_TEXT, text.count("\n", 0, text.index("\0")) + 1)
+    lines: list[Line] = []
+    order: Sequence[int | None] = range(len(columns))
+    first = True
+    for number, cells in _records(text):
+        if first:
+            first = False
+            named = _order(cells, columns, foreign)
+            if named is not None:
+                order = named
+                continue
+        if len(lines) >= LINES_LIMIT:
+            raise Unreadable(Problem.TOO_MANY_LINES, number)
+        lines.append(Line(number, tuple(_cell(cells, position) for position in order)))
+    if not lines:
+        raise Unreadable(Problem.EMPTY)
+    return lines
+
+
+def _records(text: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            raise Unreadable(Problem.NO_TABLE, number) from None
+        if any(cell.strip() for cell in cells):
+            yield number, cells
+
+
+def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
+    """Where each column stands, if these cells are the names of columns. Raises Unreadable for those of another list."""
+    names = [cell.strip().casefold() for cell in cells]
+    if not {name.casefold() for name in foreign}.isdisjoint(names):
+        raise Unreadable(Problem.OTHER_LIST)
+    wanted = [column.casefold() for column in columns]
+    if wanted[0] not in names:
+        return None
+    return [names.index(name) if name in names else None for name in wanted]
+
+
+def _cell(cells: Sequence[str], position: int | None) -> str:
+    return cells[position].strip() if position is not None and position < len(cells) else ""
+
+
+def read_boolean(cell: str) -> bool | None:
+    """`true` or `false`; None for an empty cell. Raises BadLine."""
+    if not cell:
+        return None
+    value = {"true": True, "1": True, "false": False, "0": False}.get(cell.lower())
+    if value is None:
+        raise BadLine(Problem.NO_BOOLEAN)
+    return value
+
+
+def write_boolean(value: bool) -> str:
+    """The reverse of `read_boolean`."""
+    return "true" if value else "false"
+
+
+def write_line(cells: Sequence[str]) -> str:
+    """A line of a table, with its end."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()

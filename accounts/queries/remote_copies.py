@@ -1,0 +1,40 @@
+"""Reads which files of other servers are kept here."""
+
+from __future__ import annotations
+
+from django.db.models import Count, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from accounts.models import Account, RemoteCopy
+from accounts.models.remote_copy import CopyPurpose, CopyState
+from accounts.policies.remote_copies import digest_of
+from social.kernel.errors import NotFound
+
+_BYTES = Coalesce(Sum("file_size"), 0) + Coalesce(Sum("preview_size"), 0)
+
+
+def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
+    """The copy of a file, whatever its state; None when nobody has asked for one."""
+    return RemoteCopy.objects.filter(digest=digest_of(purpose, url)).first()
+
+
+def find_picture_url(account_id: int, name: str) -> str:
+    """Where another server has the `avatar` or `header` of an account that is shown. Raises NotFound."""
+    found = Account.objects.filter(id=account_id, suspended_at=None).exclude(domain=None)
+    url = found.values_list(f"{name}_remote_url", flat=True).first()
+    if not url:
+        raise NotFound
+    return str(url)
+
+
+def count_bytes(copies: QuerySet[RemoteCopy] | None = None) -> int:
+    """The bytes of all copies, or of these."""
+    chosen = RemoteCopy.objects.filter(state=CopyState.READY) if copies is None else copies
+    total: int = chosen.aggregate(total=_BYTES)["total"]
+    return total
+
+
+def sum_up() -> list[tuple[str, str, int, int]]:
+    """Of each purpose and state: both, how many copies, and their bytes."""
+    copies = RemoteCopy.objects.values_list("purpose", "state").order_by("purpose", "state")
+    return list(copies.annotate(count=Count("id"), bytes=_BYTES))

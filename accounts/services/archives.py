@@ -1,0 +1,246 @@
+"""Puts everything that somebody has here into one file for them to take away, in steps that may stop and go on anywhere.
+
+An app adds what it knows at start: `register(ArchivePart(...))`. Source: security row 47.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import ArchiveDue, ArchiveReady
+from accounts.models import Account, Archive, ArchiveState
+from accounts.policies.transfers import write_line
+from accounts.services import erasing
+from accounts.services.archive_files import (
+    ARCHIVE,
+    ArchiveWriter,
+    FilesMissing,
+    folder_of,
+    locked,
+    remove_folder,
+    writing,
+)
+from accounts.services.portable_lists import all_lists
+from social.kernel import clock
+from social.kernel.errors import Conflict, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+
+PAUSE: Final = timedelta(days=7)
+"""How long after one was asked for the next may be."""
+KEPT: Final = timedelta(days=7)
+"""How long a finished one can be fetched."""
+GIVEN_UP: Final = timedelta(days=2)
+"""How long after it was asked for one that is not finished never will be."""
+SLICE: Final = 5.0
+_LINES: Final = 500
+
+
+@dataclass(frozen=True)
+class ArchivePart:
+    """Something an archive holds.
+
+    `write` adds what comes after a cursor (0: everything), as much as fits into a second or two, and answers the next
+    cursor; None when nothing is left. A step may be done again from its cursor.
+    """
+
+    name: str
+    write: Callable[[Account, int, ArchiveWriter], int | None]
+
+
+_parts: dict[str, ArchivePart] = {}
+# Puts the documents that have grown beside the archive into it, when everything else is done.
+_DOCUMENTS: Final = "documents"
+
+
+def register(*parts: ArchivePart) -> None:
+    """Add parts, at the start of a process; they are written in this order. Raises ValueError for a second one of a name."""
+    for part in parts:
+        if _parts.setdefault(part.name, part) is not part:
+            raise ValueError(f"There is a part {part.name} already.")
+
+
+def next_archive_at(account: Account) -> datetime | None:
+    """When the account may ask for an archive again; None for now."""
+    last = Archive.objects.filter(account=account).order_by("-id").first()
+    if last is None or _is_given_up(last):
+        return None
+    moment = last.created_at + PAUSE
+    return moment if moment > clock.now() else None
+
+
+def _is_given_up(archive: Archive) -> bool:
+    return archive.state == ArchiveState.BUILDING and archive.created_at < clock.now() - GIVEN_UP
+
+
+def request_archive(*, account: Account) -> Archive:
+    """Have an archive built; earlier ones are removed. Raises Conflict before `next_archive_at`. Announces ArchiveDue."""
+    with transaction.atomic():
+        lock(f"archive:{account.id}")
+        if next_archive_at(account) is not None:
+            raise Conflict(_("You can ask for one archive a week."))
+        for earlier in Archive.objects.filter(account=account):
+            _remove(earlier)
+        archive = Archive.objects.create(account=account)
+        publish(ArchiveDue(archive_id=archive.id))
+    return archive
+
+
+def find_archive_file(*, account: Account, archive_id: int) -> Path:
+    """Where the finished archive of an account is. Raises NotFound, also for somebody else's, and after it has expired."""
+    found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
+    path = folder_of(archive_id) / ARCHIVE
+    if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
+        raise NotFound
+    return path
+
+
+def write_archives(events: Sequence[ArchiveDue]) -> None:
+    """The reaction to ArchiveDue."""
+    for archive_id in dict.fromkeys(event.archive_id for event in events):
+        write_archive(archive_id)
+
+
+def write_archive(archive_id: int) -> None:
+    """Write for SLICE seconds; announces ArchiveDue for the rest, and ArchiveReady when it is whole.
+
+    The archive of somebody who has deleted their account ends with its files. Raises Unavailable while another process
+    writes it.
+    """
+    with locked(archive_id):
+        unfinished = _write_for(archive_id, SLICE)
+    if unfinished:
+        with transaction.atomic():
+            publish(ArchiveDue(archive_id=archive_id))
+
+
+def _write_for(archive_id: int, seconds: float) -> bool:
+    """Step after step; whether there is more to do."""
+    end = time.monotonic() + seconds
+    while True:
+        # Read under the lock: what another process has written until then is known.
+        archive = Archive.objects.select_related("account").filter(id=archive_id).first()
+        if archive is None:
+            remove_folder(archive_id)
+            return False
+        if archive.state != ArchiveState.BUILDING:
+            return False
+        if archive.account.deleted_at is not None:
+            _remove(archive)
+            return False
+        _step(archive)
+        if time.monotonic() >= end:
+            return True
+
+
+def _step(archive: Archive) -> None:
+    names = [*_parts, _DOCUMENTS]
+    name = archive.part or names[0]
+    try:
+        with writing(archive.id, archive.files) as writer:
+            if name == _DOCUMENTS:
+                cursor = _write_document(writer)
+            else:
+                cursor = _parts[name].write(archive.account, archive.cursor, writer)
+    except FilesMissing:
+        # Begun anew.
+        _save(archive, part="", cursor=0, files={})
+        return
+    if cursor is not None:
+        _save(archive, part=name, cursor=cursor, files=writer.files)
+    elif name != _DOCUMENTS:
+        _save(archive, part=names[names.index(name) + 1], cursor=0, files=writer.files)
+    else:
+        _finish(archive, writer.files)
+
+
+def _write_document(writer: ArchiveWriter) -> int | None:
+    waiting = sorted(set(writer.files) - {ARCHIVE})
+    if not waiting:
+        writer.finish()
+        return None
+    writer.finish_document(waiting[0])
+    return 1
+
+
+def _save(archive: Archive, **values: object) -> bool:
+    """Note how far the archive has come, unless somebody else has by now."""
+    unchanged = Archive.objects.filter(id=archive.id, part=archive.part, cursor=archive.cursor)
+    return unchanged.filter(state=ArchiveState.BUILDING).update(**values) == 1
+
+
+def _finish(archive: Archive, files: dict[str, list[int]]) -> None:
+    now = clock.now()
+    for path in folder_of(archive.id).iterdir():
+        if path.name != ARCHIVE:
+            path.unlink()
+    with transaction.atomic():
+        done = {"state": ArchiveState.READY, "finished_at": now, "expires_at": now + KEPT, "size": files[ARCHIVE][0]}
+        if _save(archive, files=files, **done):
+            publish(ArchiveReady(archive_id=archive.id))
+
+
+def _remove(archive: Archive) -> None:
+    """The row, then the files: a step that comes late finds no row and clears up after itself."""
+    with transaction.atomic():
+        Archive.objects.filter(id=archive.id).delete()
+        transaction.on_commit(lambda: remove_folder(archive.id), robust=True)
+
+
+def forget_archives() -> int:
+    """Remove archives that have expired or were given up, with their files; how many. Run by the scheduler."""
+    old = Archive.objects.filter(expires_at__lt=clock.now())
+    stuck = Archive.objects.filter(state=ArchiveState.BUILDING, created_at__lt=clock.now() - GIVEN_UP - KEPT)
+    chosen = list((old | stuck).order_by("id")[:500])
+    for archive in chosen:
+        _remove(archive)
+    return len(chosen)
+
+
+def _remove_archives(account_id: int) -> int:
+    """The step of erasure: what an account had ready to take away goes with it."""
+    chosen = list(Archive.objects.filter(account_id=account_id)[: erasing.STEP])
+    for archive in chosen:
+        _remove(archive)
+    return len(chosen)
+
+
+def _write_pictures(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    for name in ("avatar", "header"):
+        path: str = getattr(account, name)
+        if path:
+            writer.add_stored(picture_name(account, name), path)
+    return None
+
+
+def picture_name(account: Account, name: str) -> str:
+    """How the `avatar` or `header` is called in an archive; empty when there is none."""
+    path: str = getattr(account, name)
+    return f"{name}.{path.rpartition('.')[2]}" if path else ""
+
+
+def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    lists = all_lists()
+    portable = lists[cursor]
+    lines = [write_line(portable.columns)] if portable.named else []
+    for cells in portable.rows(account.id):
+        lines.append(write_line(cells))
+        if len(lines) >= _LINES:
+            writer.append(portable.file_name, "".join(lines).encode(), items=len(lines))
+            lines.clear()
+    writer.append(portable.file_name, "".join(lines).encode(), items=len(lines))
+    return cursor + 1 if cursor + 1 < len(lists) else None
+
+
+def register_parts() -> None:
+    """Add the parts of this app."""
+    register(ArchivePart("pictures", _write_pictures), ArchivePart("lists", _write_lists))
+    erasing.register(_remove_archives)

@@ -1,0 +1,269 @@
+"""Takes over lists that people bring along from another server.
+
+A file is read at once and kept line by line. When its owner has confirmed it, it is worked off in the background, in steps
+that may stop and go on anywhere: every line is done by the service that a client would call, and repeating one changes
+nothing. Accounts that are unknown here are found by the network lane, some at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from accounts.events import ImportDue
+from accounts.models import Account, Import, ImportRow, ImportRowState, ImportState
+from accounts.policies.transfers import CELL_LIMIT, BadLine, Problem, Unreadable, read_table
+from accounts.ports import Search, remote_accounts
+from accounts.queries.accounts import by_address
+from accounts.services.portable_lists import BATCH, Entry, PortableList, find_list, foreign_columns
+from social.kernel import clock
+from social.kernel.errors import Conflict, Invalid, KernelError, NotFound
+from social.kernel.events import publish
+from social.kernel.text.names import visible_text
+
+#: Seconds after which a step leaves the rest to the next one, and lines or things that it takes in hand at a time.
+SLICE: Final = 1.0
+STEP: Final = 50
+#: Accounts that are sought for one import at a time.
+SOUGHT_AT_ONCE: Final = 200
+NEXT_LOOK: Final = timedelta(seconds=5)
+KEPT: Final = timedelta(days=7)
+KEPT_UNCONFIRMED: Final = timedelta(days=1)
+_FILE_NAME_LENGTH: Final = 200
+
+Address = tuple[str, str | None]
+
+
+def read_import(*, account: Account, portable: PortableList, data: bytes, file_name: str, overwrite: bool) -> Import:
+    """Keep the lines of a file until they are confirmed, instead of those of an earlier file that nobody has confirmed.
+
+    Lines that cannot be read are kept as failed; of several about the same thing the first counts. Raises Unreadable.
+    """
+    rows: list[ImportRow] = []
+    keys: set[str] = set()
+    for line in read_table(data, portable.columns, foreign_columns(portable)):
+        row = ImportRow(line=line.number, cells=list(line.cells))
+        try:
+            if any(len(cell) > CELL_LIMIT for cell in line.cells):
+                row.cells = [cell[:CELL_LIMIT] for cell in line.cells]
+                raise BadLine(Problem.CELL_TOO_LONG)
+            row.key = portable.read(line.cells).key
+        except BadLine as error:
+            row.state, row.error = ImportRowState.FAILED, error.problem
+        if row.key not in keys or not row.key:
+            keys.add(row.key)
+            rows.append(row)
+    if all(row.state == ImportRowState.FAILED for row in rows):
+        raise Unreadable(Problem.NO_USABLE_LINE, rows[0].line)
+    with transaction.atomic():
+        Import.objects.filter(account=account, kind=portable.name, state=ImportState.WAITING).delete()
+        made = Import.objects.create(
+            account=account,
+            kind=portable.name,
+            overwrite=overwrite,
+            file_name=visible_text(file_name)[:_FILE_NAME_LENGTH],
+            total=len(rows),
+            failed=sum(row.state == ImportRowState.FAILED for row in rows),
+        )
+        for row in rows:
+            row.batch = made
+        ImportRow.objects.bulk_create(rows, batch_size=BATCH)
+    return made
+
+
+def start_import(*, account: Account, import_id: int) -> None:
+    """Begin to work off a file. One that was begun already goes on as it is.
+
+    Raises NotFound, also for somebody else's, and Conflict while another one of the same list is worked off. Announces
+    ImportDue.
+    """
+    try:
+        with transaction.atomic():
+            found = Import.objects.select_for_update().filter(id=import_id, account=account).first()
+            if found is None:
+                raise NotFound
+            if found.state != ImportState.WAITING:
+                return
+            found.state = ImportState.RUNNING
+            found.removed_up_to = 0 if found.overwrite else None
+            found.save(update_fields=["state", "removed_up_to"])
+            publish(ImportDue(import_id=found.id))
+    except IntegrityError:
+        raise Conflict(_("Another file of this kind is being worked off. Wait until it is done.")) from None
+
+
+def drop_import(*, account: Account, import_id: int) -> None:
+    """Forget a file, and stop working it off; what was taken over stays. Raises NotFound, also for somebody else's."""
+    with transaction.atomic():
+        found = Import.objects.select_for_update().filter(id=import_id, account=account).first()
+        if found is None:
+            raise NotFound
+        found.delete()
+
+
+def work_off_imports(events: Sequence[ImportDue]) -> None:
+    """The reaction to ImportDue."""
+    for import_id in dict.fromkeys(event.import_id for event in events):
+        work_off(import_id)
+
+
+def work_off(import_id: int) -> None:
+    """Work on an import for SLICE seconds; publishes ImportDue for the rest, in NEXT_LOOK when it waits for other servers.
+
+    It ends, unfinished, when its owner can no longer use their account.
+    """
+    end = time.monotonic() + SLICE
+    due_at = None
+    while True:
+        found = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()
+        if found is None:
+            return
+        work = _Work(found, find_list(found.kind))
+        if found.account.suspended or not found.account.user.is_active:
+            work.finish()
+            return
+        if not work.step():
+            if not work.is_waiting():
+                work.finish()
+                return
+            due_at = clock.now() + NEXT_LOOK
+            break
+        if time.monotonic() >= end:
+            break
+    with transaction.atomic():
+        publish(ImportDue(import_id=import_id), due_at=due_at)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """An import in hand."""
+
+    batch: Import
+    portable: PortableList
+
+    def step(self) -> bool:
+        """Do a little; whether anything was done."""
+        if self.batch.removed_up_to is not None:
+            self._remove_others(self.batch.removed_up_to)
+            return True
+        return self._settle_sought() or self._add_pending()
+
+    def is_waiting(self) -> bool:
+        """Whether lines are left."""
+        return self.batch.rows.exclude(state=ImportRowState.FAILED).exists()
+
+    def finish(self) -> None:
+        """It is done, as far as it goes."""
+        Import.objects.filter(id=self.batch.id).update(state=ImportState.FINISHED, finished_at=clock.now())
+
+    def _remove_others(self, after: int) -> None:
+        """Take what is not in the file out of the list."""
+        things = self.portable.existing(self.batch.account_id, after, STEP)
+        keys = {thing.key for thing in things}
+        brought = set(self.batch.rows.filter(key__one_of=keys).values_list("key", flat=True))
+        gone = [thing for thing in things if thing.key not in brought]
+        for thing in gone:
+            self.portable.remove(self.batch.account, thing)
+        Import.objects.filter(id=self.batch.id).update(
+            removed_up_to=things[-1].id if things else None, removed=F("removed") + len(gone)
+        )
+
+    def _add_pending(self) -> bool:
+        """Take over lines whose account is known, and have the others found."""
+        rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:STEP])
+        entries = {row.id: self.portable.read(row.cells) for row in rows}
+        known = _load_known(entries.values())
+        unknown: list[tuple[ImportRow, Address]] = []
+        settled = 0
+        for row in rows:
+            address = entries[row.id].address
+            if address is None or address in known:
+                settled += self._add(row, entries[row.id], known)
+            elif address[1] is None:
+                settled += self._fail(row, Problem.UNKNOWN)
+            else:
+                unknown.append((row, address))
+        return self._seek(unknown) + settled > 0
+
+    def _seek(self, unknown: Sequence[tuple[ImportRow, Address]]) -> int:
+        """Have unknown accounts found; how many lines go on."""
+        room = SOUGHT_AT_ONCE - self.batch.rows.filter(state=ImportRowState.SOUGHT).count()
+        wanted = unknown[: max(room, 0)]
+        finder = remote_accounts.find()
+        searches = finder.seek([address for _row, address in wanted]) if finder is not None and wanted else {}
+        moved = 0
+        for row, address in wanted:
+            search = searches.get(address, Search.FAILED)
+            if search is Search.UNDER_WAY:
+                moved += self.batch.rows.filter(id=row.id).update(state=ImportRowState.SOUGHT)
+            elif search is Search.FAILED:
+                moved += self._fail(row, Problem.UNKNOWN)
+        return moved
+
+    def _settle_sought(self) -> bool:
+        """Take over lines whose account has been found; give up those whose account has not."""
+        rows = list(self.batch.rows.filter(state=ImportRowState.SOUGHT).order_by("line")[:SOUGHT_AT_ONCE])
+        if not rows:
+            return False
+        entries = {row.id: self.portable.read(row.cells) for row in rows}
+        finder = remote_accounts.find()
+        addresses = [entry.address for entry in entries.values() if entry.address is not None]
+        # Asked before the accounts: one that is found in between is known to the second question.
+        open_searches = finder.sought(addresses) if finder is not None else frozenset()
+        known = _load_known(entries.values())
+        settled = 0
+        for row in rows:
+            entry = entries[row.id]
+            if entry.address in known:
+                settled += self._add(row, entry, known)
+            elif entry.address not in open_searches:
+                settled += self._fail(row, Problem.UNKNOWN)
+        return settled > 0
+
+    def _add(self, row: ImportRow, entry: Entry, known: dict[Address, Account]) -> int:
+        target = known[entry.address] if entry.address is not None else None
+        if target is not None and target.id == self.batch.account_id and not self.portable.may_name_owner:
+            return self._fail(row, Problem.ONESELF)
+        try:
+            self.portable.add(self.batch.account, entry, target)
+        except KernelError as error:
+            return self._fail(row, _problem(error))
+        with transaction.atomic():
+            # Whoever was here before counted it: one step may run twice when its process was taken for dead.
+            gone, _by_model = self.batch.rows.filter(id=row.id).delete()
+            Import.objects.filter(id=self.batch.id).update(done=F("done") + gone)
+        return 1
+
+    def _fail(self, row: ImportRow, problem: Problem) -> int:
+        with transaction.atomic():
+            open_rows = self.batch.rows.filter(id=row.id).exclude(state=ImportRowState.FAILED)
+            failed = open_rows.update(state=ImportRowState.FAILED, error=problem)
+            Import.objects.filter(id=self.batch.id).update(failed=F("failed") + failed)
+        return 1
+
+
+def _load_known(entries: Iterable[Entry]) -> dict[Address, Account]:
+    return by_address([entry.address for entry in entries if entry.address is not None])
+
+
+def _problem(error: KernelError) -> Problem:
+    if isinstance(error, NotFound):
+        return Problem.UNKNOWN
+    return Problem.LIMIT if isinstance(error, Invalid) else Problem.REFUSED
+
+
+def forget_imports() -> int:
+    """Remove imports that ended a while ago, with the lines that failed, and files that were never confirmed; how many."""
+    now = clock.now()
+    old = Import.objects.filter(finished_at__lt=now - KEPT) | Import.objects.filter(
+        state=ImportState.WAITING, created_at__lt=now - KEPT_UNCONFIRMED
+    )
+    removed, _by_model = old.delete()
+    return removed

@@ -1,0 +1,149 @@
+"""Makes one account of two records of one person on another server, in steps that may stop and be taken up again.
+
+What people here have done with the first counts for the second from then on; what the second has already stays with the
+first and is removed with it. Rows of most tables are moved as they are. Where others see or count something, a step moves
+it, which apps above register.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Model
+from django.utils.translation import gettext as _
+
+from accounts.events import AccountRenamed
+from accounts.models import Account, AccountStat, Follow, FollowRequest, KeyPair, User
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.relations import load_relations
+from accounts.services.audit import record
+from accounts.services.blocking import move_blocks_and_mutes
+from accounts.services.changing import change_account
+from accounts.services.counters import Counter, bump, count_status
+from accounts.services.deleting import delete_account
+from accounts.services.following import pair_name
+from social.kernel.errors import Conflict
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.references import move_references, references_to
+
+Step = Callable[[Account, Account], int]
+"""Moves some kind of thing from the first account to the second, and says how many; more than once changes nothing."""
+
+_Column = tuple[str, str]
+
+_steps: Final[dict[str, Step]] = {}
+_apart: Final[set[_Column]] = {
+    ("accounts.AccountStat", "account"),
+    ("accounts.KeyPair", "account"),
+    ("accounts.User", "account"),
+    ("accounts.Account", "moved_to"),
+    ("accounts.Block", "account"),
+    ("accounts.Block", "target"),
+    ("accounts.Mute", "account"),
+    ("accounts.Mute", "target"),
+    ("accounts.Follow", "account"),
+    ("accounts.Follow", "target"),
+    ("accounts.FollowRequest", "account"),
+    ("accounts.FollowRequest", "target"),
+}
+"""Columns that are not moved as they are."""
+
+
+def register(name: str, step: Step | None, *columns: _Column) -> None:
+    """Add a step, at the start of a process, that sees to these columns; with None they stay with the first account."""
+    if step is not None:
+        _steps[name] = step
+    _apart.update(columns)
+
+
+def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[tuple[str, int]]:
+    """Move everything of `source` to `target`, then delete `source`; yields what was moved, and how much, kind by kind.
+
+    Stopped in between it is taken up by being called again. Raises Forbidden, and Conflict for one account twice and for
+    those of this server, at the first step. Publishes AccountRenamed for what mentions them, and AccountDeleted.
+    """
+    require(by, Permission.DELETE_USER_DATA)
+    if source.id == target.id:
+        raise Conflict(_("These are the same account."))
+    if source.local or target.local:
+        raise Conflict(_("Only accounts of other servers are merged: those of this server have owners."))
+    record(
+        by=by,
+        action="merge",
+        target_type="Account",
+        target_id=target.pk,
+        target_name=f"@{target.acct}",
+        source=f"@{source.acct}",
+        source_id=str(source.pk),
+    )
+    # Blocks first: who blocks the person does not go on following them.
+    yield "blocks, mutes", move_blocks_and_mutes(source=source, target=target)
+    yield "follows", _move_follows(Follow, source, target) + _move_follows(FollowRequest, source, target)
+    for name, step in _steps.items():
+        yield name, step(source, target)
+    for model, column in _plain_columns():
+        moved = move_references(model, column, source.id, target.id)
+        if moved:
+            yield f"{model._meta.verbose_name} ({column})", moved
+    _finish(by, source, target)
+
+
+def load_extent(source: Account) -> list[tuple[str, int]]:
+    """How many rows refer to the account, by table and column, as far as any do."""
+    found = []
+    for relation in references_to(Account):
+        model, column = relation.related_model, relation.field.name
+        if model in (AccountStat, KeyPair, User):
+            continue
+        count = model._base_manager.filter(**{column: source.id}).count()
+        if count:
+            found.append((f"{model._meta.verbose_name} ({column})", count))
+    return found
+
+
+def _plain_columns() -> list[tuple[type[Model], str]]:
+    columns = [(relation.related_model, relation.field.name) for relation in references_to(Account)]
+    return [(model, column) for model, column in columns if (model._meta.label, column) not in _apart]
+
+
+def _move_follows(model: type[Follow] | type[FollowRequest], source: Account, target: Account) -> int:
+    """Follows of and by the first become those of and by the second, where the two sides may and do not yet."""
+    moved = 0
+    sides: tuple[tuple[str, str, Counter], ...] = (
+        ("account_id", "target_id", "following_count"),
+        ("target_id", "account_id", "followers_count"),
+    )
+    for mine, theirs, counter in sides:
+        for row in model._default_manager.filter(**{mine: source.id}).order_by("id").iterator():
+            other_id = getattr(row, theirs)
+            if other_id == target.id:
+                continue
+            with transaction.atomic():
+                lock(pair_name(source.id, other_id), pair_name(target.id, other_id))
+                if load_relations(target.id, [other_id]).blocked_either_way(other_id):
+                    continue
+                pair = {mine: target.id, theirs: other_id}
+                if any(table._default_manager.filter(**pair).exists() for table in (Follow, FollowRequest)):
+                    continue
+                changed = model._default_manager.filter(pk=row.pk, **{mine: source.id}).update(**{mine: target.id})
+                if changed and model is Follow:
+                    bump({(source.id, counter): -1, (target.id, counter): 1})
+                moved += changed
+    return moved
+
+
+def _finish(by: Staff, source: Account, target: Account) -> None:
+    for account_id in Account.objects.filter(moved_to=source).values_list("id", flat=True):
+        change_account(account_id, moved_to_id=target.id)
+    with transaction.atomic():
+        stat = AccountStat.objects.select_for_update().filter(account=source).first()
+        if stat is not None and stat.statuses_count:
+            count_status(target.id, stat.statuses_count, stat.last_status_at)
+            AccountStat.objects.filter(account=source).update(statuses_count=0)
+        # Posts that mention them show the address.
+        publish(AccountRenamed(account_id=target.id))
+        delete_account(by=by, account=source)

@@ -1,0 +1,210 @@
+"""Moves somebody from one account to another: the other names, the move itself, and what follows from it here.
+
+Source: contract, federation section 15 and behaviours section 3. What is sent to other servers is federation's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.events import AccountMoved, CarryOverDue, ProfileUpdated
+from accounts.models import Account, AccountNote, Follow, Move, User
+from accounts.models.private import COMMENT_LIMIT
+from accounts.ports import remote_accounts
+from accounts.queries.relations import list_blocks_of, list_mutes_of, load_relations
+from accounts.services.blocking import block_account, mute_account
+from accounts.services.changing import change_account
+from accounts.services.following import FollowChange, follow_account, unfollow_account
+from accounts.services.private import write_note
+from accounts.services.sessions import publish_user_state
+from accounts.services.tokens import close_streams
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid, KernelError
+from social.kernel.events import publish
+
+ALIASES_LIMIT: Final = 20
+PAUSE: Final = timedelta(days=30)
+"""How long after a move the next may be."""
+STEP: Final = 100
+
+
+def add_alias(*, account: Account, alias: Account) -> None:
+    """Say that another account is the same person's: it may then move here. One that is known already changes nothing.
+
+    Raises Invalid for the account itself and for more than ALIASES_LIMIT. Announces ProfileUpdated.
+    """
+    with transaction.atomic():
+        locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
+        if alias.id == account.id:
+            raise _refused("alias", "ERR_SELF", _("cannot be this account"))
+        if alias.uri in locked.also_known_as:
+            return
+        if len(locked.also_known_as) >= ALIASES_LIMIT:
+            message = _("are too many (maximum is %(count)d)") % {"count": ALIASES_LIMIT}
+            raise _refused("alias", "ERR_TOO_MANY", message)
+        _set_aliases(locked, [*locked.also_known_as, alias.uri])
+
+
+def remove_alias(*, account: Account, uri: str) -> None:
+    """Take another name back; nothing happens when there is none. Announces ProfileUpdated."""
+    with transaction.atomic():
+        locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
+        if uri in locked.also_known_as:
+            _set_aliases(locked, [other for other in locked.also_known_as if other != uri])
+
+
+def _set_aliases(account: Account, uris: Sequence[str]) -> None:
+    change_account(account.id, also_known_as=list(uris))
+    publish(ProfileUpdated(account_id=account.id))
+
+
+def next_move_at(account: Account) -> datetime | None:
+    """When the account may move again; None for now."""
+    last = Move.objects.filter(account=account).order_by("-created_at").first()
+    moment = last.created_at + PAUSE if last is not None else None
+    return moment if moment is not None and moment > clock.now() else None
+
+
+def move_account(*, user: User, target: Account) -> Move:
+    """Move to another account, which must say that it is the same person's; its server is asked once more.
+
+    From the commit on the account shows where it has moved, nobody can follow it, and its tokens open nothing that needs a
+    user; who follows it here follows the other one, in the background. Raises Invalid with `details`, Unavailable when the
+    other server does not answer. Announces AccountMoved and ProfileUpdated.
+    """
+    finder = remote_accounts.find()
+    if not target.local and finder is not None:
+        # What was known of it may be a day old, and its owner has just added the name.
+        target = finder.refresh(target)
+    with transaction.atomic():
+        # Both rows in one order: two accounts that move to each other at once do not wait for each other.
+        ids = sorted({user.account_id, target.id})
+        rows = Account.objects.select_for_update(no_key=True).filter(id__one_of=ids).order_by("id")
+        locked = {row.id: row for row in rows}
+        account = locked[user.account_id]
+        _check_move(account, locked[target.id])
+        change_account(account.id, moved_to=target)
+        address = f"{target.username}@{target.domain}" if target.domain else target.username
+        followers = Follow.objects.filter(target=account).count()
+        move = Move.objects.create(account=account, target=target, target_address=address, followers_count=followers)
+        publish(AccountMoved(account_id=account.id, target_id=target.id), ProfileUpdated(account_id=account.id))
+        close_streams(user=user)
+        publish_user_state(user=user)
+    return move
+
+
+def _check_move(account: Account, target: Account) -> None:
+    if target.id == account.id:
+        raise _refused("acct", "ERR_SELF", _("cannot be this account"))
+    if account.moved_to_id is not None:
+        raise _refused("acct", "ERR_MOVED", _("cannot be chosen: this account has moved already"))
+    if next_move_at(account) is not None:
+        raise _refused("acct", "ERR_TOO_SOON", _("cannot be chosen yet: you have moved a short time ago"))
+    if target.suspended:
+        raise _refused("acct", "ERR_NOT_FOUND", _("cannot be found"))
+    if target.moved_to_id is not None:
+        raise _refused("acct", "ERR_MOVED", _("has moved itself"))
+    if account.uri not in target.also_known_as:
+        raise _refused("acct", "ERR_NO_ALIAS", _("does not name this account as one of its other accounts"))
+
+
+def _refused(field: str, code: str, message: str) -> Invalid:
+    return Invalid.of([FieldError(field, code, message, _("The account"))], details=True)
+
+
+def cancel_move(*, user: User) -> None:
+    """Come back: the account can be used and followed again. Who has followed the other one meanwhile goes on doing so.
+
+    Nothing happens to one that has not moved. Announces ProfileUpdated.
+    """
+    with transaction.atomic():
+        account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
+        if account.moved_to_id is None:
+            return
+        change_account(account.id, moved_to=None)
+        publish(ProfileUpdated(account_id=account.id))
+        publish_user_state(user=user)
+
+
+def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
+    """The reaction to AccountMoved: everything that people here have to do with the old account is carried over."""
+    publish(
+        *(
+            CarryOverDue(account_id=event.account_id, target_id=event.target_id, what=what)
+            for event in events
+            for what in _CARRIED
+        )
+    )
+
+
+def carry_over(events: Sequence[CarryOverDue]) -> None:
+    """The reaction to CarryOverDue: people here who block, mute, note or follow the old account do so with the new one.
+
+    STEP of them at a time; it is announced once more for the rest. Each is done by itself and may be done again. What
+    somebody may not do they do not. A move that was taken back goes no further.
+    """
+    for event in events:
+        moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()
+        target = Account.objects.filter(id=event.target_id, suspended_at=None, moved_to=None).first()
+        if not moved or target is None:
+            continue
+        list_rows, carry = _CARRIED[event.what]
+        rows = list_rows(event.account_id).select_related("account", "target").exclude(account_id=target.id)
+        some = list(rows.filter(account__domain=None, id__gt=event.after).order_by("id")[:STEP])
+        for row in some:
+            if not row.account.suspended:
+                with contextlib.suppress(KernelError):
+                    carry(row, target)
+        if len(some) == STEP:
+            with transaction.atomic():
+                publish(replace(event, after=some[-1].id))
+
+
+def _carry_block(row: Any, target: Account) -> None:
+    if target.id not in load_relations(row.account_id, [target.id]).following:
+        block_account(account=row.account, target=target)
+
+
+def _carry_mute(row: Any, target: Account) -> None:
+    relations = load_relations(row.account_id, [target.id])
+    if target.id not in relations.muting and target.id not in relations.following:
+        left = (row.expires_at - clock.now()).total_seconds() if row.expires_at is not None else 0
+        mute_account(
+            account=row.account,
+            target=target,
+            hide_notifications=row.hide_notifications,
+            duration=max(int(left), 1) if row.expires_at is not None else 0,
+        )
+
+
+def _carry_note(row: AccountNote, target: Account) -> None:
+    """What was noted of the new account already stays in front."""
+    comment = load_relations(row.account_id, [target.id]).notes.get(target.id, "")
+    if row.comment not in comment:
+        joined = "\n".join(filter(None, [comment, row.comment]))
+        write_note(account=row.account, target=target, comment=joined[:COMMENT_LIMIT])
+
+
+def _carry_follow(row: Follow, target: Account) -> None:
+    relations = load_relations(row.account_id, [target.id])
+    if target.id not in relations.following and target.id not in relations.requested:
+        change = FollowChange(reblogs=row.show_reblogs, notify=row.notify, languages=row.languages)
+        follow_account(account=row.account, target=target, change=change, limited=False)
+    unfollow_account(account=row.account, target=row.target)
+
+
+#: What is carried over: the rows that name the old account, and what is done with each.
+_CARRIED: Final[Mapping[str, tuple[Callable[[int], QuerySet[Any]], Callable[[Any, Account], None]]]] = {
+    "blocks": (list_blocks_of, _carry_block),
+    "mutes": (list_mutes_of, _carry_mute),
+    "notes": (lambda account_id: AccountNote.objects.filter(target_id=account_id), _carry_note),
+    "follows": (lambda account_id: Follow.objects.filter(target_id=account_id), _carry_follow),
+}

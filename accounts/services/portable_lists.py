@@ -1,0 +1,273 @@
+"""The lists that people take from one server to another, each as a table (`accounts.policies.transfers`).
+
+An app adds its own at start: `register(PortableList(...))`. Each is then on the pages of export and import, can be brought
+along and taken away, and stands in archives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Account
+from accounts.policies.transfers import BadLine, Problem, read_boolean, write_boolean
+from accounts.queries.accounts import split_address
+from accounts.queries.networks import list_follows
+from accounts.queries.relations import list_all_blocked, list_all_muted, list_blocked_domains
+from accounts.services.blocking import (
+    block_account,
+    block_domain,
+    mute_account,
+    unblock_account,
+    unblock_domain,
+    unmute_account,
+)
+from accounts.services.following import FollowChange, follow_account, unfollow_account
+from social.kernel import links
+from social.kernel.errors import NotFound
+from social.kernel.text.languages import known_language
+from social.kernel.text.names import normalise_domain
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line that was understood. `key` is what it is about in its one spelling, `values` what it says of that.
+
+    `address` is the account that must be known before it can be taken over, in lower case and Punycode (None: of this
+    server); None when the line names none.
+    """
+
+    key: str
+    values: dict[str, Any]
+    address: tuple[str, str | None] | None = None
+
+
+@dataclass(frozen=True)
+class Existing:
+    """Something that stands in a list here: the id of its row, the key that a line about it would have, and whom it names."""
+
+    id: int
+    key: str
+    account: Account | None = None
+
+
+@dataclass(frozen=True)
+class PortableList:
+    """One kind of list.
+
+    `columns` are those of its table, the first of which every line must fill; `named` says whether a file that is written
+    begins with their names. `count` and `rows` (its cells, in batches) read the list of the account with an id; `read`
+    understands the cells of a line, or raises BadLine; `add` takes a line over for an account, with the account that it
+    names, again without effect, and raises KernelError; `existing` are some things in the list behind an id, in order, and
+    `remove` takes one out again. `may_name_owner`: whether lines may name the account whose list it is.
+    """
+
+    name: str
+    title: str | Promise
+    file_name: str
+    columns: tuple[str, ...]
+    named: bool
+    count: Callable[[int], int]
+    rows: Callable[[int], Iterator[Sequence[str]]]
+    read: Callable[[Sequence[str]], Entry]
+    add: Callable[[Account, Entry, Account | None], None]
+    existing: Callable[[int, int, int], list[Existing]]
+    remove: Callable[[Account, Existing], None]
+    may_name_owner: bool = False
+
+
+_lists: dict[str, PortableList] = {}
+
+
+def register(portable: PortableList) -> None:
+    """Add a list, at the start of a process; they are shown in this order. Raises ValueError for a second one of a name."""
+    if _lists.setdefault(portable.name, portable) is not portable:
+        raise ValueError(f"There is a list {portable.name} already.")
+
+
+def all_lists() -> list[PortableList]:
+    """Every list there is, in the order of registration."""
+    return list(_lists.values())
+
+
+def find_list(name: str) -> PortableList:
+    """The list with this name. Raises NotFound."""
+    found = _lists.get(name)
+    if found is None:
+        raise NotFound
+    return found
+
+
+def foreign_columns(portable: PortableList) -> frozenset[str]:
+    """The columns that other lists have and this one has not."""
+    return frozenset(column for other in all_lists() for column in other.columns) - frozenset(portable.columns)
+
+
+BATCH: Final = 500
+ADDRESS: Final = "Account address"
+
+
+def full_address(account: Account) -> str:
+    """`user@domain`, the domain in Punycode, also of an account of this server."""
+    return f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
+
+
+def read_address(cell: str) -> tuple[str, str | None]:
+    """The address in a cell, in lower case and Punycode. Raises BadLine: names without a domain are anybody's."""
+    pair = split_address(cell)
+    named = cell.strip().removeprefix("@").partition("@")[2]
+    if pair is None or not named or not pair[0].isprintable():
+        raise BadLine(Problem.NO_ADDRESS)
+    return pair[0].lower(), pair[1]
+
+
+def key_of(address: tuple[str, str | None]) -> str:
+    """An address in one spelling."""
+    return f"{address[0]}@{address[1] or settings.LOCAL_DOMAIN}"
+
+
+def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
+    """All rows of a queryset by id, read in batches."""
+    last = 0
+    while batch := list(rows.filter(id__gt=last).order_by("id")[:BATCH]):
+        yield from batch
+        last = batch[-1].id
+
+
+def _list_of_accounts(
+    list_rows: Callable[[int], QuerySet[Any]],
+    *,
+    options: Callable[[Any], Sequence[str]],
+    read_options: Callable[[Sequence[str]], dict[str, Any]],
+    add: Callable[[Account, Account, dict[str, Any]], None],
+    remove: Callable[[Account, Account], None],
+    **described: Any,
+) -> PortableList:
+    """A list whose lines begin with an address, made from rows with a `target`."""
+
+    def rows(account_id: int) -> Iterator[Sequence[str]]:
+        for row in in_order(list_rows(account_id)):
+            yield (full_address(row.target), *options(row))
+
+    def read(cells: Sequence[str]) -> Entry:
+        address = read_address(cells[0])
+        return Entry(key_of(address), read_options(cells[1:]), address)
+
+    def add_named(account: Account, entry: Entry, target: Account | None) -> None:
+        if target is None:
+            raise NotFound
+        add(account, target, entry.values)
+
+    def existing(account_id: int, after: int, limit: int) -> list[Existing]:
+        found = list_rows(account_id).filter(id__gt=after).order_by("id")[:limit]
+        return [Existing(row.id, full_address(row.target).lower(), row.target) for row in found]
+
+    def remove_named(account: Account, thing: Existing) -> None:
+        if thing.account is not None:
+            remove(account, thing.account)
+
+    return PortableList(
+        count=lambda account_id: list_rows(account_id).count(),
+        rows=rows,
+        read=read,
+        add=add_named,
+        existing=existing,
+        remove=remove_named,
+        **described,
+    )
+
+
+def _read_follow(cells: Sequence[str]) -> dict[str, Any]:
+    languages = [code for part in cells[2].split(",") if (code := known_language(part)) is not None]
+    return {
+        "reblogs": read_boolean(cells[0]),
+        "notify": read_boolean(cells[1]),
+        # None if all are unknown here: an empty choice would hide every language.
+        "languages": list(dict.fromkeys(languages)) or None,
+    }
+
+
+def _follow(account: Account, target: Account, values: dict[str, Any]) -> None:
+    follow_account(account=account, target=target, change=FollowChange(**values))
+
+
+def _mute(account: Account, target: Account, values: dict[str, Any]) -> None:
+    hidden = values["hide_notifications"]
+    mute_account(account=account, target=target, hide_notifications=True if hidden is None else hidden)
+
+
+def _read_domain(cells: Sequence[str]) -> Entry:
+    domain = normalise_domain(cells[0])
+    if domain is None or links.is_own_domain(domain):
+        raise BadLine(Problem.NO_DOMAIN)
+    return Entry(domain, {})
+
+
+FOLLOWS: Final = _list_of_accounts(
+    list_follows,
+    name="follows",
+    title=_("People you follow"),
+    file_name="following_accounts.csv",
+    columns=(ADDRESS, "Show boosts", "Notify on new posts", "Languages"),
+    named=True,
+    options=lambda row: (
+        write_boolean(row.show_reblogs),
+        write_boolean(row.notify),
+        ", ".join(row.languages or ()),
+    ),
+    read_options=_read_follow,
+    add=_follow,
+    remove=lambda account, target: unfollow_account(account=account, target=target),
+)
+BLOCKS: Final = _list_of_accounts(
+    list_all_blocked,
+    name="blocks",
+    title=_("People you block"),
+    file_name="blocked_accounts.csv",
+    columns=(ADDRESS,),
+    named=False,
+    options=lambda row: (),
+    read_options=lambda cells: {},
+    add=lambda account, target, values: block_account(account=account, target=target),
+    remove=lambda account, target: unblock_account(account=account, target=target),
+)
+MUTES: Final = _list_of_accounts(
+    list_all_muted,
+    name="mutes",
+    title=_("People you mute"),
+    file_name="muted_accounts.csv",
+    columns=(ADDRESS, "Hide notifications"),
+    named=True,
+    options=lambda row: (write_boolean(row.hide_notifications),),
+    read_options=lambda cells: {"hide_notifications": read_boolean(cells[0])},
+    add=_mute,
+    remove=lambda account, target: unmute_account(account=account, target=target),
+)
+DOMAIN_BLOCKS: Final = PortableList(
+    name="domain_blocks",
+    title=_("Servers you block"),
+    file_name="blocked_domains.csv",
+    columns=("#domain",),
+    named=False,
+    count=lambda account_id: list_blocked_domains(account_id).count(),
+    rows=lambda account_id: ((row.domain,) for row in in_order(list_blocked_domains(account_id))),
+    read=_read_domain,
+    add=lambda account, entry, target: block_domain(account=account, domain=entry.key),
+    existing=lambda account_id, after, limit: [
+        Existing(row.id, row.domain)
+        for row in list_blocked_domains(account_id).filter(id__gt=after).order_by("id")[:limit]
+    ],
+    remove=lambda account, thing: unblock_domain(account=account, domain=thing.key),
+)
+
+
+def register_lists() -> None:
+    """Add the lists of this app."""
+    for portable in (FOLLOWS, MUTES, BLOCKS, DOMAIN_BLOCKS):
+        register(portable)

@@ -1,0 +1,74 @@
+"""Changes how somebody reads: the language and the time zone of pages, and the settings clients ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from accounts.services.changing import change_account
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid
+
+EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
+"""Which media clients show at once (contract, entities "Preferences")."""
+# What other people see of the account, too: cached bodies hold it.
+_SHOWN: Final = frozenset({"noindex"})
+
+
+@dataclass(frozen=True)
+class PreferencesChange:
+    """What to change; None leaves a value as it is, an empty string takes a choice back.
+
+    `noindex`: search engines are asked to leave the profile alone. `show_application`: posts say which application wrote
+    them. `staff_mails`: staff get mails about reports and appeals.
+    """
+
+    locale: str | None = None
+    time_zone: str | None = None
+    expand_media: str | None = None
+    expand_spoilers: bool | None = None
+    autoplay_gifs: bool | None = None
+    noindex: bool | None = None
+    show_application: bool | None = None
+    staff_mails: bool | None = None
+
+
+def change_preferences(*, user: User, change: PreferencesChange) -> None:
+    """Apply a change, all of it or nothing. Raises Invalid with `details`."""
+    allowed = {
+        "locale": {code for code, _name in settings.LANGUAGES} | {""},
+        "time_zone": clock.time_zones() | {""},
+        "expand_media": set(EXPAND_MEDIA),
+    }
+    message = _("is not included in the list")
+    errors = [
+        FieldError(name, "ERR_INCLUSION", message)
+        for name, values in allowed.items()
+        if getattr(change, name) is not None and getattr(change, name) not in values
+    ]
+    if errors:
+        raise Invalid.of(errors, details=True)
+    kept: dict[str, Any] = {
+        name: getattr(change, name)
+        for name in (
+            *("expand_media", "expand_spoilers", "autoplay_gifs", "noindex", "show_application"),
+            "staff_mails",
+        )
+        if getattr(change, name) is not None
+    }
+    with transaction.atomic():
+        # Not to be lost: another change of other settings at the same moment.
+        locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+        columns: dict[str, Any] = {"preferences": locked.preferences | kept}
+        for name in ("locale", "time_zone"):
+            value = getattr(change, name)
+            if value is not None:
+                columns[name] = value or None
+        User.objects.filter(pk=user.pk).update(**columns)
+        if any(locked.preferences.get(name) != value for name, value in kept.items() if name in _SHOWN):
+            change_account(user.account_id)

@@ -1,0 +1,300 @@
+"""Copies files of other servers when somebody wants to see them, and makes room again (docs/adr/0021)."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import IO, Final, cast
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+
+from accounts.events import RemoteCopyRequested
+from accounts.models import RemoteCopy
+from accounts.models.remote_copy import CopyFailure, CopyPurpose, CopyState
+from accounts.policies.remote_copies import ACCEPTED, PICTURE_BYTES, TERMS, digest_of, host_of, is_due, pause_after
+from accounts.queries.remote_copies import count_bytes
+from accounts.services.profile_pictures import SHAPES
+from social.kernel import clock, redis
+from social.kernel.batches import in_batches
+from social.kernel.errors import Invalid
+from social.kernel.events import publish
+from social.kernel.http import client as http
+from social.kernel.media import images, recordings, sniff, storage
+from social.kernel.media.images import Rendition, Shape
+from social.kernel.media.types import TYPES
+
+logger = logging.getLogger("social.media")
+
+FOLDER: Final = "cache"
+SECONDS: Final = 120.0
+"""The longest that `fetch_copies` may take for one file: its way here, and looking into it."""
+EXACTNESS: Final = timedelta(hours=1)
+"""How exactly it is known when a copy was last served."""
+# Files of one server that are fetched at a time.
+_ROWS: Final = 3
+_HOST_PAUSE: Final = 60
+_IN_MEMORY: Final = 1024 * 1024
+_BATCH: Final = 200
+_BATCHES: Final = 50
+_KEPT_FAILURES: Final = timedelta(days=7)
+# A GIF that moves stays one, within the bounds of animations.
+_MOVING: Final = Shape(3840, 2160, cropped=False)
+_EXTENSIONS: Final = {
+    **{kind: extension.removeprefix(".") for extension, kind in reversed(TYPES.items())},
+    "audio/m4a": "m4a",
+}
+
+
+def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
+    """The copy of a file. One that there is not, or whose pause after a failure is over, is waiting from now on.
+
+    Publishes RemoteCopyRequested then; asked for by many at once, the file is fetched once.
+    """
+    with transaction.atomic():
+        digest = digest_of(purpose, url)
+        RemoteCopy.objects.bulk_create(
+            [RemoteCopy(digest=digest, purpose=purpose, url=url, host=host_of(url)[:255], state=CopyState.FAILED)],
+            ignore_conflicts=True,
+            batch_size=1,
+        )
+        copy = RemoteCopy.objects.select_for_update().get(digest=digest)
+        if is_due(copy, clock.now()):
+            copy.state, copy.failure, copy.requested_at = CopyState.WAITING, CopyFailure.NONE, clock.now()
+            copy.save(update_fields=["state", "failure", "requested_at"])
+            publish(RemoteCopyRequested(copy_id=copy.id, row=f"{copy.host}/{copy.id % _ROWS}"))
+    return copy
+
+
+def note_served(copy: RemoteCopy) -> None:
+    """Remember that a copy is looked at: those that nobody looks at are the first to go."""
+    now = clock.now()
+    if copy.served_at < now - EXACTNESS:
+        RemoteCopy.objects.filter(id=copy.id, served_at__lt=now - EXACTNESS).update(served_at=now)
+
+
+# --- fetching -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Stored:
+    file: str
+    file_size: int
+    preview: str = ""
+    preview_size: int = 0
+
+
+class _Failed(Exception):
+    def __init__(self, failure: CopyFailure, reason: str) -> None:
+        super().__init__(reason)
+        self.failure = failure
+
+
+def fetch_copies(events: Sequence[RemoteCopyRequested]) -> None:
+    """Fetch and keep the files; what cannot be had or is not shown has failed. Raises OSError when nothing can be stored.
+
+    A file is taken for what its first bytes say, and kept only if it can be decoded: pictures are drawn anew, videos and
+    sounds are kept as they are. A server that cannot be reached is not asked for other files for a minute.
+    """
+    for event in events:
+        copy = RemoteCopy.objects.filter(id=event.copy_id, state=CopyState.WAITING).first()
+        if copy is not None:
+            _fetch(copy)
+
+
+def _fetch(copy: RemoteCopy) -> None:
+    try:
+        with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(settings.DATA_DIR)) as file:
+            _download(copy, cast("IO[bytes]", file))
+            stored = _store(copy, cast("IO[bytes]", file))
+    except _Failed as failed:
+        logger.info("%s was not copied: %s", copy.url[:500], failed)
+        _fail(copy, failed.failure)
+        return
+    kept = False
+    try:
+        kept = bool(
+            RemoteCopy.objects.filter(id=copy.id, state=CopyState.WAITING).update(
+                state=CopyState.READY, attempts=0, retry_at=None, served_at=clock.now(), **stored.__dict__
+            )
+        )
+    finally:
+        if not kept:
+            storage.remove(stored.file, stored.preview)
+
+
+def _download(copy: RemoteCopy, file: IO[bytes]) -> None:
+    if _is_paused(copy.host):
+        raise _Failed(CopyFailure.UNREACHABLE, "its server could not be reached a moment ago")
+    terms = TERMS[CopyPurpose(copy.purpose)]
+    try:
+        response = http.download(copy.url, file, accept=ACCEPTED, max_bytes=terms.max_bytes, deadline=terms.seconds)
+    except (http.Refused, http.TooLarge, http.WrongType, http.TooManyRedirects) as error:
+        raise _Failed(CopyFailure.REFUSED, str(error)) from None
+    except http.FetchError as error:
+        _pause(copy.host)
+        raise _Failed(CopyFailure.UNREACHABLE, str(error)) from None
+    if response.status >= 500 or response.status in (408, 425, 429):
+        raise _Failed(CopyFailure.UNREACHABLE, f"status {response.status}")
+    if response.status != 200:
+        raise _Failed(CopyFailure.MISSING, f"status {response.status}")
+
+
+def _is_paused(host: str) -> bool:
+    paused = False
+    with redis.best_effort("look for pauses of servers"):
+        paused = bool(redis.client("cache").exists(_pause_name(host)))
+    return paused
+
+
+def _pause(host: str) -> None:
+    with redis.best_effort("pause a server"):
+        redis.client("cache").set(_pause_name(host), 1, ex=_HOST_PAUSE)
+
+
+def _pause_name(host: str) -> str:
+    return redis.key("cache", "no-copies", host)
+
+
+def _fail(copy: RemoteCopy, failure: CopyFailure) -> None:
+    attempts = copy.attempts + 1
+    RemoteCopy.objects.filter(id=copy.id, state=CopyState.WAITING).update(
+        state=CopyState.FAILED,
+        failure=failure,
+        attempts=min(attempts, 1000),
+        retry_at=clock.now() + pause_after(failure, attempts),
+    )
+
+
+def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
+    purpose = CopyPurpose(copy.purpose)
+    size = file.tell()
+    file.seek(0)
+    found = sniff.media_type(file.read(sniff.HEAD)) or "nothing that is known"
+    file.seek(0)
+    try:
+        if found in images.ACCEPTED and size <= PICTURE_BYTES:
+            return _store_picture(purpose, file)
+        if found in recordings.READABLE and found in _EXTENSIONS and purpose == CopyPurpose.ATTACHMENT:
+            with recordings.examine(file, found) as examined:
+                cover = examined.cover.preview if examined.cover is not None else None
+                with _keeping(purpose, cover) as preview:
+                    file.seek(0)
+                    path = storage.store(file, folder=f"{FOLDER}/{purpose}", extension=_EXTENSIONS[found])
+                return _Stored(path, size, preview, cover.byte_count if cover is not None else 0)
+    except Invalid as error:
+        raise _Failed(CopyFailure.REFUSED, error.message) from None
+    raise _Failed(CopyFailure.REFUSED, f"{size} bytes of {found}")
+
+
+def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
+    if purpose == CopyPurpose.COVER:
+        with recordings.draw_cover(file) as cover:
+            return _store_renditions(purpose, cover.preview)
+    if purpose == CopyPurpose.ATTACHMENT:
+        try:
+            with images.process(file) as picture:
+                return _store_renditions(purpose, picture.original, picture.preview)
+        except images.Moving:
+            file.seek(0)
+    with images.draw(file, SHAPES.get(purpose, _MOVING)) as drawing:
+        return _store_renditions(purpose, drawing.shown, drawing.still)
+
+
+def _store_renditions(purpose: CopyPurpose, shown: Rendition, small: Rendition | None = None) -> _Stored:
+    with _keeping(purpose, shown) as file, _keeping(purpose, small) as preview:
+        return _Stored(file, shown.byte_count, preview, small.byte_count if small is not None else 0)
+
+
+@contextmanager
+def _keeping(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]:
+    """The path of a picture that was stored, "" for none. An exception removes it."""
+    path = ""
+    try:
+        if rendition is not None:
+            path = storage.store(rendition.file, folder=f"{FOLDER}/{purpose}", extension=rendition.extension)
+        yield path
+    except BaseException:
+        storage.remove(path)
+        raise
+
+
+# --- making room --------------------------------------------------------------------------------------------------
+
+
+def trim_copies() -> int:
+    """Remove copies until they fit into settings.REMOTE_MEDIA_BUDGET bytes, the least recently served first; how many.
+
+    A bounded number in one call; run by the scheduler, once a minute. Forgets failures of more than a week ago, too.
+    """
+    now = clock.now()
+    forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _KEPT_FAILURES)
+    RemoteCopy.objects.filter(forgotten).delete()
+    surplus = count_bytes() - settings.REMOTE_MEDIA_BUDGET
+    removed = 0
+    for _batch in range(_BATCHES):
+        if surplus <= 0:
+            break
+        number, freed = _remove_batch(Q(state=CopyState.READY), surplus=surplus)
+        if not number:
+            break
+        removed += number
+        surplus -= freed
+    return removed
+
+
+def remove_copies(
+    *, served_before: datetime, host: str | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[int, int]:
+    """Remove the copies that were last served before a moment, of one server or of all; how many, and their bytes.
+
+    In batches, each of which stands by itself. `progress` is called with both numbers after each.
+    """
+    chosen = Q(state=CopyState.READY, served_at__lt=served_before)
+    if host is not None:
+        chosen &= Q(host=host.lower())
+    removed = freed = 0
+    while True:
+        number, size = _remove_batch(chosen)
+        if not number:
+            return removed, freed
+        removed, freed = removed + number, freed + size
+        if progress is not None:
+            progress(removed, freed)
+
+
+def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
+    """Remove up to _BATCH copies, and no more than make up the surplus; how many, and their bytes."""
+    with transaction.atomic():
+        rows = RemoteCopy.objects.select_for_update(skip_locked=True).filter(chosen).order_by("served_at", "id")
+        old: list[RemoteCopy] = []
+        freed = 0
+        for copy in rows[:_BATCH]:
+            if surplus is not None and freed >= surplus:
+                break
+            old.append(copy)
+            freed += copy.file_size + copy.preview_size
+        RemoteCopy.objects.filter(id__one_of=[copy.id for copy in old]).delete()
+    # After the commit: a file without a row is waste, a row without its file is a broken picture.
+    storage.remove(*(path for copy in old for path in copy.paths))
+    return len(old), freed
+
+
+def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> None:
+    """Remove the copies of files whose post or profile is deleted, in the caller's transaction, with their files after it.
+
+    Where another post shows the same file it is fetched again.
+    """
+    digests = [digest_of(purpose, url) for url in urls for purpose in purposes]
+    for batch in in_batches(digests, _BATCH):
+        copies = RemoteCopy.objects.select_for_update().filter(digest__one_of=batch)
+        paths = [path for copy in copies for path in copy.paths]
+        RemoteCopy.objects.filter(digest__one_of=batch).delete()
+        if paths:
+            transaction.on_commit(partial(storage.remove, *paths), robust=True)

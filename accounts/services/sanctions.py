@@ -1,0 +1,245 @@
+"""What staff do to accounts, of this server or of others: limits, sensitive media, suspension, and what undoes them.
+
+Each asks whether `by` may do it and outranks the account, and writes the audit row with what was before and after. A
+sanction that is there already, or is not there to be undone, changes nothing and is not recorded. Source: contract,
+behaviours section 18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import AccountDeleted, AccountErasureDue, AccountSuspended, AccountUnsuspended, ProfileUpdated
+from accounts.models import Account, CanonicalEmailBlock, User
+from accounts.models.account import SuspensionOrigin
+from accounts.models.severance import SeveranceType
+from accounts.models.user import Permission
+from accounts.policies.sign_up_blocks import email_digest
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.changing import change_account
+from accounts.services.deleting import delete_account
+from accounts.services.sessions import end_sessions, publish_user_state
+from accounts.services.staff import keep_one_administrator
+from accounts.services.tokens import close_streams
+from social.kernel import clock
+from social.kernel.errors import Conflict, Forbidden, NotFound
+from social.kernel.events import publish
+
+#: How long a suspension by staff can be undone without loss (contract, behaviours section 18, "Deletion windows").
+REVERSIBLE: Final = timedelta(days=30)
+_SANCTIONS: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
+_AT_A_TIME: Final = 200
+
+
+@dataclass
+class _Subject:
+    """The account acted on, its row locked, with its user where it has one; `after` collects what is written."""
+
+    account: Account
+    user: User | None
+    after: dict[str, Any]
+
+    def write(self, **values: Any) -> None:
+        """Write those of these columns that differ."""
+        changed = {name: value for name, value in values.items() if getattr(self.account, name) != value}
+        if changed:
+            change_account(self.account.id, **changed)
+            self.after |= changed
+
+
+def limit_account(*, by: Staff, account: Account) -> None:
+    """Keep an account out of public places ("silence"). Raises Forbidden, NotFound."""
+    with _acting(by, account, "limit", _SANCTIONS) as subject:
+        subject.write(limited_at=subject.account.limited_at or clock.now())
+
+
+def unlimit_account(*, by: Staff, account: Account) -> None:
+    """Undo `limit_account`. Raises Forbidden, NotFound."""
+    with _acting(by, account, "unlimit", Permission.MANAGE_USERS) as subject:
+        subject.write(limited_at=None)
+
+
+def sensitize_account(*, by: Staff, account: Account) -> None:
+    """Have all media of an account shown as sensitive to others. Raises Forbidden, NotFound."""
+    with _acting(by, account, "sensitize", _SANCTIONS) as subject:
+        subject.write(sensitized_at=subject.account.sensitized_at or clock.now())
+
+
+def unsensitize_account(*, by: Staff, account: Account) -> None:
+    """Undo `sensitize_account`. Raises Forbidden, NotFound."""
+    with _acting(by, account, "unsensitize", Permission.MANAGE_USERS) as subject:
+        subject.write(sensitized_at=None)
+
+
+def suspend_account(*, by: Staff, account: Account) -> None:
+    """Show nothing of an account any more and let nobody use it, until that is undone; after REVERSIBLE it is erased.
+
+    Sessions and streams end; tokens stay and answer 403. The address of a user is blocked for sign-up. Raises Forbidden,
+    NotFound, and Conflict for the last one who may do everything. Publishes AccountSuspended.
+    """
+    with _acting(by, account, "suspend", _SANCTIONS) as subject:
+        current, user = subject.account, subject.user
+        if current.suspended and current.suspension_origin == SuspensionOrigin.LOCAL:
+            return
+        if user is not None:
+            keep_one_administrator(user)
+        now = clock.now()
+        subject.write(suspended_at=now, suspension_origin=SuspensionOrigin.LOCAL)
+        if user is not None:
+            block = CanonicalEmailBlock(digest=email_digest(user.email), account=current)
+            CanonicalEmailBlock.objects.bulk_create([block], ignore_conflicts=True)
+            end_sessions(user=user)
+            close_streams(user=user)
+            publish_user_state(user=user)
+        _publish_suspended(current, SeveranceType.ACCOUNT_SUSPENSION, f"account:{current.id}:{now.isoformat()}")
+
+
+def unsuspend_account(*, by: Staff, account: Account) -> None:
+    """Undo a suspension by staff of this server; of an account that was erased meanwhile what comes back is empty.
+
+    Raises Forbidden, also for one that is not suspended here; NotFound. Publishes AccountUnsuspended.
+    """
+    with _acting(by, account, "unsuspend", Permission.MANAGE_USERS) as subject:
+        if not subject.account.suspended or subject.account.suspension_origin != SuspensionOrigin.LOCAL:
+            raise Forbidden
+        _end_suspension(subject)
+
+
+def delete_suspended_account(*, by: Staff, account: Account) -> None:
+    """End for good an account whose suspension could still be undone (`delete_account`). Raises Forbidden, NotFound."""
+    with transaction.atomic():
+        current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first()
+        if current is None:
+            raise NotFound
+        require(by, Permission.DELETE_USER_DATA)
+        if not current.suspended_for_a_time:
+            raise Forbidden
+        delete_account(by=by, account=current)
+
+
+def hold_account(*, by: Staff, account: Account, reason: str) -> None:
+    """Have nothing of an account removed until the hold is released, also when it is deleted or suspended meanwhile.
+
+    `reason` stands in the audit log only. Raises Forbidden, NotFound.
+    """
+    with _acting(by, account, "hold", Permission.DELETE_USER_DATA, reason=reason) as subject:
+        subject.write(held_at=subject.account.held_at or clock.now())
+
+
+def release_account(*, by: Staff, account: Account) -> None:
+    """Undo `hold_account`; an erasure that waited for it goes on. Raises Forbidden, NotFound."""
+    with _acting(by, account, "release", Permission.DELETE_USER_DATA) as subject:
+        subject.write(held_at=None)
+        if subject.after and (subject.account.deleted_at or subject.account.erased_at):
+            publish(AccountErasureDue(account_id=subject.account.id))
+
+
+def apply_domain_rule(
+    *, account_id: int, limited_since: datetime | None, suspended_since: datetime | None, before: datetime, cause: str
+) -> None:
+    """Give an account of another server what the rule for its server says, and take what an earlier one had given.
+
+    `before`: the moment that marks sanctions by the rule that has changed; what staff have decided about the account
+    itself stays. `cause` names the rule in the record of follows that end.
+    """
+    with transaction.atomic():
+        account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, deleted_at=None).first()
+        if account is None or account.local:
+            return
+        subject = _Subject(account, None, {})
+        if account.suspended_at == before and suspended_since is None:
+            _end_suspension(subject)
+        elif suspended_since is not None and not account.suspended:
+            subject.write(suspended_at=suspended_since, suspension_origin=SuspensionOrigin.LOCAL)
+            _publish_suspended(account, SeveranceType.DOMAIN_BLOCK, cause)
+        if limited_since is not None and account.limited_at in (None, before):
+            subject.write(limited_at=limited_since)
+        elif limited_since is None and account.limited_at == before:
+            subject.write(limited_at=None)
+
+
+def erase_suspended() -> int:
+    """Begin to erase what accounts had whose suspension is older than REVERSIBLE; returns how many were begun.
+
+    Their rows stay, so that the suspension lasts. Held ones wait. Run by the scheduler.
+    """
+    due = Account.objects.filter(
+        suspended_at__lte=clock.now() - REVERSIBLE,
+        suspension_origin=SuspensionOrigin.LOCAL,
+        deleted_at=None,
+        erased_at=None,
+        held_at=None,
+    )
+    begun = 0
+    for account_id in due.order_by("suspended_at").values_list("id", flat=True)[:_AT_A_TIME]:
+        with transaction.atomic():
+            account = due.select_for_update(no_key=True).filter(pk=account_id).first()
+            if account is not None:
+                change_account(account.id, erased_at=clock.now())
+                publish(AccountDeleted(account_id=account.id, local=account.local))
+                begun += 1
+    return begun
+
+
+def _publish_suspended(account: Account, severance_type: SeveranceType, cause: str) -> None:
+    publish(
+        AccountSuspended(account_id=account.id, local=account.local, severance_type=str(severance_type), cause=cause)
+    )
+    if account.local:
+        publish(ProfileUpdated(account_id=account.id))
+
+
+def _end_suspension(subject: _Subject) -> None:
+    account, user = subject.account, subject.user
+    subject.write(suspended_at=None, suspension_origin=None, erased_at=None)
+    CanonicalEmailBlock.objects.filter(account=account).delete()
+    if user is not None:
+        publish_user_state(user=user)
+    publish(AccountUnsuspended(account_id=account.id))
+    if account.local:
+        publish(ProfileUpdated(account_id=account.id))
+
+
+@contextmanager
+def _acting(by: Staff, account: Account, action: str, permission: Permission, **details: Any) -> Iterator[_Subject]:
+    """One transaction: the account's row locked and as it is now, what `by` may do asked of it, and the audit row."""
+    with transaction.atomic():
+        current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first()
+        user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()
+        require(by, permission, over=user.role if user is not None else None)
+        if current is None or (current.deleted_at is not None and action not in ("hold", "release")):
+            raise NotFound
+        if current.local and user is None:
+            raise Conflict(_("This is the server's own account: it signs for the server and stays."))
+        subject = _Subject(current, user, {})
+        before = {name: getattr(current, name) for name in _COLUMNS}
+        yield subject
+        if not subject.after:
+            return
+        record(
+            by=by,
+            action=action,
+            target_type="Account",
+            target_id=current.pk,
+            target_name=f"@{current.acct}",
+            before={name: _plain(before[name]) for name in subject.after},
+            after={name: _plain(value) for name, value in subject.after.items()},
+            **details,
+        )
+
+
+_COLUMNS: Final = ("limited_at", "sensitized_at", "suspended_at", "suspension_origin", "erased_at", "held_at")
+
+
+def _plain(value: Any) -> str | None:
+    if isinstance(value, datetime):
+        return clock.iso(value)
+    return None if value is None else str(value)

@@ -1,0 +1,53 @@
+"""The URLs of the pages on which people change their own account; their paths are those that clients link to."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from accounts.pages.deletion import deleted, deletion
+from accounts.pages.exports import archive, ask_for_archive, export_list, exports
+from accounts.pages.imports import drop, failures, imports, one_import, start
+from accounts.pages.invitations import expire, invitations
+from accounts.pages.migration import aliases, cancel_migration, forget_alias, migration
+from accounts.pages.preferences import preferences
+from accounts.pages.profile_settings import feature, profile_settings, unfeature
+from accounts.pages.settings import settings_page
+from accounts.pages.settings_forms import IMPORT_MAX_BODY, PROFILE_MAX_BODY
+from accounts.queries.identities import SignInState
+from social.pages.views import View, page
+
+ACTIVE = (SignInState.ACTIVE,)
+# Somebody who has moved, or may not use their account, still takes along what is theirs.
+LEAVING = tuple(SignInState)
+MOVING = (SignInState.ACTIVE, SignInState.MOVED)
+# What a suspended account has done is still being looked at.
+DELETABLE = (SignInState.ACTIVE, SignInState.MOVED, SignInState.UNCONFIRMED, SignInState.UNAPPROVED)
+
+
+def _active(view: View, max_body: int = 0) -> View:
+    return settings_page(view, states=ACTIVE, max_body=max_body)
+
+
+urlpatterns = [
+    path("settings/profile", _active(profile_settings, PROFILE_MAX_BODY), name="settings_profile"),
+    path("settings/profile/tags", _active(feature), name="settings_feature_tag"),
+    path("settings/profile/tags/<int:featured_tag_id>", _active(unfeature), name="settings_unfeature_tag"),
+    path("settings/preferences", _active(preferences), name="settings_preferences"),
+    path("settings/export", settings_page(exports, states=LEAVING), name="settings_export"),
+    path("settings/exports/<slug:name>.csv", settings_page(export_list, states=LEAVING), name="settings_export_list"),
+    path("settings/export/archives", settings_page(ask_for_archive, states=LEAVING), name="settings_archives"),
+    path("settings/export/archives/<int:archive_id>", settings_page(archive, states=LEAVING), name="settings_archive"),
+    path("settings/imports", _active(imports, IMPORT_MAX_BODY), name="settings_imports"),
+    path("settings/imports/<int:import_id>", _active(one_import), name="settings_import"),
+    path("settings/imports/<int:import_id>/start", _active(start), name="settings_start_import"),
+    path("settings/imports/<int:import_id>/drop", _active(drop), name="settings_drop_import"),
+    path("settings/imports/<int:import_id>/failures.csv", _active(failures), name="settings_import_failures"),
+    path("settings/migration", settings_page(migration, states=MOVING), name="settings_migration"),
+    path("settings/migration/cancel", settings_page(cancel_migration, states=MOVING), name="settings_cancel_migration"),
+    path("settings/aliases", settings_page(aliases, states=MOVING), name="settings_aliases"),
+    path("settings/aliases/remove", settings_page(forget_alias, states=MOVING), name="settings_forget_alias"),
+    path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),
+    path("settings/deleted", page(deleted), name="account_deleted"),
+    path("invites", _active(invitations), name="invitations"),
+    path("invites/<int:invite_id>/expire", _active(expire), name="expire_invitation"),
+]

@@ -1,0 +1,122 @@
+"""Shows files of other servers: the copy that is here, or one that is fetched while the caller waits without a thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from django.http import HttpResponse
+from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.models import RemoteCopy
+from accounts.models.remote_copy import CopyFailure, CopyPurpose, CopyState
+from accounts.policies.remote_copies import is_due, is_key_of
+from accounts.queries.remote_copies import find_copy, find_picture_url
+from accounts.services.remote_copies import note_served, request_copy
+from social.api.access import optional_user
+from social.api.addresses import client_ip, rate_key
+from social.api.admission import count
+from social.api.authentication import UncountedAuthentication
+from social.api.declarations import Endpoint
+from social.api.later import answer_later
+from social.api.limits import FETCHED_FILES, Rule, limited, refuse_exceeded
+from social.api.responses import TRY_AGAIN, error, redirect
+from social.api.viewsets import ApiViewSet
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.kernel.media import storage
+
+WAIT_SECONDS: Final = 30.0
+"""The longest that a request waits for a file to be fetched; afterwards the file is still fetched."""
+_PICTURES: Final = {
+    "avatar": ("avatar", False),
+    "avatar_static": ("avatar", True),
+    "header": ("header", False),
+    "header_static": ("header", True),
+}
+
+
+class MediaProxyViewSet(ApiViewSet):
+    """What all files of other servers have in common. Addresses that this server has written itself carry a key.
+
+    A request without the key is one of somebody who tries addresses: those are limited (contract, behaviours section 4).
+    """
+
+    authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
+
+    def has_key(self, request: Request, url: str) -> bool:
+        """Whether the address that is asked for is one that this server has written for the file at `url`."""
+        path = request.path_info.strip("/")
+        return is_key_of(request.GET.get("key", ""), path, url)
+
+    def limit(self, request: Request, rule: Rule) -> None:
+        """Count the request. Raises RateLimited."""
+        counted = count(rule, address=rate_key(client_ip(request._request)))
+        if counted is not None:
+            refuse_exceeded([counted])
+
+    def show(
+        self, request: Request, purpose: CopyPurpose, url: str, *, small: bool, shared: bool, keyed: bool
+    ) -> HttpResponse:
+        """302 to the copy of the file at `url`; 404 if there is none to be had, 500 as long as its server does not answer.
+
+        `small`: its preview. `shared`: caches may keep the answer for everybody.
+        """
+        if not keyed:
+            self.limit(request, limited("media_proxy")[0])
+        copy = find_copy(purpose, url)
+        if is_due(copy, clock.now()):
+            self.limit(request, FETCHED_FILES)
+            copy = request_copy(purpose=purpose, url=url)
+        assert copy is not None
+        answer = _answer(copy, small=small, shared=shared)
+        if answer is not None:
+            return answer
+        poll = partial(_poll, copy.id, get_language(), small=small, shared=shared)
+        return answer_later(request._request, poll, _unreachable(), seconds=WAIT_SECONDS)
+
+
+class ProfilePicturesViewSet(MediaProxyViewSet):
+    """`/media_proxy/accounts/:account_id/:picture`."""
+
+    endpoints = {"retrieve": Endpoint(optional_user(), None, also=("key",))}
+
+    def retrieve(self, request: Request, account_id: int, picture: str) -> HttpResponse:
+        """`picture`: avatar, avatar_static, header or header_static."""
+        if picture not in _PICTURES:
+            raise NotFound
+        name, small = _PICTURES[picture]
+        url = find_picture_url(account_id, name)
+        keyed = self.has_key(request, url)
+        return self.show(request, CopyPurpose(name), url, small=small, shared=True, keyed=keyed)
+
+
+def _poll(copy_id: int, language: str | None, *, small: bool, shared: bool) -> HttpResponse | None:
+    copy = RemoteCopy.objects.filter(id=copy_id).first()
+    with override(language):
+        return _answer(copy, small=small, shared=shared) if copy is not None else _missing()
+
+
+def _answer(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | None:
+    """The answer about a copy, None as long as it is on its way."""
+    if copy.state == CopyState.WAITING:
+        return None
+    if copy.state == CopyState.FAILED:
+        return _unreachable() if copy.failure == CopyFailure.UNREACHABLE else _missing()
+    # Profile pictures that do not move, and covers, have one file for both.
+    path = (copy.preview or ("" if copy.purpose == CopyPurpose.ATTACHMENT else copy.file)) if small else copy.file
+    if not path:
+        return _missing()
+    note_served(copy)
+    return redirect(storage.url(path), shared=shared)
+
+
+def _missing() -> HttpResponse:
+    return error(_("Record not found"), status=404)
+
+
+def _unreachable() -> HttpResponse:
+    return error(_(TRY_AGAIN), status=500)

@@ -1,0 +1,127 @@
+"""`make bench-media`: what uploaded files are, and what becomes of them: a table of facts before and after.
+
+The files are made by the encoders that telephones, cameras and browsers use, each with a place written into it; files that
+are named on the command line are added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final
+
+import av
+from django.conf import settings
+from PIL import Image
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+_COLUMNS: Final = "{:26} {:>10}  {:34} {:>10}  {:34} {:>5} {:>7}"
+
+
+def samples() -> Iterator[tuple[str, bytes]]:
+    """The files, by what they stand for."""
+    from tests.factories.recordings import drawn, moving_gif, photograph, recording, sample, saved
+
+    yield "iPhone, HEIC", photograph(3024, 2268, "HEIF")
+    yield "camera, JPEG, turned", photograph(4000, 3000)
+    yield "GIF, 30 frames", moving_gif(320, 240, 30, 100)
+    first, *others = (drawn(320, 240, number) for number in range(30))
+    yield "WebP, 30 frames", saved(first, "WEBP", save_all=True, append_images=others, duration=100)
+    yield "AVIF", sample("image/avif")
+    yield (
+        "MP4, H.264 and AAC, turned",
+        recording("mp4", "libx264", "aac", width=640, height=360, frames=90, rate=30, seconds=3, rotation=90),
+    )
+    yield (
+        "MOV, HEVC",
+        recording(
+            "mov",
+            "libx265",
+            "aac",
+            width=640,
+            height=360,
+            frames=30,
+            rate=30,
+            options=(("x265-params", "log-level=none"),),
+        ),
+    )
+    yield (
+        "WebM, VP9 and Opus",
+        recording("webm", "libvpx-vp9", "libopus", width=640, height=360, frames=60, rate=30, seconds=2),
+    )
+    yield "MP4 without sound", recording("mp4", "libx264", width=640, height=360, frames=60, rate=30)
+    yield "MP3", recording("mp3", None, "libmp3lame", seconds=10)
+    yield "Opus", recording("ogg", None, "libopus", seconds=10)
+    yield "WAV", recording("wav", None, "pcm_s16le", seconds=10)
+
+
+def facts(data: bytes) -> str:
+    """The format, size, encodings and length of a file, by libraries that know nothing of what this server does."""
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            turned = image.getexif().get(0x0112, 1) != 1
+            frames = getattr(image, "n_frames", 1)
+            more = (f", {frames} frames" if frames > 1 else "") + (", turned" if turned else "")
+            return f"{image.format} {image.width}x{image.height}{more}"
+    except OSError:
+        pass
+    with av.open(io.BytesIO(data)) as container:
+        streams = [
+            f"{stream.codec_context.name} {stream.codec_context.width}x{stream.codec_context.height}"
+            if stream.type == "video"
+            else f"{stream.codec_context.name}"
+            for stream in container.streams
+            if stream.type in ("video", "audio")
+        ]
+        seconds = (container.duration or 0) / 1_000_000
+        return f"{container.format.name.split(',')[0]} {' '.join(streams)} {seconds:.1f} s"
+
+
+def processed(data: bytes) -> bytes:
+    """What is served in place of a file, as an upload of it would be."""
+    from social.kernel.media import images, recordings, sniff
+
+    source: IO[bytes] = io.BytesIO(data)
+    kind = sniff.media_type(data[: sniff.HEAD]) or ""
+    if kind in images.ACCEPTED:
+        try:
+            with images.process(source) as picture:
+                return picture.original.data
+        except images.Moving:
+            pass
+    with recordings.convert(source, kind) as converted:
+        return converted.file.read()
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="benchmarks.media", description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    settings.configure(BASE_DIR=ROOT, DATA_DIR=tempfile.gettempdir(), IMAGE_WORKERS=2, USE_I18N=False)
+    from social.kernel.errors import KernelError
+    from tests.factories.recordings import SECRET
+
+    print(_COLUMNS.format("file", "bytes", "is", "bytes", "becomes", "place", "seconds"))
+    given = ((path.name, path.read_bytes()) for path in arguments.files)
+    for name, data in (*samples(), *given):
+        began = time.monotonic()
+        try:
+            after = processed(data)
+        except KernelError as error:
+            row: tuple[Any, ...] = ("-", error.message, "-")
+        else:
+            kept = SECRET.encode() in after or b"GPS" in after
+            row = (f"{len(after):,}", facts(after), "kept" if kept else "gone")
+        print(
+            _COLUMNS.format(name[:26], f"{len(data):,}", facts(data), *row, f"{time.monotonic() - began:.2f}"),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Acts upon a Flag: a report about people of this server (contract, federation section 7)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from federation.documents.reading import Rejected, text_of, uris_of
+from federation.inbound.incoming import Incoming
+from federation.remote.references import find_account_by_uri, find_post_by_uri
+from moderation.models.report import REMOTE_COMMENT_LIMIT
+from moderation.queries.domain_rules import rule_for
+from moderation.services.reporting import receive_report
+from statuses.models import Status
+
+OBJECTS: Final = 100
+"""Accounts and posts that one report may name; more are passed over."""
+
+
+def handle(incoming: Incoming) -> None:
+    """A report about each account of ours that is named, with those of its posts that the server may have."""
+    rule = rule_for(incoming.actor.domain or "")
+    if rule is not None and rule.reject_reports:
+        raise Rejected("reports of this server are not taken")
+    uri = incoming.needed_uri()
+    uris = uris_of(incoming.document.get("object"), OBJECTS)
+    accounts = {account.id: account for name in uris if (account := find_account_by_uri(name)) is not None}
+    # The actor of this server itself is nobody.
+    targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
+    if not targets:
+        raise Rejected("nobody of this server is reported")
+    posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
+    for target in targets:
+        receive_report(
+            account=incoming.actor,
+            target=target,
+            comment=text_of(incoming.document.get("content"), REMOTE_COMMENT_LIMIT),
+            status_ids=[status.id for status in posts if status.account_id == target.id],
+            uri=uri,
+        )

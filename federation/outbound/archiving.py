@@ -1,0 +1,85 @@
+"""What an archive holds as ActivityPub: the actor, its outbox and what it likes (`accounts.services.archives`).
+
+Other servers and readers of archives know these names: `actor.json`, `outbox.json`, `likes.json`; a file is named by its
+path in the archive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import orjson
+
+from accounts.models import Account
+from accounts.queries.emojis import EmojiLookup, account_texts
+from accounts.services import archives
+from accounts.services.archive_files import ArchiveWriter
+from accounts.services.archives import ArchivePart, picture_name
+from accounts.services.key_pairs import keys_of
+from federation.documents import activities
+from federation.documents.actors import actor
+from federation.documents.context import all_terms, with_context
+from federation.documents.loading import uri_of
+from social.kernel.media import storage
+from statuses.models import Favourite, Status
+
+_POSTS: Final = 100
+_LIKES: Final = 500
+
+
+def _write_actor(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    emojis = EmojiLookup.for_accounts([account]).find(None, *account_texts(account))
+    document = actor(account, keys_of(account=account).public_key, emojis)
+    for member, name in (("icon", "avatar"), ("image", "header")):
+        if member in document:
+            document[member] |= {"url": picture_name(account, name)}
+    document |= {"outbox": "outbox.json", "likes": "likes.json"}
+    writer.add_document("actor.json", orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    return None
+
+
+def _write_outbox(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    """Everything that the account has written and boosted, whoever may read it, oldest first."""
+    rows = Status.objects.select_related("account", "reblog_of__account").filter(account=account, deleted_at=None)
+    posts = list(rows.filter(id__gt=cursor).order_by("id")[:_POSTS])
+    items = activities.of_posts(posts)
+    for item in items:
+        if isinstance(item["object"], dict):
+            _name_files(item["object"])
+    _append(writer, "outbox.json", items, first=cursor == 0, last=not posts)
+    return posts[-1].id if posts else None
+
+
+def _write_likes(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    rows = Favourite.objects.select_related("status__account").filter(account=account, id__gt=cursor)
+    likes = list(rows.order_by("id")[:_LIKES])
+    _append(writer, "likes.json", [uri_of(like.status) for like in likes], first=cursor == 0, last=not likes)
+    return likes[-1].id if likes else None
+
+
+def _name_files(note: dict[str, Any]) -> None:
+    """Files of this server are in the archive, by the paths they are stored under."""
+    prefix = storage.url("")
+    for file in note["attachment"]:
+        file["url"] = file["url"].removeprefix(prefix)
+
+
+def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bool, last: bool) -> None:
+    """Write some of a collection; its own members stand after the last of them, when their number is known."""
+    written = writer.items(name)
+    lines = [b'{"orderedItems":['] if first else []
+    for item in items:
+        lines.append((b",\n" if written else b"\n") + orjson.dumps(item))
+        written += 1
+    if last:
+        document = {"id": name, "type": "OrderedCollection", "totalItems": written}
+        lines.append(b"\n]," + orjson.dumps(with_context(document, all_terms()))[1:])
+    writer.append(name, b"".join(lines), items=len(items))
+
+
+def register_parts() -> None:
+    """Add the parts of this app."""
+    archives.register(
+        ArchivePart("actor", _write_actor), ArchivePart("outbox", _write_outbox), ArchivePart("likes", _write_likes)
+    )

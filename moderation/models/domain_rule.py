@@ -1,0 +1,72 @@
+"""What staff have decided about other servers: rules for domains, and the servers that limited federation is open to."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+DOMAIN_COMMENT_LIMIT = 10_000
+
+
+class DomainSeverity(models.TextChoices):
+    """What a rule does to the people of a server, the mildest first (contract, entities "Admin::DomainBlock")."""
+
+    NOOP = "noop", _("nothing")
+    SILENCE = "silence", _("limited")
+    SUSPEND = "suspend", _("suspended")
+
+
+class DomainRule(models.Model):
+    """A rule for a server and its subdomains, by the lower-case Punycode name; the rule for the longest name counts.
+
+    People that it limits or suspends have its `created_at` as the moment of that, which is how they are found again
+    when it is changed or taken back.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    domain = models.TextField(unique=True)
+    severity = models.TextField(choices=DomainSeverity.choices, default=DomainSeverity.SILENCE)
+    reject_media = models.BooleanField(default=False)
+    reject_reports = models.BooleanField(default=False)
+    obfuscate = models.BooleanField(default=False)
+    private_comment = models.TextField(null=True)
+    public_comment = models.TextField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("rule for a server")
+        verbose_name_plural = _("rules for servers")
+        constraints = [
+            models.CheckConstraint(condition=Q(domain=Lower("domain")), name="moderation_domain_rule_lower_case"),
+            models.CheckConstraint(
+                condition=(Q(private_comment=None) | Q(private_comment__length__lte=DOMAIN_COMMENT_LIMIT))
+                & (Q(public_comment=None) | Q(public_comment__length__lte=DOMAIN_COMMENT_LIMIT)),
+                name="moderation_domain_rule_comments",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.domain
+
+
+class DomainAllow(models.Model):
+    """A server that may be spoken with where federation is limited, by its lower-case Punycode name."""
+
+    id = SnowflakeField(primary_key=True)
+    domain = models.TextField(unique=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("allowed server")
+        verbose_name_plural = _("allowed servers")
+        constraints = [
+            models.CheckConstraint(condition=Q(domain=Lower("domain")), name="moderation_domain_allow_lower_case"),
+        ]
+
+    def __str__(self) -> str:
+        return self.domain

@@ -1,0 +1,96 @@
+"""Strikes: what staff did to somebody and why, shown to that person; and appeals against them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Account
+from moderation.models.report import Report
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+
+STRIKE_TEXT_LIMIT = 10_000
+APPEAL_TEXT_LIMIT = 2000
+APPEAL_PERIOD = timedelta(days=20)
+
+
+class StrikeAction(models.TextChoices):
+    """What was done (contract, entities "AccountWarning")."""
+
+    NONE = "none", _("warning")
+    DISABLE = "disable", _("login disabled")
+    MARK_STATUSES_AS_SENSITIVE = "mark_statuses_as_sensitive", _("posts marked as sensitive")
+    DELETE_STATUSES = "delete_statuses", _("posts deleted")
+    SENSITIVE = "sensitive", _("all media marked as sensitive")
+    SILENCE = "silence", _("account limited")
+    SUSPEND = "suspend", _("account suspended")
+
+
+class Strike(models.Model):
+    """`account` (a member of the staff; None for the operator) acted on `target_account`.
+
+    `status_ids` are the posts it was about, None when it was about the account. `overruled_at` is set when an appeal
+    against it was accepted.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    target_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="strikes", db_index=False)
+    action = models.TextField(choices=StrikeAction.choices, default=StrikeAction.NONE)
+    text = models.TextField(default="")
+    report = models.ForeignKey(Report, null=True, on_delete=models.SET_NULL, related_name="strikes")
+    status_ids = ArrayField(models.BigIntegerField(), null=True)
+    overruled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("strike")
+        verbose_name_plural = _("strikes")
+        constraints = [
+            models.CheckConstraint(condition=Q(text__length__lte=STRIKE_TEXT_LIMIT), name="moderation_strike_length")
+        ]
+        indexes = [models.Index(fields=["target_account", "-id"], name="moderation_strike_target")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target_account_id}"
+
+
+class Appeal(models.Model):
+    """What somebody answers to a strike, once, within APPEAL_PERIOD; accepted, rejected or neither yet."""
+
+    id = SnowflakeField(primary_key=True)
+    strike = models.OneToOneField(Strike, on_delete=models.CASCADE, related_name="appeal")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="appeals")
+    text = models.TextField()
+    approved_at = models.DateTimeField(null=True)
+    rejected_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("appeal")
+        verbose_name_plural = _("appeals")
+        constraints = [
+            models.CheckConstraint(condition=Q(text__length__lte=APPEAL_TEXT_LIMIT), name="moderation_appeal_length"),
+            models.CheckConstraint(
+                condition=Q(approved_at=None) | Q(rejected_at=None), name="moderation_appeal_one_decision"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-id"], name="moderation_appeal_open", condition=Q(approved_at=None, rejected_at=None))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.strike_id}"
+
+    @property
+    def state(self) -> str:
+        """approved, rejected or pending, as the entity says it."""
+        if self.approved_at is not None:
+            return "approved"
+        return "rejected" if self.rejected_at is not None else "pending"

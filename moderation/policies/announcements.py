@@ -1,0 +1,51 @@
+"""What an announcement and a reaction to one may be (contract, parameters section 5, behaviours section 19)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from moderation.models.announcement import ANNOUNCEMENT_LIMIT
+from social.kernel.errors import FieldError
+from social.kernel.text.emoji import is_emoji
+
+
+@dataclass(frozen=True)
+class AnnouncementDraft:
+    """What staff write. `starts_at` and `ends_at` say when what is announced takes place; `scheduled_at` when the text is
+    published, None: when somebody says so.
+    """
+
+    text: str
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    all_day: bool = False
+    scheduled_at: datetime | None = None
+
+
+def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
+    """What is against a rule."""
+    errors = []
+    if not draft.text.strip():
+        errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
+    if len(draft.text) > ANNOUNCEMENT_LIMIT:
+        message = _("is too long (maximum is %(count)d characters)") % {"count": ANNOUNCEMENT_LIMIT}
+        errors.append(FieldError("text", "ERR_TOO_LONG", message))
+    if draft.starts_at is not None and draft.ends_at is not None and draft.ends_at < draft.starts_at:
+        errors.append(FieldError("ends_at", "ERR_INVALID", _("must not be before the start")))
+    if draft.all_day and (draft.starts_at is None or draft.ends_at is None):
+        errors.append(FieldError("all_day", "ERR_INVALID", _("needs a start and an end")))
+    return errors
+
+
+def is_shown(now: datetime) -> Q:
+    """Which announcements people see: published ones whose end has not come."""
+    return Q(published_at__lte=now) & (Q(ends_at=None) | Q(ends_at__gt=now))
+
+
+def may_be_reaction(name: str, *, has_custom_emoji: bool) -> bool:
+    """Whether this is an emoji: of Unicode, or a custom one of this server."""
+    return has_custom_emoji or is_emoji(name)

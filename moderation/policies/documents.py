@@ -1,0 +1,141 @@
+"""What staff may write about this server: rules, terms, and the settings of the instance documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator, validate_email
+from django.utils.translation import gettext as _
+
+from moderation.models.terms_of_service import TERMS_LIMIT
+from social.kernel.errors import FieldError
+from social.kernel.text.languages import known_language
+
+RULE_LIMIT: Final = 300
+HINT_LIMIT: Final = 2000
+TITLE_LIMIT: Final = 100
+SHORT_LIMIT: Final = 1000
+LONG_LIMIT: Final = 100_000
+AUDIENCES: Final = ("disabled", "users", "all")
+"""Who is shown something: nobody, who is signed in, or everybody."""
+
+
+@dataclass(frozen=True)
+class RuleDraft:
+    """A rule: `translations` is text and hint by language."""
+
+    text: str
+    hint: str = ""
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    position: int = 0
+
+
+def rule_errors(draft: RuleDraft) -> list[FieldError]:
+    """What is against a rule in a rule."""
+    errors = []
+    if not draft.text.strip():
+        errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
+    texts = [draft.text, *(words.get("text", "") for words in draft.translations.values())]
+    hints = [draft.hint, *(words.get("hint", "") for words in draft.translations.values())]
+    errors += _too_long("text", max(map(len, texts)), RULE_LIMIT) + _too_long("hint", max(map(len, hints)), HINT_LIMIT)
+    if any(known_language(code) != code for code in draft.translations):
+        errors.append(FieldError("translations", "ERR_INVALID", _("is invalid")))
+    return errors
+
+
+@dataclass(frozen=True)
+class TermsDraft:
+    """A version of the terms of service, in Markdown; `effective_date` is the first day it applies."""
+
+    text: str
+    changelog: str = ""
+    effective_date: date | None = None
+
+
+def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) -> list[FieldError]:
+    """What is against a rule; a version to be published needs a day to come, which no other one has (`taken`)."""
+    errors = []
+    if not draft.text.strip():
+        errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
+    errors += _too_long("text", len(draft.text), TERMS_LIMIT) + _too_long(
+        "changelog", len(draft.changelog), TERMS_LIMIT
+    )
+    if publish and draft.effective_date is None:
+        errors.append(FieldError("effective_date", "ERR_BLANK", _("can't be blank")))
+    elif publish and draft.effective_date is not None and draft.effective_date < today:
+        errors.append(FieldError("effective_date", "ERR_INVALID", _("must not be in the past")))
+    if taken:
+        errors.append(FieldError("effective_date", "ERR_TAKEN", _("has already been taken")))
+    return errors
+
+
+@dataclass(frozen=True)
+class SiteTexts:
+    """What this server says about itself; the names are those of `accounts.queries.site_settings`."""
+
+    site_title: str = ""
+    site_short_description: str = ""
+    site_extended_description: str = ""
+    site_privacy_policy: str = ""
+    site_contact_email: str = ""
+    site_contact_username: str = ""
+    site_languages: tuple[str, ...] = ()
+    site_status_page_url: str = ""
+    site_closed_message: str = ""
+    site_show_domain_blocks: str = "disabled"
+    site_show_domain_blocks_rationale: str = "disabled"
+    site_publish_activity: bool = True
+    site_publish_peers: bool = True
+
+
+def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
+    """What is against a rule; `contact_known` says whether there is a local account of the contact's name."""
+    errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
+    for name in ("site_short_description", "site_closed_message"):
+        errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)
+    for name in ("site_extended_description", "site_privacy_policy"):
+        errors += _too_long(name, len(getattr(texts, name)), LONG_LIMIT)
+    if texts.site_contact_email and not _passes(validate_email, texts.site_contact_email):
+        errors.append(FieldError("site_contact_email", "ERR_INVALID", _("is invalid")))
+    if texts.site_status_page_url and not _passes(URLValidator(["https", "http"]), texts.site_status_page_url):
+        errors.append(FieldError("site_status_page_url", "ERR_INVALID", _("is invalid")))
+    if not contact_known:
+        errors.append(FieldError("site_contact_username", "ERR_INVALID", _("is not a person of this server")))
+    if any(known_language(code) != code for code in texts.site_languages):
+        errors.append(FieldError("site_languages", "ERR_INVALID", _("is invalid")))
+    for name in ("site_show_domain_blocks", "site_show_domain_blocks_rationale"):
+        if getattr(texts, name) not in AUDIENCES:
+            errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+    return errors
+
+
+def is_for(audience: str, *, signed_in: bool) -> bool:
+    """Whether something that is shown to one of AUDIENCES is shown to this viewer."""
+    return audience == "all" or (audience == "users" and signed_in)
+
+
+def obfuscated(domain: str) -> str:
+    """A domain with the middle of it hidden, so that it can be recognised by who knows it."""
+    kept = max(1, len(domain) // 4)
+    return "".join(
+        letter if letter == "." or index < kept or index >= len(domain) - kept else "*"
+        for index, letter in enumerate(domain)
+    )
+
+
+def _too_long(name: str, length: int, limit: int) -> list[FieldError]:
+    if length <= limit:
+        return []
+    return [FieldError(name, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})]
+
+
+def _passes(validate: Any, value: str) -> bool:
+    try:
+        validate(value)
+    except ValidationError:
+        return False
+    return True

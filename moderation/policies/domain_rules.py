@@ -1,0 +1,59 @@
+"""Which rule for a server counts, which of two is stricter, and how a domain is shown that shall not be named in full.
+
+Source: contract, behaviours section 18, parameters section 6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from accounts.policies.sign_up_blocks import domain_and_parents
+from moderation.models import DomainRule, DomainSeverity
+
+_STRICTNESS: Final = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRuleDraft:
+    """What a rule says; None: as it is, or the default."""
+
+    severity: str | None = None
+    reject_media: bool | None = None
+    reject_reports: bool | None = None
+    obfuscate: bool | None = None
+    private_comment: str | None = None
+    public_comment: str | None = None
+
+
+def names_of(domain: str) -> list[str]:
+    """The names that a rule for a server may stand under: its own and those above it, without port, longest first."""
+    return domain_and_parents(domain.partition(":")[0])
+
+
+def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:
+    """Whether a rule does more than one with these would."""
+    mine, theirs = _STRICTNESS[DomainSeverity(rule.severity)], _STRICTNESS[DomainSeverity(severity)]
+    if mine != theirs:
+        return mine > theirs
+    if rule.severity == DomainSeverity.SUSPEND:
+        return False
+    return (rule.reject_media and not reject_media) or (rule.reject_reports and not reject_reports)
+
+
+def digest_of(domain: str) -> str:
+    """SHA-256 of a domain, by which another server can compare without being given the name."""
+    return hashlib.sha256(domain.encode()).hexdigest()
+
+
+def public_name(rule: DomainRule) -> str:
+    """The domain as everybody may see it: with asterisks in its middle when the rule says so."""
+    if not rule.obfuscate:
+        return rule.domain
+    length = len(rule.domain)
+    kept = length // 4
+    return "".join(
+        letter if letter == "." or place < kept or place >= length - kept else "*"
+        for place, letter in enumerate(rule.domain)
+    )

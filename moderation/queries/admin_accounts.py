@@ -1,0 +1,152 @@
+"""Reads accounts as staff see them: found by what they are and by what their users are, with address and sign-in."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from accounts.models import Account, User
+from accounts.models.user import Permission
+from social.kernel.errors import NotFound
+from social.kernel.text.names import normalise_domain
+
+STATUSES: Final = ("active", "pending", "disabled", "silenced", "suspended", "sensitized")
+ORIGINS: Final = ("local", "remote")
+IPS_SHOWN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFilter:
+    """What accounts are looked for by; None and empty: whatever. `staff`: who may handle reports."""
+
+    origin: str | None = None
+    status: str | None = None
+    staff: bool = False
+    role_ids: tuple[int, ...] = ()
+    invited_by: int | None = None
+    username: str = ""
+    display_name: str = ""
+    by_domain: str = ""
+    email: str = ""
+    ip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedAddress:
+    """A network address and when it was last seen."""
+
+    ip: str
+    used_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AdminAccount:
+    """An account with its user, if it has one, whether their address is confirmed, and from where they came, latest first."""
+
+    account: Account
+    user: User | None
+    confirmed: bool
+    ips: tuple[UsedAddress, ...]
+
+
+def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
+    """The accounts that fit, in no order, but for the one that stands for the server."""
+    rows = _accounts()
+    if wanted.origin is not None:
+        rows = rows.filter(domain__isnull=wanted.origin == "local")
+    if wanted.status is not None:
+        rows = rows.filter(_of_status(wanted.status))
+    if wanted.staff:
+        bits = Permission.ADMINISTRATOR | Permission.MANAGE_REPORTS
+        rows = rows.alias(rights=F("user__role__permissions").bitand(bits)).filter(rights__gt=0)
+    if wanted.role_ids:
+        rows = rows.filter(user__role_id__one_of=wanted.role_ids)
+    if wanted.invited_by is not None:
+        rows = rows.filter(user__invite__inviter__account_id=wanted.invited_by)
+    if wanted.username.strip():
+        rows = rows.filter(username__istartswith=wanted.username.strip())
+    if wanted.display_name.strip():
+        rows = rows.filter(display_name__istartswith=wanted.display_name.strip())
+    if wanted.by_domain.strip():
+        rows = rows.filter(domain=normalise_domain(wanted.by_domain) or "")
+    if wanted.email.strip():
+        rows = rows.filter(user__email__istartswith=wanted.email.strip())
+    return _by_address(rows, wanted.ip.strip()) if wanted.ip.strip() else rows
+
+
+def find_for_staff(account_id: int) -> Account:
+    """The account with this id, whatever its state. Raises NotFound."""
+    account = _accounts().filter(id=account_id).first()
+    if account is None:
+        raise NotFound
+    return account
+
+
+def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]:
+    """These accounts as staff see them, by id, in three queries; unknown ids are left out."""
+    wanted = list(account_ids)
+    if not wanted:
+        return {}
+    accounts = {account.id: account for account in Account.objects.filter(id__one_of=wanted)}
+    confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
+    users = {
+        user.account_id: user
+        for user in User.objects.select_related("role", "invite__inviter")
+        .annotate(confirmed=Exists(confirmed))
+        .filter(account_id__one_of=wanted)
+    }
+    seen: dict[int, dict[str, datetime]] = {}
+    for user in users.values():
+        if user.sign_up_ip is not None:
+            seen.setdefault(user.pk, {})[user.sign_up_ip] = user.created_at
+    sessions = UserSession.objects.filter(user_id__one_of=[user.pk for user in users.values()])
+    for user_id, ip, used_at in sessions.values_list("user_id", "ip", "last_seen_at"):
+        known = seen.setdefault(user_id, {})
+        known[ip] = max(used_at, known.get(ip, used_at))
+    return {
+        number: AdminAccount(
+            account,
+            user,
+            confirmed=user is not None and bool(user.__dict__["confirmed"]),
+            ips=_latest_first(seen.get(user.pk, {})) if user is not None else (),
+        )
+        for number, account, user in ((number, account, users.get(number)) for number, account in accounts.items())
+    }
+
+
+def _latest_first(seen: dict[str, datetime]) -> tuple[UsedAddress, ...]:
+    found = sorted((UsedAddress(ip, used_at) for ip, used_at in seen.items()), key=lambda one: one.used_at)
+    return tuple(reversed(found))[:IPS_SHOWN]
+
+
+def _accounts() -> QuerySet[Account]:
+    return Account.objects.filter(Q(domain__isnull=False) | Q(user__isnull=False))
+
+
+def _of_status(status: str) -> Q:
+    return {
+        "active": Q(suspended_at=None),
+        "pending": Q(user__approved=False),
+        "disabled": Q(user__disabled_at__isnull=False),
+        "silenced": Q(limited_at__isnull=False),
+        "suspended": Q(suspended_at__isnull=False),
+        "sensitized": Q(sensitized_at__isnull=False),
+    }[status]
+
+
+def _by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
+    """Who signed up from, or was seen at, an address or in a network; nobody for what is neither."""
+    try:
+        network = ipaddress.ip_network(address, strict=False)
+    except ValueError:
+        return rows.none()
+    first, last = str(network.network_address), str(network.broadcast_address)
+    sessions = UserSession.objects.filter(user__account_id=OuterRef("pk"), ip__gte=first, ip__lte=last)
+    return rows.filter(Q(user__sign_up_ip__gte=first, user__sign_up_ip__lte=last) | Q(Exists(sessions)))

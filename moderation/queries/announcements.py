@@ -1,0 +1,106 @@
+"""Reads announcements with everything their entities show, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Case, Count, Max, Min, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+
+from accounts.models import Account, CustomEmoji
+from accounts.queries.accounts import load_accounts
+from accounts.queries.emojis import EmojiLookup
+from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
+from moderation.policies.announcements import is_shown
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from statuses.queries.page import Page, hydrate
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """How often people have reacted with an emoji, and whether the viewer is among them (None: no viewer)."""
+
+    name: str
+    count: int
+    me: bool | None = None
+    emoji: CustomEmoji | None = None
+
+
+@dataclass(frozen=True)
+class ShownAnnouncements:
+    """Announcements and what their entities need. `dismissed` is None when nobody in particular looks."""
+
+    rows: Sequence[Announcement]
+    dismissed: frozenset[int] | None
+    reactions: Mapping[int, Sequence[Reaction]]
+    accounts: Mapping[int, Account]
+    statuses: Page
+    emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
+
+
+def list_shown() -> QuerySet[Announcement]:
+    """The announcements people see, oldest first."""
+    return (
+        Announcement.objects.filter(is_shown(clock.now()))
+        .alias(moment=Coalesce("starts_at", "published_at"))
+        .order_by("moment", "id")
+    )
+
+
+def find_shown(announcement_id: int) -> Announcement:
+    """An announcement that people see. Raises NotFound."""
+    found = list_shown().filter(id=announcement_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
+    """What the entities of these announcements need for a viewer: seven queries and those of a page of posts at most."""
+    ids = [row.id for row in rows]
+    dismissed = None
+    if viewer_id is not None:
+        found = AnnouncementDismissal.objects.filter(account_id=viewer_id, announcement_id__one_of=ids)
+        dismissed = frozenset(found.values_list("announcement_id", flat=True))
+    return ShownAnnouncements(
+        rows=rows,
+        dismissed=dismissed,
+        reactions=load_reactions(ids, viewer_id),
+        accounts=load_accounts(number for row in rows for number in row.mentioned_ids),
+        statuses=hydrate(dict.fromkeys(number for row in rows for number in row.status_ids), viewer_id),
+        emojis=EmojiLookup((None, [row.text]) for row in rows),
+    )
+
+
+def load_reactions(
+    announcement_ids: Sequence[int], viewer_id: int | None, *, name: str | None = None
+) -> Mapping[int, list[Reaction]]:
+    """The reactions to these announcements by announcement, the earliest emoji first; only those with a `name`."""
+    found: dict[int, list[Reaction]] = defaultdict(list)
+    if not announcement_ids:
+        return found
+    mine = Case(When(account_id=viewer_id, then=Value(1)), default=Value(0)) if viewer_id is not None else Value(0)
+    rows = AnnouncementReaction.objects.filter(announcement_id__one_of=list(announcement_ids))
+    if name is not None:
+        rows = rows.filter(name=name)
+    counted = (
+        rows.values("announcement_id", "name", "custom_emoji_id")
+        .annotate(count=Count("id"), first=Min("id"), mine=Max(mine))
+        .order_by("first")
+    )
+    groups = list(counted)
+    wanted = {group["custom_emoji_id"] for group in groups if group["custom_emoji_id"] is not None}
+    emojis = {emoji.id: emoji for emoji in CustomEmoji.objects.filter(id__one_of=list(wanted))} if wanted else {}
+    for group in groups:
+        found[group["announcement_id"]].append(
+            Reaction(
+                name=group["name"],
+                count=group["count"],
+                me=None if viewer_id is None else bool(group["mine"]),
+                emoji=emojis.get(group["custom_emoji_id"]),
+            )
+        )
+    return found

@@ -1,0 +1,168 @@
+"""Tells apart what has happened on this server: by language, application, server; and what it runs on and how much it keeps.
+
+Source: contract, parameters section 6, entities "Admin::Dimension". A time is from a day to a day of UTC, both included.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+import django
+from django.conf import settings
+from django.db import connection
+from django.utils.translation import get_language_info
+from django.utils.translation import gettext as _
+
+from social.kernel.redis import client
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One value of a dimension and how much falls to it; `unit` is "bytes" or None."""
+
+    key: str
+    name: str
+    value: str
+    unit: str | None = None
+    shown: str | None = None
+
+
+# What stands for `[there]` in the statements below: an account `a` of the server asked for.
+_THERE: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
+# What stands for `[tagged]`: posts with the hashtag asked for.
+_TAGGED: Final = """
+FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
+WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s
+"""
+_SQL: Final[dict[str, str]] = {
+    "languages": """
+        SELECT locale, locale, count(*) FROM accounts_user
+         WHERE locale IS NOT NULL AND active_at >= %(from)s AND active_at < %(until)s GROUP BY 1""",
+    "sources": """
+        SELECT COALESCE(p.id::text, 'web'), p.name, count(*)
+          FROM accounts_user u LEFT JOIN accounts_application p ON p.id = u.created_by_application_id
+         WHERE u.created_at >= %(from)s AND u.created_at < %(until)s GROUP BY 1, 2""",
+    "servers": """
+        SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*)
+          FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
+         WHERE s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s GROUP BY 1""",
+    "tag_servers": "SELECT COALESCE(a.domain, %(here)s), COALESCE(a.domain, %(here)s), count(*) [tagged] GROUP BY 1",
+    "tag_languages": "SELECT COALESCE(s.language, 'und'), COALESCE(s.language, 'und'), count(*) [tagged] GROUP BY 1",
+    "instance_accounts": """
+        SELECT a.id::text, a.username || '@' || a.domain, count(*)
+          FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
+         WHERE [there] AND f.created_at >= %(from)s AND f.created_at < %(until)s GROUP BY 1, 2""",
+    "instance_languages": """
+        SELECT COALESCE(s.language, 'und'), COALESCE(s.language, 'und'), count(*)
+          FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
+         WHERE [there] AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s
+         GROUP BY 1""",
+}
+_PARAMETERS: Final = {
+    "tag_servers": "id",
+    "tag_languages": "id",
+    "instance_accounts": "domain",
+    "instance_languages": "domain",
+}
+#: The dimensions that are of something, which is given under their names.
+PARAMETRIC: Final = tuple(_PARAMETERS)
+_LANGUAGES: Final = frozenset({"languages", "tag_languages", "instance_languages"})
+
+
+def is_dimension(key: str) -> bool:
+    """Whether there is a dimension of this name."""
+    return key in _SQL or key in _WITHOUT_TIME
+
+
+def parameter_of(key: str) -> str | None:
+    """What has to be given with a dimension: `id`, `domain` or None."""
+    return _PARAMETERS.get(key)
+
+
+def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit: int) -> list[Part]:
+    """The `limit` largest parts of a dimension, largest first; what has no time in it whole. One statement, or a few."""
+    if key in _WITHOUT_TIME:
+        return _WITHOUT_TIME[key]()
+    domain = str(given.get("domain", "")).strip().lower()
+    values = {
+        "from": f"{start}T00:00:00Z",
+        "until": f"{end + timedelta(days=1)}T00:00:00Z",
+        "here": settings.LOCAL_DOMAIN,
+        "id": given.get("id", 0),
+        "domain": domain,
+        "under": "%." + domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),
+        "subdomains": bool(given.get("include_subdomains")),
+        "limit": limit,
+    }
+    with connection.cursor() as cursor:
+        sql = _SQL[key].replace("[there]", _THERE).replace("[tagged]", _TAGGED)
+        cursor.execute(sql + " ORDER BY 3 DESC, 1 LIMIT %(limit)s", values)
+        rows = cursor.fetchall()
+    return [Part(str(part), _name(key, str(part), name), str(count)) for part, name, count in rows]
+
+
+def _name(key: str, part: str, name: str | None) -> str:
+    if key in _LANGUAGES:
+        return _language(part)
+    return name if name else _("Website")
+
+
+def _language(code: str) -> str:
+    if code == "und":
+        return _("Unknown")
+    try:
+        return str(get_language_info(code)["name_local"])
+    except KeyError:
+        return code
+
+
+def _load_versions() -> list[Part]:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version")
+        (postgresql,) = cursor.fetchone() or ("",)
+    found = (
+        ("social", "Social", settings.VERSION),
+        ("python", "Python", platform.python_version()),
+        ("django", "Django", django.get_version()),
+        ("postgresql", "PostgreSQL", str(postgresql).partition(" ")[0]),
+        ("redis", "Redis", str(client("cache").info("server")["redis_version"])),
+    )
+    return [Part(key, name, version, shown=version) for key, name, version in found]
+
+
+def _load_space() -> list[Part]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_database_size(current_database()),"
+            " (SELECT COALESCE(sum(file_size + preview_size), 0) FROM statuses_mediaattachment)"
+        )
+        database, media = cursor.fetchone() or (0, 0)
+    redis = client("cache").info("memory")["used_memory"]
+    found = (
+        ("postgresql", "PostgreSQL", int(database)),
+        ("redis", "Redis", int(redis)),
+        ("media", _("Media storage"), int(media)),
+    )
+    return [Part(key, name, str(size), "bytes", human_size(size)) for key, name, size in found]
+
+
+_WITHOUT_TIME: Final[dict[str, Callable[[], list[Part]]]] = {
+    "software_versions": _load_versions,
+    "space_usage": _load_space,
+}
+
+
+def human_size(size: int) -> str:
+    """A number of bytes with three digits: `0 Bytes`, `2.99 MB`."""
+    if size < 1024:
+        return f"{size} Bytes"
+    amount, unit = float(size), "Bytes"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.3g} {unit}" if amount < 1000 else f"{amount:.0f} {unit}"

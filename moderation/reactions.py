@@ -1,0 +1,29 @@
+"""Which event calls which service."""
+
+from moderation.events import (
+    AnnouncementDue,
+    AnnouncementPublished,
+    AnnouncementReactionChanged,
+    AnnouncementWithdrawn,
+    AppealDecided,
+    AppealFiled,
+    DomainRuleChanged,
+    ReportFiled,
+    StrikeIssued,
+)
+from moderation.services.announcements import handle_due
+from moderation.services.domain_rules import apply_rules
+from moderation.services.mails import send_appeal_mails, send_decision_mails, send_report_mails, send_strike_mails
+from moderation.tasks.announcing import stream_announcements, stream_reactions, stream_withdrawals
+from social.kernel.events import on
+
+# A mail server may take its time: few mails a call, and time enough for them.
+on(ReportFiled, send_report_mails, queue="mailers", batch=1, seconds=90, when=lambda event: event.notify)
+on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
+on(AppealFiled, send_appeal_mails, queue="mailers", batch=1, seconds=90)
+on(AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
+on(DomainRuleChanged, apply_rules, batch=1)
+on(AnnouncementDue, handle_due, batch=1)
+on(AnnouncementPublished, stream_announcements, queue="notifications")
+on(AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
+on(AnnouncementReactionChanged, stream_reactions, queue="notifications")

@@ -1,0 +1,59 @@
+"""The entities "Announcement" and "Reaction" (contract, entities)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from accounts.serializers.emoji import CustomEmojiSerializer
+from moderation.models import Announcement
+from moderation.queries.announcements import Reaction, ShownAnnouncements
+from social.api.serializers import EntitySerializer
+from social.kernel import clock, links
+
+
+class ReactionSerializer(EntitySerializer):
+    """Reaction; `me` for a viewer only, pictures for custom emojis only."""
+
+    def to_representation(self, instance: Reaction) -> dict[str, Any]:
+        """The entity."""
+        entity: dict[str, Any] = {"name": instance.name, "count": instance.count}
+        if instance.me is not None:
+            entity["me"] = instance.me
+        if instance.emoji is not None:
+            emoji = CustomEmojiSerializer(instance.emoji).data
+            entity |= {"url": emoji["url"], "static_url": emoji["static_url"]}
+        return entity
+
+
+class AnnouncementSerializer(EntitySerializer):
+    """Announcement. Context: `shown`, a ShownAnnouncements, and `statuses`, encoded entities by id."""
+
+    def to_representation(self, instance: Announcement) -> dict[str, Any]:
+        """The entity; `read` for a viewer only."""
+        shown: ShownAnnouncements = self.context["shown"]
+        statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
+        entity: dict[str, Any] = {
+            "id": str(instance.id),
+            "content": instance.content,
+            "starts_at": clock.iso(instance.starts_at) if instance.starts_at is not None else None,
+            "ends_at": clock.iso(instance.ends_at) if instance.ends_at is not None else None,
+            "all_day": instance.all_day,
+            "published_at": clock.iso(instance.published_at) if instance.published_at is not None else None,
+            "updated_at": clock.iso(instance.updated_at),
+        }
+        if shown.dismissed is not None:
+            entity["read"] = instance.id in shown.dismissed
+        accounts = [shown.accounts[number] for number in instance.mentioned_ids if number in shown.accounts]
+        return entity | {
+            "mentions": [
+                {"id": str(account.id), "username": account.username, "url": account.page_url, "acct": account.acct}
+                for account in accounts
+            ],
+            "statuses": [statuses[number] for number in instance.status_ids if number in statuses],
+            "tags": [{"name": name, "url": links.tag_url(name)} for name in instance.tag_names],
+            "emojis": CustomEmojiSerializer(shown.emojis.find(None, instance.text), many=True).data,
+            "reactions": ReactionSerializer(shown.reactions.get(instance.id, []), many=True).data,
+        }

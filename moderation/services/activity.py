@@ -1,0 +1,56 @@
+"""Counts what happens on this server, week by week (contract, entities "InstanceActivity")."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from django.db import connection, transaction
+
+from moderation.models import ActivityWeek
+from social.kernel import clock
+from social.kernel.ids import first_at
+
+WEEK: Final = timedelta(days=7)
+# Posts that were stored since the last count, by their ids: each is looked at once.
+_COUNT: Final = """
+SELECT count(*) FILTER (WHERE local AND reblog_of_id IS NULL), max(id) FROM statuses_status
+ WHERE id > %(after)s AND id < %(end)s
+"""
+_PEOPLE: Final = """
+SELECT count(*) FILTER (WHERE GREATEST(u.active_at, u.last_login, s.last_status_at) >= %(start)s),
+       count(*) FILTER (WHERE u.created_at >= %(start)s AND u.created_at < %(end)s)
+  FROM accounts_user u LEFT JOIN accounts_accountstat s ON s.account_id = u.account_id
+"""
+
+
+def week_of(day: date) -> date:
+    """The Monday of its week."""
+    return day - timedelta(days=day.weekday())
+
+
+def count_activity() -> None:
+    """Bring the figures of this week up to date, and those of the last one to their end. May run at any time."""
+    this = week_of(clock.now().astimezone(UTC).date())
+    for start in (this - WEEK, this):
+        _count(start)
+
+
+def _count(start: date) -> None:
+    begin = datetime.combine(start, time.min, UTC)
+    end = begin + WEEK
+    with transaction.atomic():
+        ActivityWeek.objects.get_or_create(start=start, defaults={"counted_to": first_at(begin) - 1})
+        week = ActivityWeek.objects.select_for_update().get(start=start)
+        with connection.cursor() as cursor:
+            cursor.execute(_COUNT, {"after": week.counted_to, "end": first_at(end)})
+            statuses, last = cursor.fetchone()
+            cursor.execute(_PEOPLE, {"start": begin, "end": end})
+            logins, registrations = cursor.fetchone()
+        week.statuses += statuses
+        week.counted_to = last or week.counted_to
+        week.registrations = max(week.registrations, registrations)
+        # Only the last time somebody was active is known: of a week that is over it says nothing any more.
+        if clock.now() < end:
+            week.logins = max(week.logins, logins)
+        week.save()

@@ -1,0 +1,258 @@
+"""Announcements: written, published, changed and taken back by staff; read and reacted to by everybody here.
+
+Every act of staff asks MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.accounts import by_address, split_address
+from accounts.queries.emojis import load_emojis
+from accounts.services.audit import record
+from moderation.events import (
+    AnnouncementDue,
+    AnnouncementPublished,
+    AnnouncementReactionChanged,
+    AnnouncementWithdrawn,
+)
+from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
+from moderation.models.announcement import REACTIONS_LIMIT
+from moderation.policies.announcements import AnnouncementDraft, announcement_errors, may_be_reaction
+from social.kernel import clock, links
+from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.ids import parse_id
+from social.kernel.locks import lock
+from social.kernel.text.names import clean_input, normalise_hashtag
+from social.kernel.text.scan import Kind, Token, scan
+from social.kernel.text.to_html import MentionTarget, to_html
+from statuses.models import Status
+from statuses.queries.statuses import list_statuses
+
+# Looked for in the text: the name of a server for a trial makes no link.
+_STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What a text becomes."""
+
+    content: str
+    mentioned_ids: list[int]
+    status_ids: list[int]
+    tag_names: list[str]
+
+
+def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
+    """Write an announcement: a draft, or one that is published at its time. Raises Forbidden, Invalid."""
+    require(by, Permission.MANAGE_ANNOUNCEMENTS)
+    with transaction.atomic():
+        announcement = Announcement()
+        _fill(announcement, draft)
+        announcement.save(force_insert=True)
+        _publish_due(announcement)
+        _record(by, "create", announcement)
+    return announcement
+
+
+def update_announcement(*, by: Staff, announcement: Announcement, draft: AnnouncementDraft) -> None:
+    """Change an announcement; one that is published stays so, and streams get it anew. Raises Forbidden, Invalid, NotFound."""
+    require(by, Permission.MANAGE_ANNOUNCEMENTS)
+    with transaction.atomic():
+        locked = _lock(announcement.id)
+        before = locked.text
+        _fill(locked, draft)
+        locked.updated_at = clock.now()
+        if locked.published_at is not None:
+            locked.scheduled_at = None
+        locked.save()
+        _publish_due(locked)
+        if locked.published_at is not None:
+            publish(AnnouncementPublished(announcement_id=locked.id))
+        _record(by, "update", locked, before=before, after=locked.text)
+
+
+def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
+    """Show it to everybody from now on; twice is no error. Raises Forbidden, NotFound."""
+    require(by, Permission.MANAGE_ANNOUNCEMENTS)
+    with transaction.atomic():
+        locked = _lock(announcement.id)
+        if locked.published_at is None:
+            _publish(locked)
+            _record(by, "publish", locked)
+
+
+def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
+    """Make a draft of it; twice is no error. Raises Forbidden, NotFound."""
+    require(by, Permission.MANAGE_ANNOUNCEMENTS)
+    with transaction.atomic():
+        locked = _lock(announcement.id)
+        if locked.published_at is not None or locked.scheduled_at is not None:
+            Announcement.objects.filter(id=locked.id).update(published_at=None, scheduled_at=None)
+            publish(AnnouncementWithdrawn(announcement_id=locked.id))
+            _record(by, "unpublish", locked)
+
+
+def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
+    """Delete it with its reactions. Raises Forbidden, NotFound."""
+    require(by, Permission.MANAGE_ANNOUNCEMENTS)
+    with transaction.atomic():
+        locked = _lock(announcement.id)
+        publish(AnnouncementWithdrawn(announcement_id=locked.id))
+        _record(by, "destroy", locked)
+        locked.delete()
+
+
+def handle_due(events: Sequence[AnnouncementDue]) -> None:
+    """The reaction to AnnouncementDue: publishes what is scheduled, exactly once, and ends what is over."""
+    now = clock.now()
+    for event in events:
+        with transaction.atomic():
+            found = Announcement.objects.select_for_update().filter(id=event.announcement_id).first()
+            if found is None:
+                continue
+            if found.published_at is None and found.scheduled_at is not None and found.scheduled_at <= now:
+                _publish(found)
+            elif found.published_at is not None and found.ends_at is not None and found.ends_at <= now:
+                publish(AnnouncementWithdrawn(announcement_id=found.id))
+
+
+def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
+    """Mark it as read; twice is no error (SEED-077)."""
+    AnnouncementDismissal.objects.bulk_create(
+        [AnnouncementDismissal(announcement=announcement, account_id=account_id)], batch_size=1, ignore_conflicts=True
+    )
+
+
+def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
+    """React with an emoji: of Unicode, or a custom one of this server by its shortcode.
+
+    Raises Invalid for what is none, for a ninth different one, and for one's own a second time.
+    """
+    emoji = load_emojis([(name, None)]).get((name, None))
+    if not may_be_reaction(name, has_custom_emoji=emoji is not None):
+        raise Invalid.of([FieldError("name", "ERR_INCLUSION", _("is not a recognized emoji"))])
+    with transaction.atomic():
+        # The number of different ones is looked at before one is added: one at a time.
+        lock(f"announcement:{announcement.id}")
+        reactions = AnnouncementReaction.objects.filter(announcement=announcement)
+        if reactions.filter(name=name, account_id=account_id).exists():
+            raise Invalid(_("Duplicate record"))
+        if not reactions.filter(name=name).exists() and reactions.values("name").distinct().count() >= REACTIONS_LIMIT:
+            raise Invalid.sentence(_("Limit of different reactions reached"))
+        AnnouncementReaction.objects.create(
+            announcement=announcement, account_id=account_id, name=name, custom_emoji=emoji
+        )
+        publish(AnnouncementReactionChanged(announcement_id=announcement.id, name=name))
+
+
+def remove_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
+    """Take one's reaction back. Raises NotFound when there is none."""
+    with transaction.atomic():
+        removed, _rows = AnnouncementReaction.objects.filter(
+            announcement=announcement, account_id=account_id, name=name
+        ).delete()
+        if not removed:
+            raise NotFound
+        publish(AnnouncementReactionChanged(announcement_id=announcement.id, name=name))
+
+
+def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
+    errors = announcement_errors(draft)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    text = clean_input(draft.text).strip()
+    written = _write(text)
+    announcement.text = text
+    announcement.content = written.content
+    announcement.mentioned_ids = written.mentioned_ids
+    announcement.status_ids = written.status_ids
+    announcement.tag_names = written.tag_names
+    announcement.starts_at, announcement.ends_at = draft.starts_at, draft.ends_at
+    announcement.all_day = draft.all_day
+    if draft.all_day and draft.starts_at is not None and draft.ends_at is not None:
+        announcement.starts_at = datetime.combine(draft.starts_at.astimezone(UTC), time.min, UTC)
+        announcement.ends_at = datetime.combine(draft.ends_at.astimezone(UTC), time.max, UTC)
+    announcement.scheduled_at = draft.scheduled_at
+
+
+def _write(text: str) -> _Written:
+    """The HTML of a text, and what it names: known accounts, hashtags, posts that are for anybody. No server is asked."""
+    tokens = scan(text)
+    mentioned = _find_mentioned(tokens)
+    targets = {
+        acct: MentionTarget(account.username, account.acct, account.page_url) for acct, account in mentioned.items()
+    }
+    hashtags = (normalise_hashtag(token.name) for token in tokens if token.kind is Kind.HASHTAG)
+    return _Written(
+        content=to_html(tokens, mentions=targets, hashtag_url=links.tag_url),
+        mentioned_ids=list(dict.fromkeys(account.id for account in mentioned.values())),
+        status_ids=_find_statuses(text, [token.raw for token in tokens if token.kind is Kind.URL]),
+        tag_names=list(dict.fromkeys(hashtags)),
+    )
+
+
+def _find_mentioned(tokens: Sequence[Token]) -> dict[str, Account]:
+    addresses = {token.acct: split_address(token.acct) for token in tokens if token.kind is Kind.MENTION}
+    wanted = {acct: address for acct, address in addresses.items() if address is not None}
+    known = by_address(list(wanted.values()))
+    keys = {acct: (name.lower(), domain.lower() if domain else None) for acct, (name, domain) in wanted.items()}
+    return {acct: known[key] for acct, key in keys.items() if key in known}
+
+
+def _find_statuses(text: str, urls: Sequence[str]) -> list[int]:
+    """The posts whose addresses stand in a text: the pages of those of this server, the ids of others."""
+    numbers = [parse_id(number) for number in re.findall(_STATUS_URL.format(re.escape(links.web_url())), text)]
+    posts = list_statuses(None)
+    found: list[Status] = [
+        *(posts.filter(id__one_of=[number for number in numbers if number is not None]) if numbers else ()),
+        *(posts.filter(uri__one_of=list(urls)) if urls else ()),
+    ]
+    return list(dict.fromkeys(status.id for status in found))
+
+
+def _publish(announcement: Announcement) -> None:
+    now = clock.now()
+    Announcement.objects.filter(id=announcement.id).update(published_at=now, updated_at=now, scheduled_at=None)
+    publish(AnnouncementPublished(announcement_id=announcement.id))
+
+
+def _publish_due(announcement: Announcement) -> None:
+    """See to what happens at its times. One to be published at a time that has passed is published now."""
+    now, due = clock.now(), AnnouncementDue(announcement_id=announcement.id)
+    if announcement.scheduled_at is not None:
+        if announcement.scheduled_at <= now:
+            _publish(announcement)
+        else:
+            publish(due, due_at=announcement.scheduled_at)
+    if announcement.ends_at is not None and announcement.ends_at > now:
+        publish(due, due_at=announcement.ends_at)
+
+
+def _lock(announcement_id: int) -> Announcement:
+    locked = Announcement.objects.select_for_update().filter(id=announcement_id).first()
+    if locked is None:
+        raise NotFound
+    return locked
+
+
+def _record(by: Staff, action: str, announcement: Announcement, **details: Any) -> None:
+    record(
+        by=by,
+        action=action,
+        target_type="Announcement",
+        target_id=announcement.id,
+        target_name=announcement.text[:80],
+        **details,
+    )

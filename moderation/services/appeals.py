@@ -1,0 +1,113 @@
+"""Appeals against strikes: filed by the person concerned, accepted or rejected by staff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from accounts.models.account import SuspensionOrigin
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services import sanctions
+from accounts.services.audit import record
+from accounts.services.staff import enable
+from moderation.events import AppealDecided, AppealFiled
+from moderation.models import Appeal, Strike, StrikeAction
+from moderation.policies.appeals import appeal_errors, may_be_appealed
+from social.kernel import clock
+from social.kernel.errors import Conflict, Forbidden, Invalid
+from social.kernel.events import publish
+
+Undo = Callable[[Staff, Account], None]
+
+
+def _enable(by: Staff, account: Account) -> None:
+    enable(by=by, user=account.user)
+
+
+def _unsuspend(by: Staff, account: Account) -> None:
+    # It may have been taken back already, or be another server's.
+    if account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL:
+        sanctions.unsuspend_account(by=by, account=account)
+
+
+UNDO: Final[dict[str, Undo]] = {
+    StrikeAction.DISABLE: _enable,
+    StrikeAction.SENSITIVE: lambda by, account: sanctions.unsensitize_account(by=by, account=account),
+    StrikeAction.SILENCE: lambda by, account: sanctions.unlimit_account(by=by, account=account),
+    StrikeAction.SUSPEND: _unsuspend,
+}
+"""How each action is taken back; for others there is nothing to take back."""
+
+
+def file_appeal(*, strike: Strike, text: str) -> Appeal:
+    """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled.
+
+    The caller has made sure that it is the person concerned who asks. Raises Forbidden when it is too late or there is an
+    appeal already; Invalid with `details` for the text.
+    """
+    errors = appeal_errors(text)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with transaction.atomic():
+        locked = Strike.objects.select_for_update(no_key=True).get(id=strike.id)
+        filed = Appeal.objects.filter(strike=locked).first()
+        if not may_be_appealed(locked, filed, now=clock.now()):
+            raise Forbidden(_("There can be no appeal against this any more."))
+        appeal = Appeal(strike=locked, account_id=locked.target_account_id, text=text.strip())
+        appeal.save(force_insert=True)
+        publish(AppealFiled(appeal_id=appeal.id, account_id=appeal.account_id))
+    return appeal
+
+
+def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
+    """Take back what was done, as far as it still stands, and mark the strike as overruled. Publishes AppealDecided.
+
+    Raises Forbidden without MANAGE_APPEALS or the rank above the person, Conflict for an appeal that is decided already.
+    """
+    with transaction.atomic():
+        locked = _decide(by, appeal)
+        now = clock.now()
+        Appeal.objects.filter(id=locked.id).update(approved_at=now, decided_by_id=by.account_id)
+        Strike.objects.filter(id=locked.strike_id).update(overruled_at=now)
+        undo = UNDO.get(locked.strike.action)
+        if undo is not None:
+            # Who decides on appeals takes back what was done, whatever right the doing of it took.
+            undo(replace(by, permissions=by.permissions | Permission.MANAGE_USERS), locked.account)
+        _record(by, "accept", locked)
+
+
+def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
+    """Leave everything as it is. Publishes AppealDecided. Raises Forbidden and Conflict as `accept_appeal`."""
+    with transaction.atomic():
+        locked = _decide(by, appeal)
+        Appeal.objects.filter(id=locked.id).update(rejected_at=clock.now(), decided_by_id=by.account_id)
+        _record(by, "reject", locked)
+
+
+def _decide(by: Staff, appeal: Appeal) -> Appeal:
+    locked = (
+        Appeal.objects.select_for_update(of=("self",)).select_related("strike", "account__user__role").get(id=appeal.id)
+    )
+    require(by, Permission.MANAGE_APPEALS, over=locked.account.user.role)
+    if locked.state != "pending":
+        raise Conflict(_("This appeal has been decided already."))
+    return locked
+
+
+def _record(by: Staff, action: str, appeal: Appeal) -> None:
+    record(
+        by=by,
+        action=action,
+        target_type="Appeal",
+        target_id=appeal.id,
+        target_name=f"@{appeal.account.acct}",
+        strike=appeal.strike_id,
+        undone=appeal.strike.action if action == "accept" else None,
+    )
+    publish(AppealDecided(appeal_id=appeal.id, account_id=appeal.account_id))

@@ -1,0 +1,176 @@
+"""What staff write about this server: rules, terms of service, the texts and pictures of the instance documents.
+
+Every act asks a permission of `by` and writes an audit row with what was there before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC
+from io import BytesIO
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.site_settings import load_site_texts
+from accounts.services.audit import record
+from accounts.services.site_settings import write_setting
+from moderation.models import InstanceRule, TermsOfService
+from moderation.policies.documents import (
+    RuleDraft,
+    SiteTexts,
+    TermsDraft,
+    rule_errors,
+    site_errors,
+    terms_errors,
+)
+from social.kernel import clock
+from social.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from social.kernel.media import images, storage
+
+THUMBNAIL_LIMIT: Final = 8 * 1024 * 1024
+_THUMBNAIL: Final = images.Shape(1200, 630, cropped=True)
+
+
+def create_rule(*, by: Staff, draft: RuleDraft) -> InstanceRule:
+    """Add a rule. Raises Forbidden, Invalid."""
+    require(by, Permission.MANAGE_RULES)
+    _check(rule_errors(draft))
+    with transaction.atomic():
+        rule = InstanceRule.objects.create(**_values(draft))
+        _record(by, "create", "Rule", rule.id, rule.text, after=_values(draft))
+    return rule
+
+
+def update_rule(*, by: Staff, rule: InstanceRule, draft: RuleDraft) -> None:
+    """Change a rule. Raises Forbidden, Invalid, NotFound."""
+    require(by, Permission.MANAGE_RULES)
+    _check(rule_errors(draft))
+    with transaction.atomic():
+        locked = InstanceRule.objects.select_for_update().filter(id=rule.id).first()
+        if locked is None:
+            raise NotFound
+        before = {name: getattr(locked, name) for name in _values(draft)}
+        InstanceRule.objects.filter(id=rule.id).update(**_values(draft))
+        _record(by, "update", "Rule", rule.id, locked.text, before=before, after=_values(draft))
+
+
+def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
+    """Show a rule no more; its row stays, because reports may name it. Twice is no error. Raises Forbidden."""
+    require(by, Permission.MANAGE_RULES)
+    with transaction.atomic():
+        if InstanceRule.objects.filter(id=rule.id, withdrawn_at=None).update(withdrawn_at=clock.now()):
+            _record(by, "destroy", "Rule", rule.id, rule.text)
+
+
+def write_terms(*, by: Staff, draft: TermsDraft, terms: TermsOfService | None = None) -> TermsOfService:
+    """Write a draft of the terms of service, or write it anew. Raises Forbidden, Invalid, Conflict for a published one."""
+    require(by, Permission.MANAGE_SETTINGS)
+    with transaction.atomic():
+        found = _draft(terms) if terms is not None else TermsOfService()
+        _check(_terms_errors(found, draft, publish=False))
+        found.text, found.changelog, found.effective_date = draft.text, draft.changelog, draft.effective_date
+        found.save()
+        _record(by, "create" if terms is None else "update", "TermsOfService", found.id, str(found))
+    return found
+
+
+def publish_terms(*, by: Staff, terms: TermsOfService) -> None:
+    """Publish a draft: it applies from its day on, and can never be changed. Raises Forbidden, Invalid, Conflict."""
+    require(by, Permission.MANAGE_SETTINGS)
+    with transaction.atomic():
+        found = _draft(terms)
+        _check(_terms_errors(found, TermsDraft(found.text, found.changelog, found.effective_date), publish=True))
+        TermsOfService.objects.filter(id=found.id).update(published_at=clock.now())
+        _record(by, "publish", "TermsOfService", found.id, str(found))
+
+
+def delete_terms(*, by: Staff, terms: TermsOfService) -> None:
+    """Delete a draft. Raises Forbidden, Conflict for a published one."""
+    require(by, Permission.MANAGE_SETTINGS)
+    with transaction.atomic():
+        found = _draft(terms)
+        _record(by, "destroy", "TermsOfService", found.id, str(found))
+        found.delete()
+
+
+def change_site(*, by: Staff, texts: SiteTexts) -> None:
+    """Write what this server says about itself; an empty text takes back what was written. Raises Forbidden, Invalid."""
+    require(by, Permission.MANAGE_SETTINGS)
+    contact = texts.site_contact_username
+    known = not contact or Account.objects.filter(domain=None, username__iexact=contact, deleted_at=None).exists()
+    _check(site_errors(texts, contact_known=known))
+    with transaction.atomic():
+        before = load_site_texts(raw=True)
+        after = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(texts).items()}
+        changed = {name: value for name, value in after.items() if before.get(name) != value}
+        for name, value in changed.items():
+            write_setting(name, value)
+        if changed:
+            old = {name: before.get(name) for name in changed}
+            _record(by, "update", "SiteSetting", 0, "", before=old, after=changed)
+
+
+def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
+    """Give this server another picture, cut to 1200 by 630 pixels; None takes it away. Raises Forbidden, Invalid."""
+    require(by, Permission.MANAGE_SETTINGS)
+    path = ""
+    if data is not None:
+        if len(data) > THUMBNAIL_LIMIT:
+            message = _("must be less than %(size)d MB") % {"size": THUMBNAIL_LIMIT // 1024 // 1024}
+            raise Invalid.of([FieldError("thumbnail", "ERR_LESS_THAN", message)], details=True)
+        with images.draw(BytesIO(data), _THUMBNAIL) as drawing:
+            shown = drawing.still or drawing.shown
+            path = storage.store(shown.data, folder="site", extension=shown.extension)
+    try:
+        with transaction.atomic():
+            before = load_site_texts(raw=True).get("site_thumbnail") or ""
+            write_setting("site_thumbnail", path)
+            _record(by, "update", "SiteSetting", 0, "site_thumbnail")
+            if before:
+                transaction.on_commit(lambda: storage.remove(before), robust=True)
+    except BaseException:
+        if path:
+            storage.remove(path)
+        raise
+
+
+def _values(draft: RuleDraft) -> dict[str, Any]:
+    return {
+        "text": draft.text.strip(),
+        "hint": draft.hint.strip(),
+        "translations": {code: dict(words) for code, words in draft.translations.items()},
+        "position": draft.position,
+    }
+
+
+def _draft(terms: TermsOfService) -> TermsOfService:
+    locked = TermsOfService.objects.select_for_update().filter(id=terms.id).first()
+    if locked is None:
+        raise NotFound
+    if locked.published_at is not None:
+        raise Conflict(_("These terms have been published and cannot be changed any more."))
+    return locked
+
+
+def _terms_errors(terms: TermsOfService, draft: TermsDraft, *, publish: bool) -> list[FieldError]:
+    others = TermsOfService.objects.filter(effective_date=draft.effective_date).exclude(id=terms.id)
+    return terms_errors(
+        draft,
+        publish=publish,
+        today=clock.now().astimezone(UTC).date(),
+        taken=draft.effective_date is not None and others.exists(),
+    )
+
+
+def _check(errors: list[FieldError]) -> None:
+    if errors:
+        raise Invalid.of(errors, details=True)
+
+
+def _record(by: Staff, action: str, kind: str, number: int, name: str, **details: Any) -> None:
+    record(by=by, action=action, target_type=kind, target_id=number, target_name=name[:80], **details)

@@ -1,0 +1,172 @@
+"""Makes, changes and takes back rules for servers, and has them obeyed by the accounts that are known already.
+
+Accounts that come later obey when they are fetched (`federation`). Source: contract, behaviours section 18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models.user import Permission
+from accounts.policies.sign_up import taken
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.sanctions import apply_domain_rule
+from moderation.events import DomainRuleChanged
+from moderation.models import DomainAllow, DomainRule, DomainSeverity
+from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
+from moderation.policies.domain_rules import DomainRuleDraft, is_stricter
+from moderation.queries.domain_rules import load_people_under, rule_for
+from social.kernel import links
+from social.kernel.errors import FieldError, Invalid, KernelError, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.text.names import normalise_domain
+
+STEP: Final = 200
+_SHOWN: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
+
+
+class AlreadyRuled(KernelError):
+    """There is a rule for the server, or a stricter one for a domain above it: `rule`."""
+
+    def __init__(self, rule: DomainRule) -> None:
+        super().__init__(_("You have already imposed stricter limits on %(domain)s.") % {"domain": rule.domain})
+        self.rule = rule
+
+
+def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule:
+    """Make a rule for a server and its subdomains. Publishes DomainRuleChanged.
+
+    Raises Forbidden; Invalid for what is no other server's domain; AlreadyRuled when the server has one, or a stricter
+    one counts for a domain above it.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    name = _other_domain(domain)
+    rule = DomainRule(domain=name, **_values(draft))
+    with transaction.atomic():
+        # Of two rules at once for the same server the second finds the first.
+        lock("domain_rules")
+        known = rule_for(name)
+        if known is not None and (
+            known.domain == name
+            or is_stricter(known, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports)
+        ):
+            raise AlreadyRuled(known)
+        rule.save(force_insert=True)
+        _record(by, "create", rule, before={}, after=_state(rule))
+        publish(DomainRuleChanged(domain=name, since=rule.created_at.isoformat()))
+    return rule
+
+
+def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
+    """Change what a rule says, but not for whom. Publishes DomainRuleChanged. Raises Forbidden, Invalid, NotFound."""
+    require(by, Permission.MANAGE_FEDERATION)
+    values = _values(draft)
+    with transaction.atomic():
+        current = DomainRule.objects.select_for_update().filter(pk=rule.pk).first()
+        if current is None:
+            raise NotFound
+        before = _state(current)
+        for name, value in values.items():
+            setattr(current, name, value)
+        current.save()
+        _record(by, "update", current, before=before, after=_state(current))
+        publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
+
+
+def remove_rule(*, by: Staff, rule: DomainRule) -> None:
+    """Take a rule back: whom it limited or suspended is so no more. Publishes DomainRuleChanged. Raises Forbidden."""
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        _record(by, "destroy", rule, before=_state(rule), after={})
+        publish(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()))
+        rule.delete()
+
+
+def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
+    """Let a server in where federation is limited; the row that is there already if there is one. Raises Forbidden,
+    Invalid.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    name = _other_domain(domain)
+    try:
+        with transaction.atomic():
+            allow, made = DomainAllow.objects.get_or_create(domain=name)
+            if made:
+                record(by=by, action="create", target_type="DomainAllow", target_id=allow.pk, target_name=name)
+    except IntegrityError:
+        raise Invalid.of([taken("domain")]) from None
+    return allow
+
+
+def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
+    """Undo `allow_domain`. Raises Forbidden."""
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        record(by=by, action="destroy", target_type="DomainAllow", target_id=allow.pk, target_name=allow.domain)
+        allow.delete()
+
+
+def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
+    """Have the accounts of a server obey the rule that counts for them now: STEP accounts for each event.
+
+    When more are left, the event is published for those after. Each account is a transaction of its own.
+    """
+    for event in events:
+        since = datetime.fromisoformat(event.since)
+        people = load_people_under(event.domain, event.after, STEP)
+        rules = {domain: rule_for(domain) for domain in {domain for _number, domain in people}}
+        for account_id, domain in people:
+            rule = rules[domain]
+            apply_domain_rule(
+                account_id=account_id,
+                limited_since=_since(rule, DomainSeverity.SILENCE),
+                suspended_since=_since(rule, DomainSeverity.SUSPEND),
+                before=since,
+                cause=f"domain_rule:{rule.pk if rule is not None else event.since}",
+            )
+        if len(people) >= STEP:
+            with transaction.atomic():
+                publish(DomainRuleChanged(domain=event.domain, since=event.since, after=people[-1][0]))
+
+
+def _since(rule: DomainRule | None, severity: DomainSeverity) -> datetime | None:
+    return rule.created_at if rule is not None and rule.severity == severity else None
+
+
+def _other_domain(domain: str) -> str:
+    if not domain.strip():
+        raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
+    name = normalise_domain(domain)
+    if name is None or ":" in name or links.is_own_domain(name):
+        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
+    return name
+
+
+def _values(draft: DomainRuleDraft) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(draft).items() if value is not None}
+    errors = []
+    if values.get("severity", DomainSeverity.NOOP) not in DomainSeverity.values:
+        errors.append(FieldError("severity", "ERR_INCLUSION", _("is not included in the list")))
+    for name in ("private_comment", "public_comment"):
+        if len(values.get(name, "")) > DOMAIN_COMMENT_LIMIT:
+            message = _("is too long (maximum is %(count)d characters)") % {"count": DOMAIN_COMMENT_LIMIT}
+            errors.append(FieldError(name, "ERR_TOO_LONG", message))
+    if errors:
+        raise Invalid.of(errors)
+    return values
+
+
+def _state(rule: DomainRule) -> dict[str, Any]:
+    return {name: getattr(rule, name) for name in _SHOWN}
+
+
+def _record(by: Staff, action: str, rule: DomainRule, **details: Any) -> None:
+    record(by=by, action=action, target_type="DomainRule", target_id=rule.pk, target_name=rule.domain, **details)

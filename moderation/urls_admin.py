@@ -1,0 +1,82 @@
+"""The URLs of the API for staff."""
+
+from moderation.viewsets.admin.accounts import AdminAccountsViewSet
+from moderation.viewsets.admin.domains import AdminDomainAllowsViewSet, AdminDomainBlocksViewSet
+from moderation.viewsets.admin.figures import AdminFiguresViewSet
+from moderation.viewsets.admin.reports import AdminReportsViewSet
+from moderation.viewsets.admin.sign_ups import (
+    AdminCanonicalEmailBlocksViewSet,
+    AdminEmailDomainBlocksViewSet,
+    AdminIpBlocksViewSet,
+)
+from moderation.viewsets.admin.tags import AdminTagsViewSet
+from moderation.viewsets.admin.trends import AdminLinkPublishersViewSet, AdminTrendsViewSet
+from social.api.routing import endpoint
+
+_ACCOUNT = "api/v1/admin/accounts/<id>"
+_REPORT = "api/v1/admin/reports/<id>"
+_TRENDS = "api/v1/admin/trends"
+_PUBLISHERS = f"{_TRENDS}/links/publishers"
+
+urlpatterns = [
+    endpoint("api/v1/admin/accounts", AdminAccountsViewSet, {"get": "list_v1"}),
+    endpoint("api/v2/admin/accounts", AdminAccountsViewSet, {"get": "list"}),
+    endpoint(_ACCOUNT, AdminAccountsViewSet, {"get": "retrieve", "delete": "destroy"}),
+    endpoint(f"{_ACCOUNT}/action", AdminAccountsViewSet, {"post": "act"}),
+    endpoint(f"{_ACCOUNT}/approve", AdminAccountsViewSet, {"post": "approve"}),
+    endpoint(f"{_ACCOUNT}/reject", AdminAccountsViewSet, {"post": "reject"}),
+    endpoint(f"{_ACCOUNT}/enable", AdminAccountsViewSet, {"post": "enable"}),
+    endpoint(f"{_ACCOUNT}/unsilence", AdminAccountsViewSet, {"post": "unsilence"}),
+    endpoint(f"{_ACCOUNT}/unsuspend", AdminAccountsViewSet, {"post": "unsuspend"}),
+    endpoint(f"{_ACCOUNT}/unsensitive", AdminAccountsViewSet, {"post": "unsensitive"}),
+    endpoint("api/v1/admin/reports", AdminReportsViewSet, {"get": "list"}),
+    endpoint(_REPORT, AdminReportsViewSet, {"get": "retrieve", "put": "update", "patch": "update"}),
+    endpoint(f"{_REPORT}/assign_to_self", AdminReportsViewSet, {"post": "assign"}),
+    endpoint(f"{_REPORT}/unassign", AdminReportsViewSet, {"post": "unassign"}),
+    endpoint(f"{_REPORT}/resolve", AdminReportsViewSet, {"post": "resolve"}),
+    endpoint(f"{_REPORT}/reopen", AdminReportsViewSet, {"post": "reopen"}),
+    endpoint("api/v1/admin/domain_blocks", AdminDomainBlocksViewSet, {"get": "list", "post": "create"}),
+    endpoint(
+        "api/v1/admin/domain_blocks/<id>",
+        AdminDomainBlocksViewSet,
+        {"get": "retrieve", "put": "update", "patch": "update", "delete": "destroy"},
+    ),
+    endpoint("api/v1/admin/domain_allows", AdminDomainAllowsViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/admin/domain_allows/<id>", AdminDomainAllowsViewSet, {"get": "retrieve", "delete": "destroy"}),
+    endpoint("api/v1/admin/email_domain_blocks", AdminEmailDomainBlocksViewSet, {"get": "list", "post": "create"}),
+    endpoint(
+        "api/v1/admin/email_domain_blocks/<id>", AdminEmailDomainBlocksViewSet, {"get": "retrieve", "delete": "destroy"}
+    ),
+    endpoint("api/v1/admin/ip_blocks", AdminIpBlocksViewSet, {"get": "list", "post": "create"}),
+    endpoint(
+        "api/v1/admin/ip_blocks/<id>",
+        AdminIpBlocksViewSet,
+        {"get": "retrieve", "put": "update", "patch": "update", "delete": "destroy"},
+    ),
+    endpoint(
+        "api/v1/admin/canonical_email_blocks", AdminCanonicalEmailBlocksViewSet, {"get": "list", "post": "create"}
+    ),
+    endpoint("api/v1/admin/canonical_email_blocks/test", AdminCanonicalEmailBlocksViewSet, {"post": "test"}),
+    endpoint(
+        "api/v1/admin/canonical_email_blocks/<id>",
+        AdminCanonicalEmailBlocksViewSet,
+        {"get": "retrieve", "delete": "destroy"},
+    ),
+    endpoint("api/v1/admin/measures", AdminFiguresViewSet, {"post": "measure"}),
+    endpoint("api/v1/admin/dimensions", AdminFiguresViewSet, {"post": "break_down"}),
+    endpoint("api/v1/admin/retention", AdminFiguresViewSet, {"post": "retain"}),
+    endpoint("api/v1/admin/tags", AdminTagsViewSet, {"get": "list"}),
+    endpoint("api/v1/admin/tags/<id>", AdminTagsViewSet, {"get": "retrieve", "put": "update", "patch": "update"}),
+    endpoint(f"{_TRENDS}/tags", AdminTrendsViewSet, {"get": "tags"}),
+    endpoint(f"{_TRENDS}/tags/<id>/approve", AdminTrendsViewSet, {"post": "approve_tag"}),
+    endpoint(f"{_TRENDS}/tags/<id>/reject", AdminTrendsViewSet, {"post": "reject_tag"}),
+    endpoint(f"{_TRENDS}/statuses", AdminTrendsViewSet, {"get": "statuses"}),
+    endpoint(f"{_TRENDS}/statuses/<id>/approve", AdminTrendsViewSet, {"post": "approve_status"}),
+    endpoint(f"{_TRENDS}/statuses/<id>/reject", AdminTrendsViewSet, {"post": "reject_status"}),
+    endpoint(f"{_TRENDS}/links", AdminTrendsViewSet, {"get": "links"}),
+    endpoint(f"{_TRENDS}/links/<id>/approve", AdminTrendsViewSet, {"post": "approve_link"}),
+    endpoint(f"{_TRENDS}/links/<id>/reject", AdminTrendsViewSet, {"post": "reject_link"}),
+    endpoint(_PUBLISHERS, AdminLinkPublishersViewSet, {"get": "list"}),
+    endpoint(f"{_PUBLISHERS}/<id>/approve", AdminLinkPublishersViewSet, {"post": "approve"}),
+    endpoint(f"{_PUBLISHERS}/<id>/reject", AdminLinkPublishersViewSet, {"post": "reject"}),
+]

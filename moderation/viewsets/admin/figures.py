@@ -1,0 +1,64 @@
+"""Figures of this server, over HTTP: measures, dimensions and retention."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.models.user import Permission
+from moderation.queries import dimensions, measures
+from moderation.queries.retention import load_cohorts
+from moderation.serializers.admin_figures import CohortSerializer, DimensionSerializer, MeasureSerializer
+from moderation.serializers.inputs.admin_figures import (
+    DimensionsInput,
+    MeasuresInput,
+    RetentionInput,
+    day_of,
+    given_with,
+)
+from moderation.viewsets.admin.base import AdminViewSet
+from social.api import access
+from social.api.declarations import Endpoint
+from social.api.responses import reply
+
+
+class AdminFiguresViewSet(AdminViewSet):
+    """`/api/v1/admin/measures`, `/dimensions` and `/retention`."""
+
+    endpoints = {
+        "measure": Endpoint(
+            access.staff("admin:read"), "AdminMeasure", many=True, input=MeasuresInput, also=measures.PARAMETRIC
+        ),
+        "break_down": Endpoint(
+            access.staff("admin:read"), "AdminDimension", many=True, input=DimensionsInput, also=dimensions.PARAMETRIC
+        ),
+        "retain": Endpoint(access.staff("admin:read"), "AdminCohort", many=True, input=RetentionInput),
+    }
+
+    def measure(self, request: Request) -> HttpResponse:
+        """Counts by day; unknown ones are left out."""
+        self.acting(Permission.VIEW_DASHBOARD)
+        form = MeasuresInput.read(request)
+        start, end = form.days
+        known = [key for key in dict.fromkeys(form.keys) if measures.is_measure(key)]
+        given = {key: given_with(request, key, measures.parameter_of(key)) for key in known}
+        return reply(
+            MeasureSerializer([measures.measure(key, start, end, given[key]) for key in known], many=True).data
+        )
+
+    def break_down(self, request: Request) -> HttpResponse:
+        """Counts by what they fall to; unknown ones are left out."""
+        self.acting(Permission.VIEW_DASHBOARD)
+        form = DimensionsInput.read(request)
+        start, end = form.days
+        known = [key for key in dict.fromkeys(form.keys) if dimensions.is_dimension(key)]
+        given = {key: given_with(request, key, dimensions.parameter_of(key)) for key in known}
+        found = [(key, dimensions.load_parts(key, start, end, given[key], form.limit)) for key in known]
+        return reply(DimensionSerializer(found, many=True).data)
+
+    def retain(self, request: Request) -> HttpResponse:
+        """Of those who signed up in each period, how many were still seen in the following ones."""
+        self.acting(Permission.VIEW_DASHBOARD)
+        form = RetentionInput.read(request)
+        found = load_cohorts(day_of(form.start_at), day_of(form.end_at), form.step)
+        return reply(CohortSerializer(found, many=True, context={"frequency": form.step}).data)

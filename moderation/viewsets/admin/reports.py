@@ -1,0 +1,109 @@
+"""Reports as staff see and handle them, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from moderation.models import Report
+from moderation.queries.admin_reports import find_report, list_reports, load_rules, people_of
+from moderation.serializers.admin_presenting import present_admin_accounts
+from moderation.serializers.admin_report import AdminReportSerializer
+from moderation.serializers.inputs.admin_reports import ReportChangeInput, ReportsInput
+from moderation.services.handling import (
+    assign_report,
+    note_private_posts_seen,
+    reopen_report,
+    resolve_report,
+    unassign_report,
+    update_report,
+)
+from moderation.viewsets.admin.base import AdminViewSet
+from social.api import access
+from social.api.declarations import Endpoint
+from social.api.pagination import ByCursor, Limit
+from social.api.responses import reply
+from statuses.policies.visibility import FOR_ANYBODY
+from statuses.queries.page import fill, of_rows
+from statuses.queries.rows import load_rows
+from statuses.serializers.presenting import present_by_id
+
+_READ = access.staff("admin:read:reports")
+_WRITE = access.staff("admin:write:reports")
+
+
+class AdminReportsViewSet(AdminViewSet):
+    """`/api/v1/admin/reports`."""
+
+    endpoints = {
+        "list": Endpoint(_READ, "AdminReport", many=True, input=ReportsInput, paging=ByCursor(Limit(100, 200))),
+        "retrieve": Endpoint(_READ, "AdminReport"),
+        "update": Endpoint(_WRITE, "AdminReport", input=ReportChangeInput),
+        "assign": Endpoint(_WRITE, "AdminReport"),
+        "unassign": Endpoint(_WRITE, "AdminReport"),
+        "resolve": Endpoint(_WRITE, "AdminReport"),
+        "reopen": Endpoint(_WRITE, "AdminReport"),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """Reports, open ones unless others are asked for."""
+        by = self.acting(Permission.MANAGE_REPORTS)
+        page = self.paginate(list_reports(ReportsInput.read(request)))
+        return page.respond(self._entities(by, page.items))
+
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
+        """One report."""
+        by = self.acting(Permission.MANAGE_REPORTS)
+        return reply(self._entities(by, [find_report(id)])[0])
+
+    def update(self, request: Request, id: int) -> HttpResponse:
+        """Put right what it is about."""
+        by = self.acting(Permission.MANAGE_REPORTS)
+        report, change = find_report(id), ReportChangeInput.read(request)
+        update_report(by=by, report=report, category=change.category, rule_ids=change.rule_ids)
+        return reply(self._entities(by, [find_report(id)])[0])
+
+    def assign(self, request: Request, id: int) -> HttpResponse:
+        """Take it on oneself."""
+        return self._handled(assign_report, id)
+
+    def unassign(self, request: Request, id: int) -> HttpResponse:
+        """Leave it to whoever takes it."""
+        return self._handled(unassign_report, id)
+
+    def resolve(self, request: Request, id: int) -> HttpResponse:
+        """Settle it."""
+        return self._handled(resolve_report, id)
+
+    def reopen(self, request: Request, id: int) -> HttpResponse:
+        """Open it again."""
+        return self._handled(reopen_report, id)
+
+    def _handled(self, act: Callable[..., None], report_id: int) -> HttpResponse:
+        by = self.acting(Permission.MANAGE_REPORTS)
+        act(by=by, report=find_report(report_id))
+        return reply(self._entities(by, [find_report(report_id)])[0])
+
+    def _entities(self, by: Staff, reports: Sequence[Report]) -> Any:
+        """With the attached posts, whoever may read them otherwise; that private ones were seen is written down."""
+        rows = [
+            row
+            for row in load_rows(number for report in reports for number in report.status_ids)
+            if not row.is_deleted and not row.proper.is_deleted
+        ]
+        private = [(row.id, f"@{row.username}") for row in rows if row.visibility not in FOR_ANYBODY]
+        if private:
+            note_private_posts_seen(by=by, posts=private)
+        context = {
+            "accounts": present_admin_accounts(
+                (one for report in reports for one in people_of(report)), self.viewer_id
+            ),
+            "statuses": present_by_id(fill(of_rows(rows, self.viewer_id))) if rows else {},
+            "rules": load_rules(reports),
+        }
+        return AdminReportSerializer(reports, many=True, context=context).data

@@ -1,0 +1,162 @@
+"""What trends as staff see and review it, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.models.user import Permission
+from accounts.policies.staff import can, staff_of
+from accounts.queries.users import find_user
+from moderation.serializers.admin_trends import (
+    LinkPublisherSerializer,
+    present_links_for_staff,
+    present_statuses_for_staff,
+    present_tags_for_staff,
+)
+from moderation.viewsets.admin.base import AdminViewSet
+from social.api import access
+from social.api.declarations import Endpoint
+from social.api.pagination import ByCursor, ByOffset, Limit
+from social.api.responses import reply
+from social.kernel.errors import NotFound
+from timelines.models import LinkPublisher, TrendKind
+from timelines.queries.trends import Trending, list_trending
+from timelines.services.trends import review_publisher, review_trend
+from timelines.viewsets.trends import TAGS_PATH, TrendsViewSet
+
+_READER: Final = access.optional_user("admin:read")
+_STAFF: Final = access.staff("admin:read")
+_WRITER: Final = access.staff("admin:write")
+
+
+class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
+    """`/api/v1/admin/trends`: everything that trends, and reviews of it.
+
+    Who may not manage taxonomies gets the public lists, as without a token; links lead to those (contract, endpoints.tsv).
+    """
+
+    endpoints = {
+        "tags": Endpoint(
+            _READER, "AnyTrendingTag", many=True, paging=ByOffset(Limit(10, 20), links=True, path=TAGS_PATH)
+        ),
+        "statuses": Endpoint(
+            _READER,
+            "AnyTrendingStatus",
+            many=True,
+            paging=ByOffset(Limit(20, 40), links=True, path="/api/v1/trends/statuses"),
+        ),
+        "links": Endpoint(
+            _READER,
+            "AnyTrendingLink",
+            many=True,
+            paging=ByOffset(Limit(10, 20), links=True, path="/api/v1/trends/links"),
+        ),
+        "approve_tag": Endpoint(_WRITER, "AdminTag"),
+        "reject_tag": Endpoint(_WRITER, "AdminTag"),
+        "approve_status": Endpoint(_WRITER, "AdminTrendsStatus"),
+        "reject_status": Endpoint(_WRITER, "AdminTrendsStatus"),
+        "approve_link": Endpoint(_WRITER, "AdminTrendsLink"),
+        "reject_link": Endpoint(_WRITER, "AdminTrendsLink"),
+    }
+
+    def tags(self, request: Request) -> HttpResponse:
+        """Hashtags, the strongest first."""
+        if not self._is_reviewing():
+            return super().tags(request)
+        page = self.paginate(list_trending(TrendKind.TAG))
+        return page.respond(present_tags_for_staff(page.items, self.account_id))
+
+    def statuses(self, request: Request) -> HttpResponse:
+        """Posts, the strongest first."""
+        if not self._is_reviewing():
+            return super().statuses(request)
+        page = self.paginate(list_trending(TrendKind.STATUS))
+        return page.respond(present_statuses_for_staff(page.items, self.account_id))
+
+    def links(self, request: Request) -> HttpResponse:
+        """Pages, the strongest first."""
+        if not self._is_reviewing():
+            return super().links(request)
+        page = self.paginate(list_trending(TrendKind.LINK))
+        return page.respond(present_links_for_staff(page.items, self.account_id))
+
+    def approve_tag(self, request: Request, id: int) -> HttpResponse:
+        """Let a hashtag be shown when it trends."""
+        return self._review(TrendKind.TAG, id, trendable=True)
+
+    def reject_tag(self, request: Request, id: int) -> HttpResponse:
+        """Never show a hashtag as trending."""
+        return self._review(TrendKind.TAG, id, trendable=False)
+
+    def approve_status(self, request: Request, id: int) -> HttpResponse:
+        """Let a public post be shown when it trends."""
+        return self._review(TrendKind.STATUS, id, trendable=True)
+
+    def reject_status(self, request: Request, id: int) -> HttpResponse:
+        """Never show a public post as trending."""
+        return self._review(TrendKind.STATUS, id, trendable=False)
+
+    def approve_link(self, request: Request, id: int) -> HttpResponse:
+        """Let a page be shown when it trends, whatever is decided about its publisher."""
+        return self._review(TrendKind.LINK, id, trendable=True)
+
+    def reject_link(self, request: Request, id: int) -> HttpResponse:
+        """Never show a page as trending, whatever is decided about its publisher."""
+        return self._review(TrendKind.LINK, id, trendable=False)
+
+    def _is_reviewing(self) -> bool:
+        """Whether the caller reviews what trends. Raises Forbidden for one who does but may not use the API for staff now."""
+        identity = self.caller
+        if identity is None or identity.user_id is None:
+            return False
+        if not can(staff_of(find_user(identity.user_id)), Permission.MANAGE_TAXONOMIES):
+            return False
+        _STAFF.check(identity)
+        return True
+
+    def _review(self, kind: TrendKind, object_id: int, *, trendable: bool) -> HttpResponse:
+        by = self.acting(Permission.MANAGE_TAXONOMIES)
+        review_trend(by=by, kind=kind, object_id=object_id, trendable=trendable)
+        present = _PRESENT[kind]
+        for entity in present([Trending(object_id, trendable)], self.account_id):
+            return reply(entity)
+        raise NotFound
+
+
+_PRESENT: Final = {
+    TrendKind.TAG: present_tags_for_staff,
+    TrendKind.STATUS: present_statuses_for_staff,
+    TrendKind.LINK: present_links_for_staff,
+}
+
+
+class AdminLinkPublishersViewSet(AdminViewSet):
+    """`/api/v1/admin/trends/links/publishers`."""
+
+    endpoints = {
+        "list": Endpoint(_STAFF, "PreviewCardProvider", many=True, paging=ByCursor(Limit(100, 200))),
+        "approve": Endpoint(_WRITER, "PreviewCardProvider"),
+        "reject": Endpoint(_WRITER, "PreviewCardProvider"),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """All sites whose pages have trended, the newest first."""
+        self.acting(Permission.MANAGE_TAXONOMIES)
+        page = self.paginate(LinkPublisher.objects.all())
+        return page.respond(LinkPublisherSerializer(page.items, many=True).data)
+
+    def approve(self, request: Request, id: int) -> HttpResponse:
+        """Let pages of a site be shown when they trend."""
+        return self._review(id, trendable=True)
+
+    def reject(self, request: Request, id: int) -> HttpResponse:
+        """Show no page of a site as trending that is not approved itself."""
+        return self._review(id, trendable=False)
+
+    def _review(self, publisher_id: int, *, trendable: bool) -> HttpResponse:
+        by = self.acting(Permission.MANAGE_TAXONOMIES)
+        publisher = review_publisher(by=by, publisher_id=publisher_id, trendable=trendable)
+        return reply(LinkPublisherSerializer(publisher).data)

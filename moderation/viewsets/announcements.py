@@ -1,0 +1,49 @@
+"""Announcements over HTTP."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from moderation.queries.announcements import find_shown, list_shown, show
+from moderation.serializers.presenting import present_announcements
+from moderation.services.announcements import add_reaction, dismiss_announcement, remove_reaction
+from social.api.access import optional_user, user
+from social.api.declarations import EMPTY, Endpoint
+from social.api.responses import reply
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Invalid
+
+
+class AnnouncementsViewSet(ApiViewSet):
+    """`/api/v1/announcements`."""
+
+    endpoints = {
+        "list": Endpoint(optional_user(), "Announcement", many=True),
+        "dismiss": Endpoint(user("write:accounts"), EMPTY),
+        "react": Endpoint(user("write:favourites"), EMPTY),
+        "unreact": Endpoint(user("write:favourites"), EMPTY),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """The announcements of this server, oldest first. For users, with any scope: without a token 422 (contract)."""
+        if self.caller is None:
+            raise Invalid(_("This method requires an authenticated user"))
+        user().check(self.caller)
+        return reply(present_announcements(show(list(list_shown()), self.account_id)))
+
+    def dismiss(self, request: Request, id: int) -> HttpResponse:
+        """Mark one as read."""
+        dismiss_announcement(account_id=self.account_id, announcement=find_shown(id))
+        return reply({})
+
+    def react(self, request: Request, id: int, name: str) -> HttpResponse:
+        """React to one with an emoji."""
+        add_reaction(account_id=self.account_id, announcement=find_shown(id), name=name)
+        return reply({})
+
+    def unreact(self, request: Request, id: int, name: str) -> HttpResponse:
+        """Take a reaction back."""
+        remove_reaction(account_id=self.account_id, announcement=find_shown(id), name=name)
+        return reply({})

@@ -1,0 +1,100 @@
+"""Turns edits of posts into notifications: of who is mentioned now, has boosted the post, or quotes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from sys import maxsize
+from typing import Final
+
+from notifications.events import BoostersWaiting, QuotersWaiting
+from notifications.models import Notification, NotificationType
+from notifications.services.event_handlers import notify_of_mentions
+from notifications.services.notifying import Note, notify
+from social.kernel.events import publish
+from statuses.events import StatusEdited
+from statuses.models import Quote, QuoteState, Status
+
+STEP: Final = 200
+"""Boosts or quotes whose authors are notified in one transaction."""
+
+
+def notify_added(events: Sequence[StatusEdited]) -> None:
+    """Those whom an edit mentions for the first time."""
+    first_ids: dict[int, int] = {}
+    for event in events:
+        if event.first_mention_id is not None:
+            first_ids[event.status_id] = min(event.first_mention_id, first_ids.get(event.status_id, maxsize))
+    notify_of_mentions(first_ids)
+
+
+def notify_boosters(events: Sequence[StatusEdited]) -> None:
+    """Everybody here who has boosted a post that was edited; the notification of an earlier edit is replaced."""
+    for status in _edited(event.status_id for event in events):
+        _notify_boosters(status, after_id=0)
+
+
+def notify_more_boosters(events: Sequence[BoostersWaiting]) -> None:
+    """The next step of `notify_boosters`."""
+    for event in events:
+        for status in _edited([event.status_id]):
+            _notify_boosters(status, after_id=event.after_id)
+
+
+def _notify_boosters(status: Status, *, after_id: int) -> None:
+    boosts = Status.objects.filter(
+        reblog_of_id=status.id, deleted_at=None, account__domain=None, id__gt=after_id
+    ).order_by("id")
+    found = list(boosts.values_list("id", "account_id")[:STEP])
+    _replace(
+        [
+            Note(account_id, status.account_id, NotificationType.UPDATE, f"update:{status.id}", status.id)
+            for _boost, account_id in found
+        ]
+    )
+    if len(found) == STEP:
+        publish(BoostersWaiting(status_id=status.id, after_id=found[-1][0]))
+
+
+def notify_quoters(events: Sequence[StatusEdited]) -> None:
+    """Everybody here whose post quotes one that was edited, with its author's consent; as `notify_boosters`."""
+    for status in _edited(event.status_id for event in events):
+        _notify_quoters(status, after_id=0)
+
+
+def notify_more_quoters(events: Sequence[QuotersWaiting]) -> None:
+    """The next step of `notify_quoters`."""
+    for event in events:
+        for status in _edited([event.status_id]):
+            _notify_quoters(status, after_id=event.after_id)
+
+
+def _notify_quoters(status: Status, *, after_id: int) -> None:
+    quotes = Quote.objects.filter(
+        quoted_status_id=status.id,
+        state=QuoteState.ACCEPTED,
+        status__deleted_at=None,
+        status__local=True,
+        id__gt=after_id,
+    ).order_by("id")
+    found = list(quotes.values_list("id", "status_id", "status__account_id")[:STEP])
+    _replace(
+        [
+            Note(account_id, status.account_id, NotificationType.QUOTED_UPDATE, f"quoted_update:{number}", quoting_id)
+            for number, quoting_id, account_id in found
+        ]
+    )
+    if len(found) == STEP:
+        publish(QuotersWaiting(status_id=status.id, after_id=found[-1][0]))
+
+
+def _edited(status_ids: Iterable[int]) -> list[Status]:
+    return list(Status.objects.filter(id__one_of=list(set(status_ids)), deleted_at=None).order_by("id"))
+
+
+def _replace(notes: Sequence[Note]) -> None:
+    """Make the notifications, in place of those of an earlier edit."""
+    Notification.objects.filter(
+        cause__one_of=list({note.cause for note in notes}),
+        account_id__one_of=[note.recipient_id for note in notes],
+    ).delete()
+    notify(notes)

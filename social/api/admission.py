@@ -1,0 +1,271 @@
+"""Finds the caller of a request and counts it against the rate limits, in one round trip to Redis.
+
+Redis only makes this quick. Without it the database says who somebody is, and nobody is counted (fails open). An entry
+lives 60 s in Redis and 1 s in a process; `forget_token` ends both sooner. A token is never stored, only its SHA-256.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from django.conf import settings
+
+from social.api import identities
+from social.api.identities import Identity
+from social.api.limits import Count, Rule, headers, tightest
+from social.kernel import errors, redis
+
+IDENTITY_SECONDS: Final = 60
+LOCAL_SECONDS: Final = 1.0
+# Longer than anybody can be between reading a token from the database and storing what was read.
+FORGOTTEN_SECONDS: Final = 10
+_LOCAL_ENTRIES: Final = 4096
+_FORGOTTEN: Final = b"-"
+
+# KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known,
+# the entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is only
+# known once the entry is read: that is why this is a script, and why it wants a server that is not sharded by key.
+# Answer: the entry (false: unknown, nothing counted), then one number per rule (-1: does not concern this caller).
+_ADMIT = redis.Script(
+    "cache",
+    """
+local known = ARGV[3]
+local entry = false
+if KEYS[1] and known == '' then
+  entry = redis.call('GET', KEYS[1])
+  if not entry or entry == '-' then return {false} end
+  known = entry
+elseif KEYS[1] then
+  entry = ARGV[4]
+  redis.call('SET', KEYS[1], entry, 'NX', 'EX', ARGV[5])
+end
+local token, user, account = string.match(known, '^(%d*):(%d*):(%d*):')
+local answer = {entry}
+for i = 6, #ARGV, 4 do
+  local kind, subject = ARGV[i + 1], ''
+  if kind == 'user' then subject = user
+  elseif kind == 'token' then subject = token
+  elseif kind == 'account' then subject = account
+  elseif kind == 'address' or user == '' then subject = ARGV[2] end
+  if subject == '' then
+    answer[#answer + 1] = -1
+  else
+    local key = ARGV[1] .. ARGV[i] .. ':' .. subject .. ':' .. ARGV[i + 2]
+    local used = redis.call('INCR', key)
+    if used == 1 then redis.call('EXPIRE', key, ARGV[i + 3]) end
+    answer[#answer + 1] = used
+  end
+end
+return answer
+""",
+)
+
+_GIVE_BACK = redis.Script("cache", "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end")
+_NOBODY: Final = b":::"
+
+_local: dict[str, tuple[float, Identity]] = {}
+# What Redis answered last for a token, with what it means: the same bytes need not be decoded twice.
+_decoded: dict[bytes, Identity] = {}
+
+
+@dataclass(slots=True)
+class Admission:
+    """Who sends a request, if known, and how far their rate limits are used up.
+
+    `counts` are those of the server, `families` those of the action. Both are empty when limits are off or Redis is
+    down. `refusal` is what the token source said of a token that was valid once.
+    """
+
+    identity: Identity | None
+    token_sent: bool
+    address: str
+    counts: list[Count]
+    families: list[Count]
+    refusal: errors.Unauthorized | None = None
+
+    def headers(self) -> dict[str, str]:
+        """`X-RateLimit-*` of the tightest counter; empty when nothing was counted."""
+        counts = self.counts + self.families if self.families else self.counts
+        count = tightest(counts)
+        return headers(count) if count is not None else {}
+
+
+def checksum_of(token: str) -> str:
+    """How a token is named where it must not be readable: SHA-256 in hexadecimal, as in the column token_checksum."""
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
+    """Find the caller and count the request.
+
+    For a request that `acts` (changes something) the cache of this process is not used: a revoked token changes nothing.
+    `token` as sent, None if none was; `address` is the rate key of the client (IPv6: the /64); `rules` are counted as
+    far as they concern the caller. Never raises for Redis; the database's errors pass.
+    """
+    checksum = checksum_of(token) if token else None
+    counted = list(rules) if settings.RATE_LIMITS else []
+    identity: Identity | None = None
+    answer: list[Any] | None = None
+    refusal: errors.Unauthorized | None = None
+    entry_key = [redis.key("cache", "token", checksum)] if checksum else []
+    if token and checksum:
+        identity = None if acts else _remembered(checksum)
+        if identity is None or counted:
+            # With limits on Redis is asked anyway, and what it says is fresher than what this process remembers.
+            since = time.monotonic()
+            answer = _ask(entry_key, address, b"", b"", counted)
+            found = _decode(answer[0]) if answer is not None and answer[0] else None
+            if found is not None:
+                identity = found
+                _remember(checksum, identity, since)
+            elif answer is not None or identity is None:
+                # The second counts from before the query: what is committed after it must be seen one second later.
+                since = time.monotonic()
+                try:
+                    identity = identities.find_in_database(token)
+                except errors.Unauthorized as error:
+                    identity, refusal = None, error
+                if identity is not None:
+                    _remember(checksum, identity, since)
+                    known = identities.encode(identity)
+                    answer = _ask(entry_key, address, known, known, counted)
+                else:
+                    answer = _ask([], address, _NOBODY, b"", counted)
+    elif counted:
+        answer = _ask([], address, _NOBODY, b"", counted)
+    admission = _admission(identity, bool(token), address, counted, answer)
+    admission.refusal = refusal
+    return admission
+
+
+def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
+    """Count something that is no API request, e.g. a sign-in page: `subject` for rules per account, else `address`.
+
+    None when limits are off or Redis is down.
+    """
+    if not settings.RATE_LIMITS:
+        return None
+    now = time.time()
+    window = int(now // rule.period)
+    counted: Count | None = None
+    with redis.best_effort("count a request"):
+        key = redis.key("cache", "limit", rule.name, checksum_of(subject or address), window)
+        pipeline = redis.client("cache").pipeline(transaction=True)
+        pipeline.incr(key)
+        pipeline.expire(key, rule.period)
+        counted = Count(rule, int(pipeline.execute()[0]), (window + 1) * rule.period)
+    return counted
+
+
+def give_back(admission: Admission) -> None:
+    """Take an attempt out of its families again: it was refused, so nothing was done (behaviours section 4)."""
+    identity = admission.identity
+    for count_ in admission.families:
+        if identity is None or identity.account_id is None:
+            continue
+        window = count_.reset // count_.rule.period - 1
+        key = redis.key("cache", "limit", count_.rule.name, identity.account_id, window)
+        with redis.best_effort("give an attempt back"):
+            _GIVE_BACK([key])
+
+
+def forget_token(token_checksum: str) -> bool:
+    """Drop what is cached about the token with this checksum: within a second every process asks the database again.
+
+    Called after the commit that revoked the token or changed its user's state. Never raises; False when Redis did
+    not answer: entries may then live for what is left of their 60 s, so the caller publishes an event and calls again.
+    """
+    return forget_tokens([token_checksum])
+
+
+def forget_tokens(token_checksums: Sequence[str]) -> bool:
+    """As `forget_token`, for all tokens of a user or an application."""
+    for checksum in token_checksums:
+        _local.pop(checksum, None)
+    if not token_checksums:
+        return True
+    with redis.best_effort("forget tokens") as attempt:
+        pipeline = redis.client("cache").pipeline(transaction=False)
+        for checksum in token_checksums:
+            # Not DEL: somebody may have read the old state from the database and be about to store it (with NX).
+            pipeline.set(redis.key("cache", "token", checksum), _FORGOTTEN, ex=FORGOTTEN_SECONDS)
+        pipeline.execute()
+    return not attempt.failed
+
+
+def forget_everything_here() -> None:
+    """Empty the cache of this process (tests)."""
+    _local.clear()
+    _decoded.clear()
+
+
+def admission_of(request: Any) -> Admission | None:
+    """The admission of a request, None before the caller was looked for."""
+    admission: Admission | None = getattr(request, "admission", None)
+    return admission
+
+
+def _ask(entry_key: list[str], address: str, known: bytes, entry: bytes, rules: list[Rule]) -> list[Any] | None:
+    if not entry_key and not rules:
+        return None
+    now = int(time.time())
+    arguments: list[str | bytes | int | float] = [
+        redis.key("cache", "limit", ""),
+        address,
+        known,
+        entry,
+        IDENTITY_SECONDS,
+    ]
+    for rule in rules:
+        arguments += (rule.name, rule.per, now // rule.period, rule.period)
+    answer: list[Any] | None = None
+    with redis.best_effort("find a token and count the request"):
+        answer = _ADMIT(entry_key, arguments)
+    return answer
+
+
+def _admission(
+    identity: Identity | None, sent: bool, address: str, rules: list[Rule], answer: list[Any] | None
+) -> Admission:
+    admission = Admission(identity, sent, address, [], [])
+    if answer is not None and len(answer) > 1:
+        now = int(time.time())
+        for rule, used in zip(rules, answer[1:], strict=True):
+            if used >= 0:
+                count_ = Count(rule, used, (now // rule.period + 1) * rule.period)
+                (admission.families if rule.family else admission.counts).append(count_)
+    return admission
+
+
+def _remembered(checksum: str) -> Identity | None:
+    found = _local.get(checksum)
+    if found is None:
+        return None
+    until, identity = found
+    if until > time.monotonic():
+        return identity
+    _local.pop(checksum, None)
+    return None
+
+
+def _remember(checksum: str, identity: Identity, since: float) -> None:
+    if len(_local) >= _LOCAL_ENTRIES:
+        _local.clear()
+    _local[checksum] = (since + LOCAL_SECONDS, identity)
+
+
+def _decode(entry: bytes) -> Identity | None:
+    identity = _decoded.get(entry)
+    if identity is None:
+        try:
+            identity = identities.decode(entry)
+        except ValueError:
+            return None  # written by another version of this server
+        if len(_decoded) >= _LOCAL_ENTRIES:
+            _decoded.clear()
+        _decoded[entry] = identity
+    return identity

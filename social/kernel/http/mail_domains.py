@@ -1,0 +1,54 @@
+"""Which machines take mail for a domain, asked of the DNS (RFC 5321 section 5.1, RFC 7505)."""
+
+from __future__ import annotations
+
+import time
+
+import dns.exception
+import dns.rdatatype
+import dns.resolver
+
+from social.kernel.http.limits import spending
+
+SECONDS: float = 4.0
+"""What all questions about one domain may take together."""
+
+
+def make_resolver() -> dns.resolver.Resolver:
+    """One that asks the name servers of the operating system. Raises DNSException when there are none."""
+    return dns.resolver.Resolver()
+
+
+def find_mail_hosts(domain: str) -> list[str]:
+    """The hosts of a domain's MX records, or the domain itself when it has none but an address; in lower case, without
+    the dot at the end.
+
+    Empty when the domain does not exist, refuses mail (a null MX), or the DNS did not say within SECONDS. `domain` is in
+    Punycode. Not inside a transaction: it waits for other machines. Raises Exhausted in a web request that may wait for
+    none any more.
+    """
+    with spending(SECONDS) as granted:
+        return _find(domain, time.monotonic() + granted)
+
+
+def _find(domain: str, end: float) -> list[str]:
+    try:
+        resolver = make_resolver()
+        found = _ask(resolver, domain, dns.rdatatype.MX, end)
+        if found:
+            hosts = [str(record.exchange).rstrip(".").lower() for record in found]
+            return [host for host in hosts if host]
+        addressed = _ask(resolver, domain, dns.rdatatype.A, end) or _ask(resolver, domain, dns.rdatatype.AAAA, end)
+    except dns.exception.DNSException:
+        return []
+    return [domain.lower()] if addressed else []
+
+
+def _ask(
+    resolver: dns.resolver.Resolver, domain: str, kind: dns.rdatatype.RdataType, end: float
+) -> dns.resolver.Answer | None:
+    """The answer, None when the name has no such records. Raises DNSException for an unknown name and for no answer."""
+    try:
+        return resolver.resolve(f"{domain}.", kind, search=False, lifetime=max(0.001, end - time.monotonic()))
+    except dns.resolver.NoAnswer:
+        return None

@@ -1,0 +1,95 @@
+"""Which three colours of a cover a player may be painted in: a ground, a text on it, and one that stands out."""
+
+from __future__ import annotations
+
+import colorsys
+from typing import Final, cast
+
+from PIL import Image
+from PIL.Image import Quantize
+
+Colour = tuple[int, int, int]
+
+_SIDE: Final = 64
+_COLOURS: Final = 16
+#: Contrast ratios of WCAG 2.1, section 1.4: of text, and of everything else that must be recognised.
+_READABLE: Final = 4.5
+_VISIBLE: Final = 3.0
+_STEPS: Final = 20
+
+
+def colours_of(cover: Image.Image) -> dict[str, str]:
+    """`background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment", meta).
+
+    The first is what prevails at the edges; the others contrast with it by 4.5 and 3 to 1 where any colour can.
+    """
+    small = cover.convert("RGB").resize((_SIDE, _SIDE))
+    background = _prevailing(_edges(small))[0]
+    candidates = _prevailing(small)
+    foreground = max(candidates, key=lambda colour: contrast(colour, background))
+    lively = [colour for colour in candidates if contrast(colour, background) >= _VISIBLE]
+    accent = max(lively, key=_saturation, default=foreground)
+    return {
+        "background": _written(background),
+        "foreground": _written(_readable(foreground, background, _READABLE)),
+        "accent": _written(_readable(accent, background, _VISIBLE)),
+    }
+
+
+def _edges(image: Image.Image) -> Image.Image:
+    """The outermost tenth of each side, in one strip."""
+    width = _SIDE // 10
+    strip = Image.new("RGB", (_SIDE, width * 4))
+    strip.paste(image.crop((0, 0, _SIDE, width)), (0, 0))
+    strip.paste(image.crop((0, _SIDE - width, _SIDE, _SIDE)), (0, width))
+    for row, left in ((2, 0), (3, _SIDE - width)):
+        strip.paste(image.crop((left, 0, left + width, _SIDE)).resize((_SIDE, width)), (0, width * row))
+    return strip
+
+
+def _prevailing(image: Image.Image) -> list[Colour]:
+    """The colours of a picture, the commonest first."""
+    reduced = image.quantize(_COLOURS, method=Quantize.MEDIANCUT)
+    palette = reduced.getpalette() or []
+    # Of a picture with a palette the colours are numbers of its entries.
+    counted = cast("list[tuple[int, int]]", reduced.getcolors() or [])
+    ordered = sorted(counted, reverse=True)
+    return [(palette[index * 3], palette[index * 3 + 1], palette[index * 3 + 2]) for _count, index in ordered]
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """The contrast ratio of two colours, 1 to 21 (WCAG 2.1, "contrast ratio")."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: Colour) -> float:
+    red, green, blue = (
+        share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
+        for share in (part / 255 for part in colour)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _saturation(colour: Colour) -> float:
+    red, green, blue = colour
+    return colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)[2]
+
+
+def _readable(colour: Colour, background: Colour, ratio: float) -> Colour:
+    """The colour, made lighter or darker until it contrasts with the background; at last white or black."""
+    if contrast(colour, background) >= ratio:
+        return colour
+    target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast(end, background))
+    for step in range(1, _STEPS):
+        red, green, blue = (
+            round(part + (end - part) * step / _STEPS) for part, end in zip(colour, target, strict=True)
+        )
+        if contrast((red, green, blue), background) >= ratio:
+            return red, green, blue
+    return target
+
+
+def _written(colour: Colour) -> str:
+    red, green, blue = colour
+    return f"#{red:02x}{green:02x}{blue:02x}"

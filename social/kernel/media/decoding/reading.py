@@ -1,0 +1,165 @@
+"""Opens a video or a sound somebody sent, and takes packets and pictures out of it.
+
+The format is the one that the first bytes of the file have; no other is tried, and nothing the file refers to is opened
+(security row 1). Runs in the process of `social.kernel.media.decoder` only.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Final, cast
+
+import av
+import av.error
+import av.logging
+from av.audio.stream import AudioStream
+from av.container import InputContainer
+from av.stream import Disposition
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from social.kernel.media.decoding.jobs import Refused
+from social.kernel.media.limits import VIDEO_PIXEL_LIMIT
+
+av.logging.set_level(None)
+# Parts of the library are imported when a file first needs them, and then nothing can be imported any more.
+for _module in pkgutil.walk_packages(av.__path__, "av."):
+    if _module.name not in ("av.__main__", "av.datasets"):
+        importlib.import_module(_module.name)
+
+_VIDEO_CODECS: Final = (
+    *("h264", "hevc", "vp8", "vp9", "av1", "mpeg4", "theora", "gif", "mjpeg", "prores", "h263"),
+    *("wmv1", "wmv2", "wmv3", "vc1"),
+)
+_AUDIO_CODECS: Final = (
+    *("aac", "mp3", "opus", "vorbis", "flac", "alac", "ac3", "eac3", "amr_nb", "amr_wb", "wmav1", "wmav2", "wmapro"),
+    *("pcm_u8", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_f32le"),
+    *("pcm_f32be", "pcm_f64le", "pcm_mulaw", "pcm_alaw"),
+)
+THREADS: Final = 2
+BUFFER: Final = 256 * 1024
+_BROKEN_PACKETS: Final = 100
+
+
+@dataclass
+class Recording:
+    """An open file: its first moving picture and its first sound, if it has them."""
+
+    container: InputContainer
+    video: VideoStream | None
+    audio: AudioStream | None
+
+    @property
+    def is_gif(self) -> bool:
+        return "gif" in self.container.format.name.split(",")
+
+
+@dataclass(frozen=True)
+class RecordedFile:
+    """A file and its format. Each pass over it opens it anew: not every format can be read from the beginning twice."""
+
+    source: IO[bytes]
+    demuxer: str
+
+    def open(self) -> Recording:
+        """Raises Refused for a file without picture and sound, or with codecs that are not accepted."""
+        self.source.seek(0)
+        container = cast(
+            InputContainer,
+            av.open(
+                self.source,
+                format=self.demuxer,
+                buffer_size=BUFFER,
+                # Nothing is read but the file at hand.
+                container_options={"protocol_whitelist": "none", "format_whitelist": self.demuxer},
+                metadata_errors="replace",
+            ),
+        )
+        videos = [
+            stream
+            for stream in container.streams.video
+            if not stream.disposition & (Disposition.attached_pic | Disposition.still_image)
+        ]
+        video = videos[0] if videos else None
+        audio = container.streams.audio[0] if container.streams.audio else None
+        if video is None and audio is None:
+            raise Refused("empty")
+        for stream, allowed in ((video, _VIDEO_CODECS), (audio, _AUDIO_CODECS)):
+            if stream is None:
+                continue
+            if codec_of(stream) not in allowed:
+                raise Refused("codec", codec=codec_of(stream))
+            stream.codec_context.thread_count = THREADS
+        if video is not None:
+            if not video.codec_context.width or not video.codec_context.height:
+                raise Refused("empty")
+            # A stream may change its size half-way.
+            video.codec_context.options = {"max_pixels": str(VIDEO_PIXEL_LIMIT * 2)}
+        return Recording(container, video, audio)
+
+
+def codec_of(stream: VideoStream | AudioStream) -> str:
+    context = stream.codec_context
+    return context.codec.canonical_name if context is not None else "unknown"
+
+
+def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream]) -> Iterator[av.Packet]:
+    """The packets of some streams; a place that cannot be read is skipped, many of them end the file."""
+    broken = 0
+    packets = recording.container.demux(*streams)
+    while True:
+        try:
+            packet = next(packets)
+        except StopIteration:
+            return
+        except av.error.InvalidDataError:
+            broken += 1
+            if broken > _BROKEN_PACKETS:
+                return
+            continue
+        if packet.size:
+            yield packet
+
+
+def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
+    """The frames a decoder has kept back."""
+    try:
+        return cast(Iterable[Any], source.decode(None))
+    except (av.error.InvalidDataError, av.error.EOFError):
+        return ()
+
+
+def turn_of(file: RecordedFile) -> int:
+    """How far the pictures are to be turned before they are shown, counter-clockwise: 0, 90, 180 or 270 degrees."""
+    return quarters_of(first_frame(file))
+
+
+def quarters_of(frame: VideoFrame) -> int:
+    return round(frame.rotation / 90) * 90 % 360
+
+
+def shown_size(video: VideoStream, turn: int) -> tuple[int, int]:
+    width, height = video.codec_context.width, video.codec_context.height
+    return (height, width) if turn in (90, 270) else (width, height)
+
+
+def first_frame(file: RecordedFile) -> VideoFrame:
+    recording = file.open()
+    video = cast(VideoStream, recording.video)
+    for packet in packets_of(recording, [video]):
+        for frame in decoded(packet):
+            return cast(VideoFrame, frame)
+    for frame in rest_of(video):
+        return cast(VideoFrame, frame)
+    raise Refused("empty")
+
+
+def decoded(packet: av.Packet) -> Iterable[Any]:
+    """What a packet holds; nothing, where it is broken."""
+    try:
+        return cast(Iterable[Any], packet.decode())
+    except av.error.InvalidDataError:
+        return ()

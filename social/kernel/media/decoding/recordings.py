@@ -1,0 +1,103 @@
+"""How a video or a sound somebody sent becomes one that every browser plays: the jobs.
+
+Limits: contract, behaviours section 10. Runs in the process of `social.kernel.media.decoder` only.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+from av.stream import Disposition
+from av.video.frame import VideoFrame
+from PIL import Image
+
+from social.kernel.media.decoding import pictures
+from social.kernel.media.decoding.colours import colours_of
+from social.kernel.media.decoding.converting import Transcoding, copied, is_copied, opened_for_writing
+from social.kernel.media.decoding.jobs import Refused
+from social.kernel.media.decoding.measuring import Facts, check_limits, measured_facts
+from social.kernel.media.decoding.reading import RecordedFile, Recording, first_frame, packets_of, quarters_of, turn_of
+from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
+
+#: Of a file that ends before its time: the share, and the seconds, that may be missing.
+_MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
+
+
+def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
+    """The job EXAMINED: what a file of the `format` (a demuxer of FFmpeg) is, with a preview of at most PREVIEW_PIXELS.
+
+    Gives `kind` (video, gifv for one without sound, audio), `meta`, and where there is a picture in it `preview` (in the
+    first output) and `blurhash`. Refuses what is beyond the limits.
+    """
+    file = RecordedFile(source, parameters["format"])
+    recording = file.open()
+    measured = measured_facts(file, recording)
+    if recording.video is None:
+        return {"kind": "audio", "meta": measured, **_attached(recording, outputs[0])}
+    check_limits(recording, measured)
+    kind = "video" if recording.audio is not None else "gifv"
+    preview = pictures.reduced(_picture_of(first_frame(file)), PREVIEW_PIXELS)
+    drawn = pictures.write(preview, "PNG" if recording.is_gif else "JPEG", outputs[0])
+    return {"kind": kind, "meta": measured, "preview": drawn, "blurhash": pictures.blur(preview)}
+
+
+def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
+    """The job CONVERTED: an MP4 of H.264 and AAC, or an MP3, to the first output; without metadata.
+
+    What has these codecs already is copied. Gives `file` and the `meta` of what was written. Refuses a file that ends
+    long before its time.
+    """
+    file = RecordedFile(source, parameters["format"])
+    recording = file.open()
+    measured = measured_facts(file, recording)
+    moving = recording.video is not None
+    if moving:
+        check_limits(recording, measured)
+    with opened_for_writing(outputs[0], "mp4" if moving else "mp3") as target:
+        if is_copied(recording):
+            end = copied(recording, target)
+        else:
+            end = Transcoding(recording, target, turn=turn_of(file) if moving else 0).run()
+    expected = measured["duration"] or 0.0
+    if expected - end > max(_MISSING_SECONDS, expected * _MISSING_SHARE):
+        raise Refused("truncated", seconds=end, expected=expected)
+    size = outputs[0].seek(0, os.SEEK_END)
+    outputs[0].seek(0)
+    written = RecordedFile(outputs[0], "mov" if moving else "mp3")
+    meta = measured_facts(written, written.open())
+    meta.pop("frames", None)
+    kind = ("video/mp4", "mp4") if moving else ("audio/mpeg", "mp3")
+    return {"file": {"content_type": kind[0], "extension": kind[1], "byte_count": size}, "meta": meta}
+
+
+def cover(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
+    """The job COVER: a picture as the preview of something else, in the first output; with `blurhash` and `colours`."""
+    drawn, image = pictures.cover(source, outputs[0])
+    return {"preview": drawn, "blurhash": pictures.blur(image), "colours": colours_of(image)}
+
+
+def _picture_of(frame: VideoFrame) -> Image.Image:
+    if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
+        raise Refused("video_size", width=frame.width, height=frame.height)
+    image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
+    return image.rotate(quarters_of(frame), expand=True)
+
+
+def _attached(recording: Recording, output: IO[bytes]) -> Facts:
+    """The picture that is attached to a sound, if there is one that can be drawn."""
+    for stream in recording.container.streams.video:
+        if not stream.disposition & Disposition.attached_pic:
+            continue
+        for packet in packets_of(recording, [stream]):
+            try:
+                drawn, image = pictures.cover(io.BytesIO(bytes(packet)), output)
+            except Exception:
+                # A sound is not lost because something is wrong with the picture that goes with it.
+                output.seek(0)
+                output.truncate()
+                return {}
+            return {"preview": drawn, "blurhash": pictures.blur(image), "colours": colours_of(image)}
+    return {}

@@ -1,0 +1,120 @@
+"""How jobs are taken and done: each in a fork of this process, which has everything loaded and nothing open.
+
+A message on the socket is the name and the parameters of a job in JSON, with open files: where to answer, what to read, what
+to write. The process ends when the other end of the socket is closed, or when it had nothing to do for a while; forks that
+are still at work end with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Final
+
+from social.kernel.media.decoding import jobs
+from social.kernel.media.decoding.confinement import confine
+
+_MESSAGE: Final = 64 * 1024
+#: Seconds after which a process without work gives its memory back; the next job starts another.
+IDLE: Final = 120.0
+#: The modules that do the jobs, each in a function of its name.
+MODULES: Final = {
+    jobs.PICTURE: "social.kernel.media.decoding.pictures",
+    jobs.SHAPED: "social.kernel.media.decoding.pictures",
+    jobs.COVER: "social.kernel.media.decoding.recordings",
+    jobs.EXAMINED: "social.kernel.media.decoding.recordings",
+    jobs.CONVERTED: "social.kernel.media.decoding.recordings",
+}
+# Python imports these only when a file names them, and in a job nothing can be imported.
+_CODECS: Final = ("latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "ascii", "unicode_escape", "idna")
+
+Work = Callable[[Mapping[str, Any], IO[bytes], Sequence[IO[bytes]]], dict[str, Any]]
+
+
+def serve(control: socket.socket) -> None:
+    """Take jobs until there are none any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _CODECS:
+        "".encode(name)
+    control.settimeout(IDLE)
+    while True:
+        try:
+            message, files, _flags, _address = socket.recv_fds(control, _MESSAGE, 2 + jobs.OUTPUTS)
+        except TimeoutError:
+            if _is_busy():
+                continue
+            return
+        if not message:
+            return
+        _start(control, json.loads(message), files)
+        for file in files:
+            os.close(file)
+        _is_busy()
+
+
+def _is_busy() -> bool:
+    """Whether a fork is still at work; those that have ended are collected."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _start(control: socket.socket, message: Mapping[str, Any], files: Sequence[int]) -> None:
+    work = _work(message["job"])
+    gc.freeze()
+    if os.fork() == 0:
+        status = 1
+        with contextlib.suppress(BaseException):
+            control.close()
+            _run(work, message, files)
+            status = 0
+        os._exit(status)
+
+
+def _work(job: str) -> Work:
+    # What a job needs is loaded once, before the fork: libraries for video only where there are videos.
+    module = importlib.import_module(MODULES[job])
+    work: Work = getattr(module, job)
+    return work
+
+
+def _run(work: Work, message: Mapping[str, Any], files: Sequence[int]) -> None:
+    answer, source, *outputs = files
+    with open(os.devnull, "r+b", buffering=0) as nothing:
+        for standard in range(3):
+            os.dup2(nothing.fileno(), standard)
+    os.write(answer, jobs.STARTED)
+    shut = confine(jobs.LIMITS[message["job"]])
+    try:
+        os.lseek(source, 0, os.SEEK_SET)
+        with os.fdopen(source, "rb") as file:
+            written = [os.fdopen(output, "w+b") for output in outputs]
+            found = work(message["parameters"], file, written)
+            for output in written:
+                output.flush()
+    except jobs.Refused as refused:
+        found = {jobs.REFUSED: refused.code, **refused.values}
+    except MemoryError:
+        found = {jobs.REFUSED: "memory"}
+    except Exception as error:
+        # Which exceptions decoders raise on broken files is nowhere promised, and differs between formats.
+        found = {jobs.REFUSED: jobs.UNIDENTIFIED, "detail": f"{type(error).__name__}: {error}"[:500]}
+    reply = memoryview(json.dumps({**found, jobs.CONFINED: shut}).encode())
+    while reply:
+        reply = reply[os.write(answer, reply) :]
+
+
+def main() -> None:
+    """Serve the socket whose number is the first argument."""
+    with socket.socket(fileno=int(sys.argv[1])) as control:
+        serve(control)

@@ -1,0 +1,20 @@
+"""How large what is sent may be, and how large what is kept of it (contract, parameters section 3 "Media")."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PIXEL_LIMIT: Final = 33_177_600
+SIDE_LIMIT: Final = 32_767
+"""Pixels of either side: a picture one pixel wide and 33 million high takes seconds to draw (security row 56)."""
+GIF_PIXEL_LIMIT: Final = 921_600
+ANIMATION_PIXELS: Final = 48_000_000
+"""Pixels of all frames of an animated picture together, as sent or as drawn anew: 300 frames of 400 x 400."""
+ORIGINAL_PIXELS: Final = 8_294_400
+PREVIEW_PIXELS: Final = 230_400
+
+VIDEO_PIXEL_LIMIT: Final = 8_294_400
+FRAME_RATE_LIMIT: Final = 120
+FRAMES_LIMIT: Final = 36_000
+GIF_TOTAL_PIXELS: Final = 4_000_000_000
+"""Pixels of all frames of a GIF together: seven minutes of the largest one at ten frames a second."""

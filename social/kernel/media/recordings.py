@@ -1,0 +1,124 @@
+"""Which videos and sounds are taken, and what becomes of them: MP4 and MP3, which every browser plays.
+
+The work itself is done in a process of its own (`social.kernel.media.decoding.recordings`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+from social.kernel.media import images
+from social.kernel.media.decoder import Found
+from social.kernel.media.decoding import jobs
+from social.kernel.media.images import Rendition
+
+SECONDS: Final = jobs.LIMITS[jobs.CONVERTED].seconds
+"""The longest that `convert` may take, the start of its process aside."""
+
+# What the first bytes of a file say it is, and how FFmpeg calls what reads it: no other reader is tried.
+_READERS: Final = {
+    "video/mp4": "mov",
+    "video/quicktime": "mov",
+    "audio/m4a": "mov",
+    "audio/3gpp": "mov",
+    "video/webm": "matroska",
+    "video/ogg": "ogg",
+    "audio/ogg": "ogg",
+    "audio/mpeg": "mp3",
+    "audio/wav": "wav",
+    "audio/flac": "flac",
+    "audio/aac": "aac",
+    "video/x-ms-asf": "asf",
+    "image/gif": "gif",
+}
+READABLE: Final = frozenset(_READERS) - {"image/gif"}
+"""The types that the first bytes of a video or a sound may have; a GIF is a picture until it is seen to move."""
+ACCEPTED: Final = (
+    "video/webm",
+    "video/mp4",
+    "video/quicktime",
+    "video/ogg",
+    "audio/wave",
+    "audio/wav",
+    "audio/x-wav",
+    "audio/x-pn-wave",
+    "audio/vnd.wave",
+    "audio/ogg",
+    "audio/vorbis",
+    "audio/mpeg",
+    "audio/mp3",
+    "audio/webm",
+    "audio/flac",
+    "audio/aac",
+    "audio/m4a",
+    "audio/x-m4a",
+    "audio/mp4",
+    "audio/3gpp",
+    "video/x-ms-asf",
+)
+"""The names under which they may be sent (contract, entities "supported_mime_types")."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A picture that stands for something else; `colours` are those a player may be painted in."""
+
+    preview: Rendition
+    blurhash: str
+    colours: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a file is: `kind` is video, gifv (moving, without sound) or audio; `meta` as in the entity MediaAttachment."""
+
+    kind: str
+    meta: dict[str, Any]
+    cover: Cover | None
+
+
+@dataclass(frozen=True)
+class Converted:
+    """The file to serve, open as long as the block of `convert`, and its `meta`."""
+
+    file: IO[bytes]
+    byte_count: int
+    content_type: str
+    extension: str
+    meta: dict[str, Any]
+
+
+@contextmanager
+def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
+    """Look into a file of a type that `sniff` has found, without converting it; with a picture of it, if it has one.
+
+    Raises Unidentified for what cannot be read, Unsupported beyond the limits of `social.kernel.media.limits`.
+    """
+    with images.decoded(jobs.EXAMINED, source, {"format": _READERS[content_type]}) as found:
+        facts = found.facts
+        yield Examined(facts["kind"], facts["meta"], _cover(found) if "preview" in facts else None)
+
+
+@contextmanager
+def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
+    """Make the file to serve; metadata, other streams and attachments are left out. Raises as `examine`.
+
+    Takes up to SECONDS: for background work.
+    """
+    with images.decoded(jobs.CONVERTED, source, {"format": _READERS[content_type]}) as found:
+        yield Converted(found.files[0], **found.facts["file"], meta=found.facts["meta"])
+
+
+@contextmanager
+def draw_cover(source: IO[bytes]) -> Iterator[Cover]:
+    """Draw a picture as the cover of something else. Raises as `images.process`; of a moving one the first frame counts."""
+    with images.decoded(jobs.COVER, source) as found:
+        yield _cover(found)
+
+
+def _cover(found: Found) -> Cover:
+    facts = found.facts
+    return Cover(images.rendition(found, 0, facts["preview"]), facts["blurhash"], facts.get("colours"))

@@ -1,0 +1,141 @@
+"""The HTML that a text in Markdown becomes (CommonMark 0.31, with ~~strikethrough~~, every line end a line).
+
+HTML in the text is text, and pictures are links. Addresses, mentions and hashtags are found where `scan` finds them, but
+not in code and not in the text of a link. What the library writes goes through the same allow-list as HTML from
+elsewhere; mentions, hashtags and addresses are put in afterwards, in the form of `to_html`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token as Node
+
+from social.kernel.text.names import clean_input
+from social.kernel.text.sanitize import sanitize
+from social.kernel.text.scan import Kind, Token, scan
+from social.kernel.text.to_html import MentionTarget, quote_fallback, token_writer
+
+_KINDS: Final = (Kind.URL, Kind.MENTION, Kind.HASHTAG)
+_PLACE: Final = re.compile(r'<span class="e-token-([0-9]+)"></span>')
+_BETWEEN_TAGS: Final = re.compile(r">\n+(?=<|\Z)")
+_WEB: Final = ("http://", "https://")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text that was read. `tokens` are its addresses, mentions and hashtags, in its order; `has_link` is true for links
+    of the web that are written as Markdown, too.
+    """
+
+    tokens: tuple[Token, ...]
+    has_link: bool
+    _nodes: Sequence[Node]
+
+    def html(
+        self,
+        *,
+        mentions: Mapping[str, MentionTarget],
+        hashtag_url: Callable[[str], str],
+        quote_url: str | None = None,
+    ) -> str:
+        """Render the text; parameters and guarantees as of `to_html`."""
+        shown = sanitize(_MARKDOWN.renderer.render(self._nodes, _MARKDOWN.options, {}))
+        shown = _BETWEEN_TAGS.sub(">", shown)
+        write = token_writer(self.tokens, mentions, hashtag_url)
+        body = _PLACE.sub(lambda place: write(self.tokens[int(place[1])]), shown)
+        return quote_fallback(self.tokens, quote_url) + body
+
+
+def read(text: str) -> Document:
+    """Read a text in Markdown; for texts of bounded length, as posts have."""
+    found: list[Token] = []
+    nodes = _MARKDOWN.parse(clean_input(text), {"found": found})
+    has_link = any(
+        child.type == "link_open" and str(child.attrGet("href") or "").lower().startswith(_WEB)
+        for node in nodes
+        for child in node.children or ()
+    )
+    web = any(token.kind is Kind.URL and token.name in ("http", "https") for token in found)
+    return Document(tuple(found), web or has_link, nodes)
+
+
+class _Found(NamedTuple):
+    """Where addresses, mentions and hashtags begin in the text of a paragraph, in its order."""
+
+    places: list[int]
+    by_place: dict[int, Token]
+
+
+def _found(state: StateInline) -> _Found:
+    known: dict[str, _Found] = state.env.setdefault("known", {})
+    if state.src not in known:
+        by_place: dict[int, Token] = {}
+        place = 0
+        for token in scan(state.src):
+            if token.kind in _KINDS:
+                by_place[place] = _outside_brackets(token)
+            place += len(token.raw)
+        known[state.src] = _Found(list(by_place), by_place)
+    return known[state.src]
+
+
+def _outside_brackets(token: Token) -> Token:
+    """An address as the text of a link ends where the link's own address begins."""
+    if token.kind is Kind.URL and "](" in token.raw:
+        return replace(token, raw=token.raw.partition("](")[0].rstrip("*_~"))
+    return token
+
+
+def _token(state: StateInline, silent: bool) -> bool:
+    if state.linkLevel:
+        return False
+    token = _found(state).by_place.get(state.pos)
+    if token is None or state.pos + len(token.raw) > state.posMax:
+        return False
+    if not silent:
+        node = state.push("social", "", 0)
+        node.meta["number"] = len(state.env["found"])
+        state.env["found"].append(token)
+    state.pos += len(token.raw)
+    return True
+
+
+def _text(state: StateInline, silent: bool) -> bool:
+    """As the library's rule, but text ends where something else of ours begins."""
+    special = state.md.inline.terminator_re.search(state.src, state.pos, state.posMax)
+    end = special.start() if special is not None else state.posMax
+    if not state.linkLevel:
+        places = _found(state).places
+        following = bisect_right(places, state.pos)
+        end = min(end, places[following]) if following < len(places) else end
+    if end == state.pos:
+        return False
+    if not silent:
+        state.pending += state.src[state.pos : end]
+    state.pos = end
+    return True
+
+
+def _place(self: RendererHTML, nodes: Sequence[Node], number: int, options: Any, env: Any) -> str:
+    return f'<span class="e-token-{nodes[number].meta["number"]}"></span>'
+
+
+def _made() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
+    made.enable("strikethrough")
+    made.disable(["image", "html_block", "html_inline"])
+    made.inline.ruler.before("text", "social", _token)
+    made.inline.ruler.at("text", _text)
+    made.add_render_rule("social", _place)
+    return made
+
+
+_MARKDOWN: Final = _made()

@@ -1,0 +1,130 @@
+"""Previews of the pages that posts link to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from social.kernel import clock
+from social.kernel.claims import LeasedRow
+from social.kernel.ids import SnowflakeField
+from statuses.models.status import Status
+
+URL_LIMIT: Final = 2048
+TITLE_LIMIT: Final = 500
+DESCRIPTION_LIMIT: Final = 2000
+NAME_LIMIT: Final = 300
+
+_TEXTS: Final = {
+    "title": TITLE_LIMIT,
+    "description": DESCRIPTION_LIMIT,
+    "image_description": DESCRIPTION_LIMIT,
+    "author_name": NAME_LIMIT,
+    "provider_name": NAME_LIMIT,
+    "creator": NAME_LIMIT,
+    "url": URL_LIMIT,
+    "author_url": URL_LIMIT,
+    "provider_url": URL_LIMIT,
+    "player_url": URL_LIMIT,
+}
+
+
+class CardType(models.TextChoices):
+    """The types of the entity "PreviewCard" that this server makes."""
+
+    LINK = "link"
+    PHOTO = "photo"
+    VIDEO = "video"
+
+
+class PreviewCard(models.Model):
+    """What a page on the web says about itself: one row for all posts that link to it.
+
+    `url` is the address that was fetched, in the spelling of `social.kernel.http.addresses.parse_url`; `host` is where the
+    answer came from, after redirects. Without a `title` there is nothing to show: it was not fetched yet (`fetched_at` is
+    None), or the page says nothing. `player_url` is the address of a player that may stand in a frame, `creator` the
+    address of the account that the page names as its author, whether that account agrees or not. `image` is a path in
+    the media storage.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    url = models.TextField(unique=True)
+    host = models.TextField(default="")
+    type = models.TextField(choices=CardType.choices, default=CardType.LINK)
+    title = models.TextField(default="")
+    description = models.TextField(default="")
+    language = models.TextField(null=True)
+    author_name = models.TextField(default="")
+    author_url = models.TextField(default="")
+    provider_name = models.TextField(default="")
+    provider_url = models.TextField(default="")
+    creator = models.TextField(default="")
+    player_url = models.TextField(default="")
+    width = models.PositiveIntegerField(default=0)
+    height = models.PositiveIntegerField(default=0)
+    image = models.TextField(default="")
+    image_size = models.BigIntegerField(default=0)
+    image_description = models.TextField(default="")
+    blurhash = models.TextField(null=True)
+    published_at = models.DateTimeField(null=True)
+    fetched_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("preview card")
+        verbose_name_plural = _("preview cards")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(**{f"{name}__length__lte": limit for name, limit in _TEXTS.items()}),
+                name="statuses_previewcard_lengths",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["fetched_at"], name="statuses_previewcard_fetched"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.title)
+
+
+class StatusCard(models.Model):
+    """`status` shows `card`; `url` is the link as it stands in the post."""
+
+    status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="status_card")
+    card = models.ForeignKey(PreviewCard, on_delete=models.CASCADE, related_name="status_cards", db_index=False)
+    url = models.TextField()
+
+    class Meta:
+        indexes = [models.Index(fields=["card", "-status"], name="statuses_statuscard_card")]
+
+    def __str__(self) -> str:
+        return f"{self.status_id} {self.card_id}"
+
+
+class CardFetch(LeasedRow):
+    """A card whose page is to be fetched from `host`, once however many posts link to it; deleted when it is done.
+
+    A dead row is kept for some hours: until then nobody asks again.
+    """
+
+    card = models.OneToOneField(PreviewCard, on_delete=models.CASCADE, related_name="fetch")
+    host = models.TextField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                F("host"), F("due_at"), F("id"), name="statuses_cardfetch_due", condition=Q(dead_at__isnull=True)
+            ),
+            models.Index(fields=["dead_at"], name="statuses_cardfetch_dead", condition=Q(dead_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.card_id} from {self.host}"

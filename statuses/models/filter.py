@@ -1,0 +1,72 @@
+"""What people do not want to read: filters with their keywords and posts."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from statuses.models.status import Status
+
+TITLE_LIMIT = 256
+KEYWORD_LIMIT = 512
+
+
+class FilterAction(models.TextChoices):
+    """What a client does with a post that matches."""
+
+    WARN = "warn"
+    HIDE = "hide"
+    BLUR = "blur"
+
+
+class FilterContext(models.TextChoices):
+    """Where a client applies a filter."""
+
+    HOME = "home"
+    NOTIFICATIONS = "notifications"
+    PUBLIC = "public"
+    THREAD = "thread"
+    ACCOUNT = "account"
+
+
+class Filter(models.Model):
+    """A filter of `account`. After `expires_at` it is listed and matches nothing; NULL: it never expires."""
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="filters")
+    title = models.TextField()
+    context = ArrayField(models.TextField(choices=FilterContext.choices))
+    action = models.TextField(choices=FilterAction.choices, default=FilterAction.WARN)
+    expires_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class FilterKeyword(models.Model):
+    """A text that a filter looks for, in any case; as `whole_word` only where no word goes on at its ends."""
+
+    filter = models.ForeignKey(Filter, on_delete=models.CASCADE, related_name="keywords")
+    keyword = models.TextField()
+    whole_word = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return self.keyword
+
+
+class FilterStatus(models.Model):
+    """A post that a filter matches whatever its text, and of an ordinary post also its boosts."""
+
+    id = SnowflakeField(primary_key=True)
+    filter = models.ForeignKey(Filter, on_delete=models.CASCADE, related_name="statuses", db_index=False)
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["filter", "status"], name="statuses_filter_status_pair")]
+
+    def __str__(self) -> str:
+        return f"{self.filter_id} {self.status_id}"

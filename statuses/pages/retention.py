@@ -1,0 +1,95 @@
+"""The page on which people say whether their old posts are deleted by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from accounts.pages.service_forms import ServiceForm
+from accounts.pages.settings import Entry, add_entry, signed_in
+from social.kernel.errors import Invalid
+from social.pages.frame import show
+from statuses.policies.retention import AGES, LARGEST
+from statuses.queries.retention import find_retention
+from statuses.services.retention import RetentionDraft, change_retention
+
+_AGES = {
+    7: gettext_lazy("1 week"),
+    14: gettext_lazy("2 weeks"),
+    30: gettext_lazy("1 month"),
+    60: gettext_lazy("2 months"),
+    90: gettext_lazy("3 months"),
+    180: gettext_lazy("6 months"),
+    365: gettext_lazy("1 year"),
+    730: gettext_lazy("2 years"),
+}
+
+
+def _check(label: Any) -> forms.BooleanField:
+    return forms.BooleanField(label=label, required=False)
+
+
+def _number(label: Any) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=1,
+        max_value=LARGEST,
+        help_text=gettext_lazy("Leave it empty to delete them however often that was."),
+    )
+
+
+class RetentionForm(ServiceForm):
+    """Which of one's own old posts are deleted."""
+
+    enabled = _check(gettext_lazy("Delete my old posts"))
+    min_age = forms.TypedChoiceField(
+        label=gettext_lazy("When they are older than"), coerce=int, choices=[(days, _AGES[days]) for days in AGES]
+    )
+    keep_pinned = _check(gettext_lazy("Keep pinned posts"))
+    keep_direct = _check(gettext_lazy("Keep private mentions"))
+    keep_favourited = _check(gettext_lazy("Keep posts that I have favourited"))
+    keep_bookmarked = _check(gettext_lazy("Keep posts that I have bookmarked"))
+    keep_media = _check(gettext_lazy("Keep posts with media"))
+    keep_polls = _check(gettext_lazy("Keep polls"))
+    min_favourites = _number(gettext_lazy("Keep posts that were favourited at least so often"))
+    min_reblogs = _number(gettext_lazy("Keep posts that were boosted at least so often"))
+
+    @property
+    def draft(self) -> RetentionDraft:
+        """What was sent, when it is valid."""
+        return RetentionDraft(**self.cleaned_data)
+
+    def kept(self) -> list[forms.BoundField]:
+        """The fields that say what is not deleted."""
+        return [self[name] for name in self.fields if name.startswith(("keep_", "min_favourites", "min_reblogs"))]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def retention(request: HttpRequest) -> HttpResponse:
+    """`/settings/old_posts`."""
+    account_id = signed_in(request).account_id
+    if request.method != "POST":
+        return show(request, "statuses/retention.html", {"form": RetentionForm(initial=find_retention(account_id))})
+    form = RetentionForm(request.POST)
+    if form.is_valid():
+        try:
+            change_retention(account_id=account_id, draft=form.draft)
+        except Invalid as refusal:
+            form.add_details(refusal)
+        else:
+            messages.success(request, _("Your choice has been saved."))
+            return redirect("settings_old_posts")
+    return show(request, "statuses/retention.html", {"form": form}, status=422)
+
+
+def register_entry() -> None:
+    """Put the page into the navigation of the settings."""
+    add_entry("settings_delete", Entry("settings_old_posts", gettext_lazy("Delete old posts")))

@@ -1,0 +1,80 @@
+"""Which link of a post has a preview, and when the preview is fetched again (contract, behaviours section 9 "Cards")."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from html import unescape
+from typing import Final
+
+from social.kernel import clock, links
+from social.kernel.http.addresses import parse_url
+from social.kernel.http.errors import Refused
+from social.kernel.text.markup import Tag, tokenise
+from statuses.models import PreviewCard
+from statuses.models.card import URL_LIMIT
+
+KEPT: Final = timedelta(days=14)
+"""How long what a page said is good."""
+EMPTY_KEPT: Final = timedelta(days=1)
+"""How long a page that said nothing is left alone."""
+
+_OF_PEOPLE_AND_TAGS: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
+_SIGNS: Final = ("@", "#", "＠", "＃")
+_QUOTE: Final = "quote-inline"
+
+
+def find_link(content: str) -> str | None:
+    """The first link of a post's HTML that may have a preview, as it stands there.
+
+    Links to people, hashtags, this server and what `card_url` refuses are passed over.
+    """
+    found = ""
+    text = ""
+    in_quote = ""
+    for token in tokenise(content):
+        if isinstance(token, str):
+            text += token if found else ""
+        elif token.closing and token.name == in_quote:
+            in_quote = ""
+        elif not token.closing and _QUOTE in token.read_attributes().get("class", "").split():
+            in_quote = token.name
+        elif token.name == "a":
+            if found and not text.lstrip().startswith(_SIGNS):
+                return found
+            text, found = "", "" if token.closing or in_quote else _address(token)
+    return None
+
+
+def _address(link: Tag) -> str:
+    """Where a link leads; empty for one without a preview."""
+    attributes = link.read_attributes()
+    kinds = {*attributes.get("class", "").split(), *attributes.get("rel", "").split()}
+    if "tag" in kinds or not kinds.isdisjoint(_OF_PEOPLE_AND_TAGS):
+        return ""
+    url = unescape(attributes.get("href", ""))
+    return url if card_url(url) is not None else ""
+
+
+def card_url(url: str) -> str | None:
+    """The address under which the preview of a link is kept; None for what has none: of another scheme, too long, ours.
+
+    Addresses that differ in their fragment alone, or in the letters of their host, share a preview.
+    """
+    try:
+        target = parse_url(url)
+    except Refused:
+        return None
+    own = links.is_own_domain(target.netloc) or links.is_own_domain(target.host.written)
+    return None if own or len(target.url) > URL_LIMIT else target.url
+
+
+def host_of(url: str) -> str:
+    """The server of an address that `card_url` gave."""
+    return parse_url(url).netloc
+
+
+def is_stale(card: PreviewCard) -> bool:
+    """Whether the page is to be fetched (again) when a post links to it."""
+    if card.fetched_at is None:
+        return True
+    return clock.now() - card.fetched_at > (KEPT if card.is_shown else EMPTY_KEPT)

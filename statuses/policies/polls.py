@@ -1,0 +1,88 @@
+"""Rules of polls: what a local one may be, who may vote (contract, parameters section 3, behaviours section 9 "Polls")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from social.kernel.errors import FieldError, Invalid
+from social.kernel.text.length import graphemes
+
+OPTIONS: Final = (2, 4)
+"""The fewest and the most options."""
+
+OPTION_LIMIT: Final = 50
+"""Characters of an option, as people see them."""
+
+SECONDS: Final = (300, 2_629_746)
+"""The shortest and the longest time until a poll ends: five minutes, and a month."""
+
+_RAW_OPTION_LIMIT: Final = 2_000
+
+
+@dataclass(frozen=True)
+class PollDraft:
+    """What a client sent for a poll. `expires_in` is in seconds; `sent` has the same values as they were written."""
+
+    options: tuple[str, ...] = ()
+    expires_in: int | None = None
+    multiple: bool = False
+    hide_totals: bool = False
+    sent: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def choices(self) -> list[str]:
+        """The options as they are kept: without spaces around them, and without blank ones."""
+        return [stripped for stripped in (option.strip() for option in self.options) if stripped]
+
+
+def check_poll(draft: PollDraft) -> None:
+    """Raises Invalid for a poll against the rules, with every rule that is broken."""
+    choices = draft.choices
+    reasons: list[FieldError] = []
+
+    def refuse(field: str, code: str, message: str) -> None:
+        label = _("Choices") if field == "options" else _("Deadline")
+        reasons.append(FieldError(field, code, message, label))
+
+    if not choices:
+        refuse("options", "ERR_BLANK", _("can't be blank"))
+    if len(choices) < OPTIONS[0]:
+        refuse("options", "ERR_TOO_FEW", _("must have more than one item"))
+    if len(choices) > OPTIONS[1]:
+        message = ngettext(
+            "can't contain more than %(count)d item", "can't contain more than %(count)d items", OPTIONS[1]
+        )
+        refuse("options", "ERR_TOO_MANY", message % {"count": OPTIONS[1]})
+    elif any(len(choice) > _RAW_OPTION_LIMIT or graphemes(choice) > OPTION_LIMIT for choice in choices):
+        message = _("cannot be longer than %(count)d characters each") % {"count": OPTION_LIMIT}
+        refuse("options", "ERR_TOO_LONG", message)
+    if len(set(choices)) < len(choices):
+        refuse("options", "ERR_TAKEN", _("contain duplicate items"))
+    if draft.expires_in is None:
+        refuse("expires_in", "ERR_BLANK", _("can't be blank"))
+    elif draft.expires_in < SECONDS[0]:
+        refuse("expires_in", "ERR_INVALID", _("is too soon"))
+    elif draft.expires_in > SECONDS[1]:
+        refuse("expires_in", "ERR_INVALID", _("is too far into the future"))
+    if reasons:
+        raise Invalid.of(reasons)
+
+
+def has_ended(expires_at: datetime | None, moment: datetime) -> bool:
+    """Whether nobody can vote any more."""
+    return expires_at is not None and expires_at <= moment
+
+
+def check_vote(choices: Sequence[int], already: Sequence[int], *, options: int, multiple: bool) -> None:
+    """Raises Invalid for a vote that cannot be counted: an option that is not there, or one vote too many."""
+    if any(not 0 <= choice < options for choice in choices):
+        raise Invalid.sentence(_("The chosen vote option does not exist"))
+    both = [*already, *choices]
+    if len(set(both)) < len(both) or (not multiple and len(both) > 1):
+        raise Invalid.sentence(_("You have already voted on this poll"))

@@ -1,0 +1,360 @@
+"""What a page says about itself: oEmbed first, then OpenGraph, JSON-LD and plain HTML (behaviours section 9 "Cards").
+
+Nothing of a page's or a provider's HTML is passed on. All that is taken is text, cut and without characters nobody sees,
+and addresses of http or https; of a player only its address, and only of the providers in `_PLAYERS` (security row 2).
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any, Final
+from urllib.parse import urljoin
+
+import orjson
+from lxml import etree
+
+from social.kernel.http.addresses import parse_url
+from social.kernel.http.content import media_type
+from social.kernel.http.errors import Refused
+from social.kernel.text.languages import known_language
+from social.kernel.text.names import visible_text
+from statuses.models import CardType
+from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT, URL_LIMIT
+
+PAGE_BYTES: Final = 1 << 20
+"""How much of a page is read: what it says about itself stands at its beginning."""
+EMBED_BYTES: Final = 256 * 1024
+PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
+EMBED_TYPES: Final = ("application/json", "application/json+oembed", "text/json", "text/javascript")
+IMAGE_TYPES: Final = ("image/*",)
+IMAGE_BYTES: Final = 8 * 1024 * 1024
+"""Contract, federation section 16 "Card image"."""
+
+_TAGS: Final = 20_000
+_SIDE_LIMIT: Final = 10_000
+_META_CHARSET: Final = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
+_ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
+_SCRIPT_BYTES: Final = 200_000
+# Where players may come from: host and the beginning of the path, as these providers document their frames.
+_PLAYERS: Final = {
+    "www.youtube.com": "/embed/",
+    "www.youtube-nocookie.com": "/embed/",
+    "player.vimeo.com": "/video/",
+    "geo.dailymotion.com": "/player",
+    "www.dailymotion.com": "/embed/video/",
+    "open.spotify.com": "/embed/",
+    "w.soundcloud.com": "/player",
+    "bandcamp.com": "/EmbeddedPlayer/",
+}
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What is known of a page. Texts are empty and numbers 0 for what it does not say; `embed_url` is its oEmbed document."""
+
+    title: str = ""
+    description: str = ""
+    type: str = CardType.LINK
+    language: str | None = None
+    author_name: str = ""
+    author_url: str = ""
+    provider_name: str = ""
+    provider_url: str = ""
+    creator: str = ""
+    player_url: str = ""
+    width: int = 0
+    height: int = 0
+    image_url: str = ""
+    image_description: str = ""
+    published_at: datetime | None = None
+    embed_url: str = ""
+
+
+def read_page(body: bytes, content_type: str, url: str) -> Preview:
+    """What the HTML at `url` says about itself. Never raises: what cannot be read says nothing."""
+    page = _Page(url)
+    text = _decoded(body[:PAGE_BYTES], content_type)
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)
+    try:
+        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.LxmlError, ValueError):
+        return Preview()
+    if root is not None:
+        page.read(root)
+    return page.preview()
+
+
+def read_embed(body: bytes, preview: Preview) -> Preview:
+    """The preview of a page with what its oEmbed document says, which comes first. Never raises."""
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return preview
+    if not isinstance(found, dict):
+        return preview
+    kind = found.get("type")
+    preview = replace(
+        preview,
+        title=_text(found.get("title"), TITLE_LIMIT) or preview.title,
+        author_name=_text(found.get("author_name"), NAME_LIMIT) or preview.author_name,
+        author_url=_address(found.get("author_url")) or preview.author_url,
+        provider_name=_text(found.get("provider_name"), NAME_LIMIT) or preview.provider_name,
+        provider_url=_address(found.get("provider_url")) or preview.provider_url,
+        image_url=_address(found.get("thumbnail_url")) or preview.image_url,
+    )
+    if kind == "photo" and (picture := _address(found.get("url"))):
+        return replace(preview, type=CardType.PHOTO, image_url=picture)
+    if kind == "video" and (player := _player_in(found.get("html"))):
+        return replace(
+            preview,
+            type=CardType.VIDEO,
+            player_url=player,
+            width=_side(found.get("width")),
+            height=_side(found.get("height")),
+        )
+    return preview
+
+
+class _Page:
+    """The parts of a page that are looked at; of equal ones the first counts."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.metas: dict[str, str] = {}
+        self.title = ""
+        self.language = ""
+        self.embed_url = ""
+        self.article: dict[str, Any] = {}
+
+    def read(self, root: Any) -> None:
+        self.language = root.get("lang") or ""
+        for number, element in enumerate(root.iter("html", "meta", "link", "title", "script", "svg")):
+            if number > _TAGS:
+                break
+            match element.tag:
+                case "html":
+                    self.language = self.language or element.get("lang") or ""
+                case "meta":
+                    self._read_meta(element)
+                case "title" if not self.title and not _is_inside(element, "svg"):
+                    self.title = element.text or ""
+                case "link" if not self.embed_url:
+                    self._read_link(element)
+                case "script" if not self.article and _type_of(element) == "application/ld+json":
+                    self.article = _article(element.text or "")
+
+    def _read_meta(self, element: Any) -> None:
+        content = element.get("content")
+        if content:
+            for name in (element.get("property"), element.get("name"), element.get("itemprop")):
+                if name:
+                    self.metas.setdefault(name.strip().lower(), content)
+
+    def _read_link(self, element: Any) -> None:
+        relations = (element.get("rel") or "").lower().split()
+        if "alternate" in relations and _type_of(element) == "application/json+oembed":
+            self.embed_url = self.address(element.get("href"))
+
+    def meta(self, *names: str) -> str:
+        return next((self.metas[name] for name in names if self.metas.get(name, "").strip()), "")
+
+    def address(self, value: Any) -> str:
+        if not isinstance(value, str) or not value.strip():
+            return ""
+        try:
+            return _address(urljoin(self.url, value.strip()))
+        except ValueError:
+            return ""
+
+    def preview(self) -> Preview:
+        article = self.article
+        author, publisher = _first(article.get("author")), _first(article.get("publisher"))
+        written_by = self.meta("author", "article:author", "og:author", "og:article:author")
+        author_url = self.address(written_by) if written_by.startswith(("http://", "https://")) else ""
+        player = _player(self.address(self.meta("og:video:secure_url", "og:video:url", "og:video", "twitter:player")))
+        return Preview(
+            title=_text(
+                self.meta("og:title", "twitter:title") or article.get("headline") or article.get("name") or self.title,
+                TITLE_LIMIT,
+            ),
+            description=_text(
+                self.meta("og:description", "twitter:description")
+                or article.get("description")
+                or self.meta("description"),
+                DESCRIPTION_LIMIT,
+            ),
+            type=CardType.VIDEO if player else CardType.LINK,
+            language=_language(self.meta("og:locale"), article.get("inLanguage"), self.language),
+            author_name=_text("" if author_url else written_by, NAME_LIMIT) or _text(author.get("name"), NAME_LIMIT),
+            author_url=author_url or self.address(author.get("url")),
+            provider_name=_text(self.meta("og:site_name") or publisher.get("name"), NAME_LIMIT),
+            provider_url=self.address(publisher.get("url")),
+            creator=_creator(self.meta("fediverse:creator")),
+            player_url=player,
+            width=_side(self.meta("og:video:width", "twitter:player:width")) if player else 0,
+            height=_side(self.meta("og:video:height", "twitter:player:height")) if player else 0,
+            image_url=self.address(
+                self.meta("og:image", "og:image:secure_url", "og:image:url", "twitter:image", "twitter:image:src")
+            )
+            or next(filter(None, map(self.address, _pictures(article))), ""),
+            image_description=_text(self.meta("og:image:alt", "twitter:image:alt"), DESCRIPTION_LIMIT),
+            published_at=_moment(
+                self.meta("article:published_time", "og:article:published_time", "og:published_time")
+                or article.get("datePublished")
+            ),
+            embed_url=self.embed_url,
+        )
+
+
+def _decoded(body: bytes, content_type: str) -> str:
+    """The text of a page: in the encoding that its header or its beginning names, else UTF-8, else that of old pages."""
+    named = media_type(content_type)[1].get("charset")
+    declared = _META_CHARSET.search(body[:4096])
+    for name in (
+        "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else None,
+        "utf-16" if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else None,
+        named,
+        declared[1].decode("ascii") if declared else None,
+    ):
+        if name is not None and (codec := _text_codec(name)) is not None:
+            return body.decode(codec, "replace")
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(body)
+    except UnicodeDecodeError:
+        return body.decode("cp1252", "replace")
+
+
+def _text_codec(name: str) -> str | None:
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError):
+        return None
+    # What browsers take ISO 8859-1 for; codecs that are no encodings of text (base64, zip) are refused.
+    if found.name == "iso8859-1":
+        return "cp1252"
+    return found.name if getattr(found, "_is_text_encoding", False) and found.name not in ("utf-7", "idna") else None
+
+
+def _is_inside(element: Any, name: str) -> bool:
+    return any(ancestor.tag == name for ancestor in element.iterancestors())
+
+
+def _type_of(element: Any) -> str:
+    return (element.get("type") or "").partition(";")[0].strip().lower()
+
+
+def _article(script: str) -> dict[str, Any]:
+    """The description of an article or page in a script of JSON-LD (schema.org)."""
+    try:
+        found = orjson.loads(script[:_SCRIPT_BYTES])
+    except orjson.JSONDecodeError:
+        return {}
+    by_kind: dict[str, dict[str, Any]] = {}
+    for item in _items(found):
+        kinds = item.get("@type")
+        for kind in kinds if isinstance(kinds, list) else [kinds]:
+            if isinstance(kind, str):
+                by_kind.setdefault(kind, item)
+    return next((by_kind[kind] for kind in _ARTICLES if kind in by_kind), {})
+
+
+def _items(found: Any) -> Iterator[dict[str, Any]]:
+    for item in (found if isinstance(found, list) else [found])[:50]:
+        if isinstance(item, dict):
+            yield item
+            graph = item.get("@graph")
+            yield from (each for each in (graph if isinstance(graph, list) else [])[:50] if isinstance(each, dict))
+
+
+def _first(value: Any) -> dict[str, Any]:
+    value = value[0] if isinstance(value, list) and value else value
+    if isinstance(value, str):
+        return {"name": value}
+    return value if isinstance(value, dict) else {}
+
+
+def _pictures(article: dict[str, Any]) -> Iterable[Any]:
+    image = article.get("image") or article.get("thumbnailUrl")
+    for item in (image if isinstance(image, list) else [image])[:5]:
+        yield item.get("url") if isinstance(item, dict) else item
+
+
+def _text(value: Any, limit: int) -> str:
+    """A text as one line of what can be seen, cut to fit; empty for what is none."""
+    if not isinstance(value, str):
+        return ""
+    # Some write references in JSON or twice; more than that is their own affair.
+    return visible_text(unescape(value[: limit * 8]))[:limit].strip()
+
+
+def _address(value: Any) -> str:
+    """An address of http or https in its plain spelling; empty for anything else."""
+    if not isinstance(value, str):
+        return ""
+    try:
+        url = parse_url(value.strip()).url
+    except Refused:
+        return ""
+    return url if len(url) <= URL_LIMIT else ""
+
+
+def _player(url: str) -> str:
+    """The address, if it is a player of a provider whose frames are shown."""
+    if not url.startswith("https://"):
+        return ""
+    target = parse_url(url)
+    start = _PLAYERS.get(target.netloc)
+    path = url[len(f"https://{target.netloc}") :]
+    return url if start is not None and path.startswith(start) and ".." not in path else ""
+
+
+def _player_in(html: Any) -> str:
+    """The address of the first frame in a provider's HTML, if it is such a player."""
+    if not isinstance(html, str) or not html.strip():
+        return ""
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, recover=True)
+    try:
+        root = etree.fromstring(html.encode("utf-8", "replace"), parser)
+    except (etree.LxmlError, ValueError):
+        return ""
+    frame = next(root.iter("iframe"), None) if root is not None else None
+    return _player(_address(frame.get("src"))) if frame is not None else ""
+
+
+def _side(value: Any) -> int:
+    """A width or height in pixels; 0 for none that is of use."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 5:
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _SIDE_LIMIT else 0
+
+
+def _language(*values: Any) -> str | None:
+    return next(
+        (found for value in values if isinstance(value, str) and (found := known_language(value[:20])) is not None),
+        None,
+    )
+
+
+def _moment(value: Any) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value.strip()[:40])
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment if 1900 <= moment.year < 2100 else None
+
+
+def _creator(value: str) -> str:
+    """The address of an account, without its sign; empty for what is none."""
+    address = value.strip().removeprefix("@")
+    username, at, domain = address.partition("@")
+    plain = len(address) <= NAME_LIMIT and address.isprintable() and not re.search(r"[\s/?#]", address)
+    return address if username and at and domain and plain else ""

@@ -1,0 +1,217 @@
+"""Who may quote a post, as its author said and for whom it is visible, and what a viewer sees of a quote.
+
+Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is kept as a
+number: the groups approved automatically in its lower four bits, those approved by the author in the next four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import IntFlag, StrEnum
+from typing import Final, Protocol
+
+from django.utils.translation import gettext as _
+
+from accounts.policies.quotes import ANYBODY, FOLLOWERS, QUOTE_POLICIES
+from accounts.policies.relations import Relations
+from social.kernel.errors import Invalid, NotFound
+from statuses.models import QuoteState
+from statuses.policies.visibility import FOR_ADDRESSED, FOR_ANYBODY, Readable, can_see, is_reserved_for_posts
+
+
+class Group(IntFlag):
+    """Who may quote a post; the names in lower case are those of the entity.
+
+    Local posts name the first two. `FOLLOWING` are those the author follows, `UNSUPPORTED_POLICY` stands for people this
+    server cannot tell, such as the members of a list.
+    """
+
+    PUBLIC = 1
+    FOLLOWERS = 2
+    FOLLOWING = 4
+    UNSUPPORTED_POLICY = 8
+
+
+NO_GROUP: Final = Group(0)
+
+_MANUAL_SHIFT: Final = 4
+_ALL: Final = 15
+_OF_WORDS: Final = {ANYBODY: Group.PUBLIC, FOLLOWERS: Group.FOLLOWERS}
+
+
+class Permission(StrEnum):
+    """What the viewer may expect who quotes a post: the member `current_user` of the entity."""
+
+    AUTOMATIC = "automatic"
+    MANUAL = "manual"
+    DENIED = "denied"
+    UNKNOWN = "unknown"
+
+
+class Quotable(Protocol):
+    """What the rule looks at: a `Row` or a `Status`."""
+
+    @property
+    def account_id(self) -> int:
+        """The author."""
+        ...
+
+    @property
+    def visibility(self) -> str:
+        """One of `Visibility`."""
+        ...
+
+    @property
+    def quote_policy(self) -> int:
+        """The policy as a number."""
+        ...
+
+
+def encode_policy(automatic: Group, manual: Group = NO_GROUP) -> int:
+    """The number that a post's policy is kept as."""
+    return int(automatic) | int(manual) << _MANUAL_SHIFT
+
+
+def automatic_groups(policy: int) -> Group:
+    """Whose quotes are approved automatically."""
+    return Group(policy & _ALL)
+
+
+def manual_groups(policy: int) -> Group:
+    """Whose quotes the author decides about."""
+    return Group(policy >> _MANUAL_SHIFT & _ALL)
+
+
+def local_policy(visibility: str, chosen: str) -> int:
+    """The policy of a post written here, from one of QUOTE_POLICIES. Of others than public and unlisted posts nobody's."""
+    if visibility not in FOR_ANYBODY:
+        return 0
+    return encode_policy(_OF_WORDS.get(chosen, NO_GROUP))
+
+
+def choose_policy(wanted: str | None, user_default: str) -> str:
+    """What was asked for, else the user's setting. Raises Invalid for a word that is no policy."""
+    if wanted is None:
+        return user_default
+    if wanted not in QUOTE_POLICIES:
+        raise Invalid(_("Record invalid"))
+    return wanted
+
+
+class Quoting(Protocol):
+    """What the rule on states looks at: a `Row` of a post that quotes."""
+
+    @property
+    def quote_state(self) -> str | None:
+        """One of QuoteState."""
+        ...
+
+    @property
+    def quoted(self) -> QuotedPost | None:
+        """The quoted post, if it is known."""
+        ...
+
+
+class QuotedPost(Readable, Protocol):
+    """What it looks at of the quoted post."""
+
+    @property
+    def addressed_ids(self) -> Collection[int]:
+        """The accounts it addresses."""
+        ...
+
+
+DELETED: Final = "deleted"
+UNAUTHORIZED: Final = "unauthorized"
+_BLOCKED_DOMAIN: Final = "blocked_domain"
+_BLOCKED_ACCOUNT: Final = "blocked_account"
+_MUTED_ACCOUNT: Final = "muted_account"
+_SHOWN: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED_ACCOUNT, _MUTED_ACCOUNT})
+
+
+def shown_state(post: Quoting, viewer_id: int | None, relations: Relations) -> str:
+    """The state of a post's quote as the viewer sees it (contract, entities "Quote").
+
+    `relations` are the viewer's and know the quoted author.
+    """
+    quoted = post.quoted
+    if post.quote_state != QuoteState.ACCEPTED:
+        return post.quote_state or QuoteState.PENDING
+    if quoted is None or quoted.is_deleted:
+        return DELETED
+    if not can_see(quoted, viewer_id, relations, quoted.addressed_ids):
+        return UNAUTHORIZED
+    author_id = quoted.account_id
+    if author_id in relations.domain_blocking:
+        return _BLOCKED_DOMAIN
+    if author_id in relations.blocking:
+        return _BLOCKED_ACCOUNT
+    return _MUTED_ACCOUNT if author_id in relations.muting else QuoteState.ACCEPTED.value
+
+
+def shows_quoted(post: Quoting, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
+    """Whether the viewer gets the quoted post (or its id) with the state, or null.
+
+    With `whatever_state` an author gets it with the source of a post, also when the quote is not accepted; never somebody
+    who may not read it.
+    """
+    if post.quoted is None:
+        return False
+    if whatever_state and post.quote_state != QuoteState.ACCEPTED:
+        return can_see(post.quoted, viewer_id, relations, post.quoted.addressed_ids)
+    return shown_state(post, viewer_id, relations) in _SHOWN
+
+
+def missing_quoted() -> NotFound:
+    """The error for a quote of a post that its author may not read or may not quote, or that is gone."""
+    return NotFound(_("The post you are trying to quote does not appear to exist."))
+
+
+def check_addressing(visibility: str, quoted_author_id: int | None, addressed: Collection[int]) -> None:
+    """Raises Invalid for a post to some people only that quotes somebody who is not among them.
+
+    `addressed` are the accounts it mentions, and its author.
+    """
+    if visibility in FOR_ADDRESSED and quoted_author_id not in addressed:
+        raise Invalid.sentence(_("Cannot quote a non-mentioned user in a Private Mention post."))
+
+
+def permission(post: Quotable, viewer_id: int | None, relations: Relations) -> Permission:
+    """What the viewer, who may read the post, may expect who quotes it.
+
+    `relations` are the viewer's and know the author, if the policy `depends_on_relations`. Authors quote what they like,
+    but for direct posts, which nobody quotes.
+    """
+    if viewer_id is None or is_reserved_for_posts(post.visibility):
+        return Permission.DENIED
+    if post.account_id == viewer_id:
+        return Permission.AUTOMATIC
+    if post.visibility in FOR_ADDRESSED:
+        return Permission.DENIED
+    automatic, manual = automatic_groups(post.quote_policy), manual_groups(post.quote_policy)
+    if _includes(automatic, post.account_id, relations):
+        return Permission.AUTOMATIC
+    if _includes(manual, post.account_id, relations):
+        return Permission.MANUAL
+    if (automatic | manual) & Group.UNSUPPORTED_POLICY:
+        return Permission.UNKNOWN
+    return Permission.DENIED
+
+
+def depends_on_relations(policy: int) -> bool:
+    """Whether it matters how a viewer stands to the author."""
+    groups = automatic_groups(policy) | manual_groups(policy)
+    return bool(groups & (Group.FOLLOWERS | Group.FOLLOWING)) and not automatic_groups(policy) & Group.PUBLIC
+
+
+def asks_who_follows(policy: int) -> bool:
+    """Whether it matters whom the author follows."""
+    return bool((automatic_groups(policy) | manual_groups(policy)) & Group.FOLLOWING)
+
+
+def _includes(groups: Group, author_id: int, relations: Relations) -> bool:
+    return bool(
+        groups & Group.PUBLIC
+        or (groups & Group.FOLLOWERS and author_id in relations.following)
+        or (groups & Group.FOLLOWING and author_id in relations.followed_by)
+    )

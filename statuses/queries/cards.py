@@ -1,0 +1,80 @@
+"""Reads the previews of links, with the accounts that stand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from accounts.models import Account
+from accounts.policies.attribution import is_attributed_from
+from accounts.queries.accounts import by_address, split_address
+from accounts.queries.cards import Cards, load_cards
+from social.kernel.errors import NotFound
+from statuses.models import PreviewCard, StatusCard
+from statuses.policies.cards import card_url
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCard:
+    """A preview as a post shows it: `url` is the link as written there.
+
+    `author_id` is the account that the page names as its author and that agrees to be named by pages of its server.
+    `claimed_by` is one that does not agree (yet).
+    """
+
+    card: PreviewCard
+    url: str
+    author_id: int | None = None
+    claimed_by: int | None = None
+
+
+@dataclass(slots=True)
+class ShownCards:
+    """Previews by post, or by their own id where no post shows them, and the accounts that are their authors."""
+
+    by_id: dict[int, ShownCard] = field(default_factory=dict)
+    authors: Cards = field(default_factory=Cards)
+
+    def __bool__(self) -> bool:
+        return bool(self.by_id)
+
+
+def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
+    """What these posts show, by post: one query, none for no posts; one to four more when pages name accounts as authors."""
+    ids = list(status_ids)
+    if not ids:
+        return ShownCards()
+    rows = StatusCard.objects.select_related("card").filter(status_id__one_of=ids).exclude(card__title="")
+    return _shown({row.status_id: (row.card, row.url) for row in rows}, viewer_id)
+
+
+def load_shown_cards(cards: Iterable[PreviewCard], viewer_id: int | None) -> ShownCards:
+    """These previews, by their own ids, under the addresses they were fetched from."""
+    return _shown({card.id: (card, card.url) for card in cards if card.is_shown}, viewer_id)
+
+
+def find_card(url: str) -> PreviewCard:
+    """The preview of a page. Raises NotFound for an address without one."""
+    key = card_url(url)
+    found = PreviewCard.objects.filter(url=key).exclude(title="").first() if key is not None else None
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _shown(found: Mapping[int, tuple[PreviewCard, str]], viewer_id: int | None) -> ShownCards:
+    named = {card.creator: split_address(card.creator) for card, _url in found.values() if card.creator}
+    addresses = {name: (address[0].lower(), address[1]) for name, address in named.items() if address is not None}
+    accounts = by_address(set(addresses.values()))
+    creators = {name: accounts[address] for name, address in addresses.items() if address in accounts}
+    by_id = {number: _attributed(card, url, creators.get(card.creator)) for number, (card, url) in found.items()}
+    author_ids = {shown.author_id for shown in by_id.values() if shown.author_id is not None}
+    return ShownCards(by_id, load_cards(author_ids, viewer_id))
+
+
+def _attributed(card: PreviewCard, url: str, creator: Account | None) -> ShownCard:
+    if creator is None or creator.suspended:
+        return ShownCard(card, url)
+    if is_attributed_from(card.host, creator.attribution_domains):
+        return ShownCard(card, url, author_id=creator.id)
+    return ShownCard(card, url, claimed_by=creator.id)

@@ -1,0 +1,95 @@
+"""Reads filters: for their owners, and those that are active for a page."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+from django.db import connection
+from django.db.models import Prefetch, QuerySet
+
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.kernel.ids import parse_id
+from statuses.models import Filter, FilterKeyword, FilterStatus
+from statuses.policies.filters import ActiveFilter, Keyword
+
+T = TypeVar("T")
+
+ACTIVE_SQL: Final = """
+SELECT json_agg(json_build_array(
+         f.id, f.title, f.context, to_char(f.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), f.action,
+         (SELECT json_agg(json_build_array(k.keyword, k.whole_word) ORDER BY k.id)
+            FROM statuses_filterkeyword k WHERE k.filter_id = f.id),
+         (SELECT json_agg(p.status_id) FROM statuses_filterstatus p WHERE p.filter_id = f.id)) ORDER BY f.id)
+  FROM statuses_filter f
+ WHERE f.account_id = {account} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
+"""
+"""The active filters of the account whose id is the expression `{account}`, as `read_active` takes them."""
+
+
+def read_active(rows: list[list[Any]] | None) -> tuple[ActiveFilter, ...]:
+    """What ACTIVE_SQL has found."""
+    return tuple(
+        ActiveFilter(
+            shown={
+                "id": str(number),
+                "title": title,
+                "context": context,
+                "expires_at": expires_at,
+                "filter_action": action,
+            },
+            keywords=tuple(Keyword(text, whole_word) for text, whole_word in keywords or ()),
+            status_ids=frozenset(status_ids or ()),
+        )
+        for number, title, context, expires_at, action, keywords, status_ids in rows or ()
+    )
+
+
+def load_active_filters(account_id: int) -> tuple[ActiveFilter, ...]:
+    """The account's filters that have not expired. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(ACTIVE_SQL.format(account="%(account)s"), {"account": account_id, "now": clock.now()})
+        (rows,) = cursor.fetchone()
+    return read_active(rows)
+
+
+def list_filters(account_id: int) -> QuerySet[Filter]:
+    """The account's filters, oldest first, with what their entities need: three queries."""
+    return (
+        Filter.objects.filter(account_id=account_id)
+        .order_by("id")
+        .prefetch_related(
+            Prefetch("keywords", FilterKeyword.objects.order_by("id")),
+            Prefetch("statuses", FilterStatus.objects.order_by("id")),
+        )
+    )
+
+
+def list_keywords(account_id: int) -> QuerySet[FilterKeyword]:
+    """The keywords of all the account's filters, oldest first, with their filters."""
+    return (
+        FilterKeyword.objects.filter(filter__account_id=account_id).select_related("filter").order_by("filter_id", "id")
+    )
+
+
+def find_filter(filter_id: Any, account_id: int) -> Filter:
+    """The account's own filter. Raises NotFound for anybody else's, as if there were none."""
+    return _find(list_filters(account_id), filter_id)
+
+
+def find_keyword(keyword_id: Any, account_id: int) -> FilterKeyword:
+    """A keyword of one of the account's own filters. Raises NotFound for anybody else's."""
+    return _find(list_keywords(account_id), keyword_id)
+
+
+def find_filter_status(filter_status_id: Any, account_id: int) -> FilterStatus:
+    """A post of one of the account's own filters. Raises NotFound for anybody else's."""
+    return _find(FilterStatus.objects.filter(filter__account_id=account_id).select_related("filter"), filter_status_id)
+
+
+def _find(rows: QuerySet[Any, T], row_id: Any) -> T:
+    number = parse_id(row_id)
+    found = rows.filter(id=number).first() if number is not None else None
+    if found is None:
+        raise NotFound
+    return found

@@ -1,0 +1,25 @@
+"""What sites send that want to show a post."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from social.api.inputs import ClientInteger, ClientString, Input
+
+
+@dataclass(frozen=True)
+class OEmbedForm:
+    """The address of a post, and the room there is for it in pixels."""
+
+    url: str = ""
+    maxwidth: int | None = None
+    maxheight: int | None = None
+
+
+class OEmbedInput(Input[OEmbedForm]):
+    """The parameters of `GET /api/oembed`; others (`format`) are ignored."""
+
+    draft = OEmbedForm
+    url = ClientString()
+    maxwidth = ClientInteger()
+    maxheight = ClientInteger()

@@ -1,0 +1,43 @@
+"""The entity "ScheduledStatus" (contract, entities)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+from statuses.models import ScheduledStatus
+from statuses.serializers.media import MediaAttachmentSerializer
+
+
+class ScheduledStatusSerializer(EntitySerializer):
+    """A scheduled post as its author sees it; needs its `media`, with their files, prefetched."""
+
+    def to_representation(self, instance: ScheduledStatus) -> dict[str, Any]:
+        """The entity: when, what was sent, and the files."""
+        application_id, draft = instance.application_id, instance.draft
+        allowed = draft["allowed_mentions"]
+        return {
+            "id": str(instance.id),
+            "scheduled_at": clock.iso(instance.scheduled_at),
+            "params": {
+                "text": draft["text"],
+                "poll": None if draft["poll"] is None else draft["poll"]["sent"],
+                "media_ids": [str(number) for number in draft["media_ids"]] or None,
+                "sensitive": draft["sensitive"],
+                "spoiler_text": draft["spoiler_text"] or None,
+                "visibility": draft["visibility"],
+                "language": draft["language"],
+                "in_reply_to_id": str(draft["in_reply_to_id"]) if draft["in_reply_to_id"] else None,
+                "quoted_status_id": str(draft["quoted_status_id"]) if draft["quoted_status_id"] else None,
+                "allowed_mentions": None if allowed is None else [str(number) for number in allowed],
+                "quote_approval_policy": draft["quote_approval_policy"],
+                "scheduled_at": None,
+                "idempotency": None,
+                "with_rate_limit": False,
+                "application_id": None if application_id is None else str(application_id),
+            },
+            "media_attachments": MediaAttachmentSerializer(
+                [item.media for item in instance.media.all()], many=True
+            ).data,
+        }

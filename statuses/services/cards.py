@@ -1,0 +1,243 @@
+"""Connects posts with the previews of their links, keeps what was fetched, and removes what nobody needs any more."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from io import BytesIO
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
+
+from accounts.ports import remote_accounts
+from accounts.queries.accounts import by_address, split_address
+from social.kernel import clock
+from social.kernel.batches import in_batches
+from social.kernel.errors import Invalid
+from social.kernel.events import publish
+from social.kernel.media import recordings, storage
+from statuses.events import CardAttached, CardsDue, StatusEdited, StatusFetched, StatusPublished
+from statuses.models import CardFetch, CardType, MediaAttachment, PreviewCard, Quote, Status, StatusCard
+from statuses.policies.cards import KEPT, card_url, find_link, host_of, is_stale
+from statuses.policies.previews import Preview
+from statuses.services.locking import lock_status
+
+logger = logging.getLogger("social.cards")
+
+FOLDER: Final = "preview_cards"
+WAITING_PER_HOST: Final = 200
+"""Pages of one server that wait to be fetched: who links to a thousand pages of a slow server gets some of them."""
+SPREAD: Final = 60
+"""Seconds over which fetches for posts of other servers are spread: every server that got the post asks the same page."""
+LATELY: Final = timedelta(hours=6)
+"""Posts that are older are not published to streams again when their preview arrives."""
+_BATCH: Final = 200
+
+
+def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched]) -> None:
+    """Have posts show the preview of their first link, and have it fetched when it is unknown or old.
+
+    Idempotent: looks at the posts as they are now, and takes away a preview that one should not show (any more). Publishes
+    CardAttached for previews that are there already.
+    """
+    for status_id in sorted({event.status_id for event in events}):
+        attach_card(status_id)
+
+
+def attach_card(status_id: int) -> None:
+    """As `attach_cards`, of one post."""
+    link = _link_of(status_id)
+    url = card_url(link) if link is not None else None
+    with transaction.atomic():
+        if link is None or url is None:
+            StatusCard.objects.filter(status_id=status_id).delete()
+            return
+        if not lock_status(status_id):
+            return
+        card = _find_or_create(url)
+        shown = StatusCard.objects.filter(status_id=status_id, card=card, url=link).exists()
+        if not shown:
+            StatusCard.objects.update_or_create(status_id=status_id, defaults={"card": card, "url": link})
+        if is_stale(card):
+            _request(card, Status.objects.values_list("local", flat=True).get(id=status_id))
+        if card.is_shown and not shown:
+            publish(CardAttached(status_id=status_id, card_id=card.id))
+
+
+def _link_of(status_id: int) -> str | None:
+    """The link whose preview a post shows: none beside files or a quote (behaviours section 9 "Cards")."""
+    contents = (
+        Status.objects.filter(id=status_id, deleted_at=None, reblog_of=None)
+        .exclude(Exists(MediaAttachment.objects.filter(status_id=OuterRef("id"))))
+        .exclude(Exists(Quote.objects.filter(status_id=OuterRef("id"))))
+        .values_list("content", flat=True)
+    )
+    content = contents.first()
+    return find_link(content) if content else None
+
+
+def _find_or_create(url: str) -> PreviewCard:
+    found = PreviewCard.objects.filter(url=url).first()
+    if found is None:
+        PreviewCard.objects.bulk_create([PreviewCard(url=url)], ignore_conflicts=True)
+        found = PreviewCard.objects.get(url=url)
+    return found
+
+
+def _request(card: PreviewCard, local: bool) -> None:
+    """Have the page fetched, once however many ask; in the caller's transaction."""
+    host = host_of(card.url)
+    waiting = CardFetch.objects.filter(host=host, dead_at=None).order_by("due_at")[:WAITING_PER_HOST].count()
+    if waiting >= WAITING_PER_HOST:
+        logger.info("card %d is not fetched: too much waits for %s", card.id, host)
+        return
+    due_at = clock.now() if local else clock.now() + timedelta(seconds=1 + card.id % SPREAD)
+    if CardFetch.objects.filter(card=card).exists():
+        return
+    CardFetch.objects.bulk_create([CardFetch(card=card, host=host, due_at=due_at)], ignore_conflicts=True)
+    publish(CardsDue(), due_at=None if local else due_at)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of a page, stored already."""
+
+    path: str
+    byte_count: int
+    width: int
+    height: int
+    blurhash: str
+
+
+def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
+    """Keep what was fetched of a page, from `host`; None when it says nothing, or is not there.
+
+    What an earlier fetch has found is kept when this one found nothing. Publishes CardAttached for the recent posts that
+    show the preview from now on. Does nothing when the card is gone. Raises OSError when the picture cannot be stored.
+    """
+    found = preview if preview is not None and preview.title else None
+    picture = _stored_picture(image) if found is not None and image else None
+    unused = picture.path if picture is not None else ""
+    try:
+        with transaction.atomic():
+            card = PreviewCard.objects.select_for_update(no_key=True).filter(id=card_id).first()
+            if card is None:
+                return
+            was_shown, replaced = card.is_shown, card.image
+            card.fetched_at = clock.now()
+            if found is not None:
+                card.host = host
+                _fill(card, found, picture)
+            card.save()
+            if card.is_shown and not was_shown:
+                _publish_attached(card.id)
+            unused = replaced if found is not None else ""
+    finally:
+        storage.remove(unused)
+    if found is not None and found.creator:
+        _seek(found.creator)
+
+
+def _seek(creator: str) -> None:
+    """Have the account found that a page names as its author, where it is unknown here."""
+    address = split_address(creator)
+    port = remote_accounts.find()
+    if address is None or address[1] is None or port is None:
+        return
+    address = (address[0].lower(), address[1])
+    if not by_address([address]):
+        port.seek([address])
+
+
+def _stored_picture(image: bytes) -> Picture | None:
+    """A picture drawn anew and stored; None for what this server does not take."""
+    try:
+        with recordings.draw_cover(BytesIO(image)) as cover:
+            preview = cover.preview
+            path = storage.store(preview.file, folder=FOLDER, extension=preview.extension)
+            return Picture(path, preview.byte_count, preview.width, preview.height, cover.blurhash)
+    except Invalid as error:
+        logger.info("the picture of a page is not taken: %s", error)
+        return None
+
+
+def _fill(card: PreviewCard, preview: Preview, picture: Picture | None) -> None:
+    card.title, card.description, card.language = preview.title, preview.description, preview.language
+    card.author_name, card.author_url = preview.author_name, preview.author_url
+    card.provider_name, card.provider_url = preview.provider_name, preview.provider_url
+    card.creator, card.published_at = preview.creator, preview.published_at
+    card.player_url = preview.player_url
+    # A photograph that could not be had is a link to it.
+    card.type = CardType.LINK if preview.type == CardType.PHOTO and picture is None else CardType(preview.type)
+    card.image_description = preview.image_description if picture is not None else ""
+    card.image, card.image_size, card.blurhash = "", 0, None
+    card.width, card.height = preview.width, preview.height
+    if picture is not None:
+        card.image, card.image_size, card.blurhash = picture.path, picture.byte_count, picture.blurhash
+        if not card.player_url:
+            card.width, card.height = picture.width, picture.height
+
+
+def _publish_attached(card_id: int) -> None:
+    recent = StatusCard.objects.filter(card_id=card_id, status__created_at__gte=clock.now() - LATELY)
+    numbers = recent.order_by("-status_id").values_list("status_id", flat=True)
+    for ids in in_batches(list(numbers), _BATCH):
+        publish(*(CardAttached(status_id=status_id, card_id=card_id) for status_id in ids))
+
+
+def remove_unused_cards() -> int:
+    """Remove previews that no post has shown for KEPT, with their pictures; how many. Run by the scheduler, hourly.
+
+    A bounded number per transaction, and none that a post is just being given.
+    """
+    before = clock.now() - KEPT
+    removed = 0
+    while True:
+        with transaction.atomic():
+            unused = list(
+                PreviewCard.objects.select_for_update(skip_locked=True, of=("self",))
+                .filter(~Exists(StatusCard.objects.filter(card_id=OuterRef("id"))), created_at__lt=before)
+                .exclude(fetched_at__gte=before)
+                .order_by("id")[:_BATCH]
+            )
+            PreviewCard.objects.filter(id__one_of=[card.id for card in unused]).delete()
+        storage.remove(*(card.image for card in unused))
+        removed += len(unused)
+        if len(unused) < _BATCH:
+            return removed
+
+
+def forget_dead_card_fetches() -> int:
+    """Remove fetches that were given up hours ago: they may be asked for again; how many."""
+    removed, _rows = CardFetch.objects.filter(dead_at__lt=clock.now() - LATELY).delete()
+    return removed
+
+
+def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
+    """How many pictures of previews were fetched longer ago than that, and their bytes."""
+    figures = _with_old_pictures(older_than).aggregate(count=Count("id"), size=Sum("image_size"))
+    return figures["count"], figures["size"] or 0
+
+
+def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
+    """Remove the pictures of previews that were fetched longer ago than that; yields how many were removed at a time.
+
+    The previews stay, without picture, until a post links to their page again.
+    """
+    while True:
+        with transaction.atomic():
+            rows = _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")[:_BATCH]
+            pictures = dict(rows.values_list("id", "image"))
+            PreviewCard.objects.filter(id__one_of=list(pictures)).update(image="", image_size=0)
+        storage.remove(*pictures.values())
+        if pictures:
+            yield len(pictures)
+        if len(pictures) < _BATCH:
+            return
+
+
+def _with_old_pictures(older_than: timedelta) -> QuerySet[PreviewCard]:
+    return PreviewCard.objects.filter(fetched_at__lt=clock.now() - older_than).exclude(image="")

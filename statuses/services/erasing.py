@@ -1,0 +1,53 @@
+"""Removes what a deleted account has written, liked and uploaded: the steps of `accounts.services.erasing`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from accounts.services import erasing
+from social.kernel.errors import NotFound
+from social.kernel.media import storage
+from statuses.models import Favourite, MediaAttachment, Status
+from statuses.services.copies import forget_copies_of
+from statuses.services.deleting import delete_status
+from statuses.services.interactions import unfavourite_status
+
+
+def _delete_posts(account_id: int) -> int:
+    posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("id")
+    chosen = list(posts.values_list("id", flat=True)[: erasing.STEP])
+    for status_id in chosen:
+        delete_status(status_id=status_id, delete_media=True)
+    return len(chosen)
+
+
+def _take_back_favourites(account_id: int) -> int:
+    rows = Favourite.objects.filter(account_id=account_id).order_by("id")
+    chosen: Sequence[tuple[int, int]] = list(rows.values_list("id", "status_id")[: erasing.STEP])
+    for favourite_id, status_id in chosen:
+        try:
+            unfavourite_status(account_id=account_id, status_id=status_id)
+        except NotFound:
+            # One of a post that the account may not see any more.
+            Favourite.objects.filter(id=favourite_id).delete()
+    return len(chosen)
+
+
+def _remove_files(account_id: int) -> int:
+    """What was uploaded and is in no post; posts took theirs along."""
+    with transaction.atomic():
+        rows = MediaAttachment.objects.select_for_update(skip_locked=True).filter(account_id=account_id)
+        chosen = list(rows.order_by("id")[: erasing.STEP])
+        files = [path for media in chosen for path in media.paths]
+        forget_copies_of(chosen)
+        MediaAttachment.objects.filter(id__one_of=[media.id for media in chosen]).delete()
+        if files:
+            transaction.on_commit(lambda: storage.remove(*files), robust=True)
+    return len(chosen)
+
+
+def register_steps() -> None:
+    """Add these steps, before those of the apps below."""
+    erasing.register(_delete_posts, _take_back_favourites, _remove_files)

@@ -1,0 +1,243 @@
+"""Makes, changes and deletes filters (contract, parameters section 4 "filters"); announces FiltersChanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from statuses.events import FiltersChanged
+from statuses.models import Filter, FilterAction, FilterContext, FilterKeyword, FilterStatus
+from statuses.models.filter import KEYWORD_LIMIT, TITLE_LIMIT
+from statuses.queries.statuses import is_readable, load_existing
+
+FILTERS_LIMIT: Final = 500
+"""Filters of an account; a bound of ours, so that reading a page stays quick."""
+
+KEYWORDS_LIMIT: Final = 2000
+"""Keywords of all filters of an account; a bound of ours as well."""
+
+_LONGEST: Final = 100 * 366 * 24 * 3600
+_APPLIES_TO_MORE: Final = gettext_noop(
+    "These parameters cannot be changed from this application because they apply to more than one filter keyword. "
+    "Use a more recent application or the web interface."
+)
+
+
+@dataclass(frozen=True)
+class KeywordDraft:
+    """A keyword to be made, changed or, with `destroy`, deleted: what is None stays, or is as by default."""
+
+    id: int | None = None
+    keyword: str | None = None
+    whole_word: bool | None = None
+    destroy: bool = False
+
+
+@dataclass(frozen=True)
+class FilterDraft:
+    """What a client sent of a filter: what is None was not sent. `expires_in` is in seconds; with `expires` it was sent,
+    and None means never.
+    """
+
+    title: str | None = None
+    context: tuple[str, ...] | None = None
+    action: str | None = None
+    expires: bool = False
+    expires_in: int | None = None
+    keywords: Sequence[KeywordDraft] = ()
+
+
+def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
+    """Make a filter with its keywords; blank ones are skipped. Raises Invalid with everything that is wrong."""
+    made = Filter(account_id=account_id, title="", context=[])
+    with transaction.atomic():
+        lock(f"filters:{account_id}")
+        if Filter.objects.filter(account_id=account_id).count() >= FILTERS_LIMIT:
+            raise Invalid.sentence(_("You have reached the maximum number of filters"))
+        _write(made, draft)
+        publish(FiltersChanged(account_id=account_id))
+    return made
+
+
+def update_filter(*, found: Filter, draft: FilterDraft) -> None:
+    """Change what was sent. Raises Invalid, NotFound for a keyword of another filter; nothing is changed then."""
+    with transaction.atomic():
+        lock(f"filters:{found.account_id}")
+        _write(found, draft)
+        publish(FiltersChanged(account_id=found.account_id))
+
+
+def delete_filter(*, found: Filter) -> None:
+    """Delete a filter with all it holds."""
+    with transaction.atomic():
+        found.delete()
+        publish(FiltersChanged(account_id=found.account_id))
+
+
+def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
+    """Add a keyword. Raises Invalid for a blank or too long one."""
+    made = FilterKeyword(filter=found, keyword="")
+    with transaction.atomic():
+        lock(f"filters:{found.account_id}")
+        _check(_write_keyword(made, draft, label=_("Keyword")))
+        made.save()
+        _check_number_of_keywords(found.account_id)
+        publish(FiltersChanged(account_id=found.account_id))
+    return made
+
+
+def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
+    """Change what was sent of a keyword. Raises Invalid."""
+    with transaction.atomic():
+        _check(_write_keyword(found, draft, label=_("Keyword")))
+        found.save()
+        publish(FiltersChanged(account_id=found.filter.account_id))
+
+
+def delete_keyword(*, found: FilterKeyword) -> None:
+    """Take a keyword out of its filter."""
+    with transaction.atomic():
+        found.delete()
+        publish(FiltersChanged(account_id=found.filter.account_id))
+
+
+def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
+    """Have a filter match a post. Raises Invalid for one that does not exist, may not be read or is in the filter."""
+    row = load_existing(status_id)
+    if row is None:
+        raise Invalid.sentence(_("Status must exist"))
+    if not is_readable(row, found.account_id):
+        raise Invalid.sentence(_("Status is invalid"))
+    with transaction.atomic():
+        lock(f"filters:{found.account_id}")
+        made, is_new = FilterStatus.objects.get_or_create(filter=found, status_id=row.id)
+        if not is_new:
+            raise Invalid.sentence(_("Status has already been taken"))
+        publish(FiltersChanged(account_id=found.account_id))
+    return made
+
+
+def remove_status(*, found: FilterStatus) -> None:
+    """Take a post out of its filter."""
+    with transaction.atomic():
+        found.delete()
+        publish(FiltersChanged(account_id=found.filter.account_id))
+
+
+def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: KeywordDraft) -> FilterKeyword:
+    """Make a filter as older clients know it, with one keyword, which is its title. Raises Invalid about the title."""
+    wanted = [keyword] if len(keyword.keyword or "") <= TITLE_LIMIT else []
+    made = create_filter(account_id=account_id, draft=replace(draft, keywords=wanted))
+    return FilterKeyword.objects.select_related("filter").get(filter=made)
+
+
+def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
+    """Change a filter as older clients know it, by one of its keywords; the phrase becomes the title as well.
+
+    Raises Invalid, also when the filter has other keywords and anything but `whole_word` would change.
+    """
+    parent = found.filter
+    with transaction.atomic():
+        lock(f"filters:{parent.account_id}")
+        before = (found.keyword, parent.title, parent.context, parent.action, parent.expires_at)
+        _check(_write_keyword(found, keyword, label=_("Keyword")))
+        _check(_read_filter(parent, draft if found.keyword != before[0] else replace(draft, title=None)))
+        after = (found.keyword, parent.title, parent.context, parent.action, parent.expires_at)
+        if after != before and FilterKeyword.objects.filter(filter=parent).count() > 1:
+            raise Invalid(_(_APPLIES_TO_MORE))
+        parent.save()
+        found.save()
+        publish(FiltersChanged(account_id=parent.account_id))
+
+
+def _write(target: Filter, draft: FilterDraft) -> None:
+    """Write a filter and its keywords, in the caller's transaction."""
+    errors = _read_filter(target, draft)
+    known = {} if target.id is None else {row.id: row for row in FilterKeyword.objects.filter(filter=target)}
+    kept: list[FilterKeyword] = []
+    dropped: list[FilterKeyword] = []
+    for item in draft.keywords:
+        if item.id is not None and item.id not in known:
+            raise NotFound
+        if item.id is None and (item.destroy or not (item.keyword or "").strip()):
+            continue
+        row = FilterKeyword(filter=target, keyword="") if item.id is None else known[item.id]
+        if item.destroy:
+            dropped.append(row)
+            continue
+        errors += _write_keyword(row, item, label=_("Keywords keyword"))
+        kept.append(row)
+    _check(errors)
+    target.save()
+    for row in dropped:
+        row.delete()
+    for row in kept:
+        row.save()
+    _check_number_of_keywords(target.account_id)
+
+
+def _read_filter(target: Filter, draft: FilterDraft) -> list[FieldError]:
+    """Put what was sent into the row; what is wrong with the row then."""
+    if draft.title is not None:
+        target.title = draft.title
+    if draft.context is not None:
+        target.context = list(draft.context)
+    errors = []
+    if not target.title.strip():
+        errors.append(FieldError("title", "ERR_BLANK", _("can't be blank")))
+    elif len(target.title) > TITLE_LIMIT:
+        errors.append(_too_long("title", TITLE_LIMIT, None))
+    if not target.context:
+        errors.append(FieldError("context", "ERR_BLANK", _("can't be blank")))
+    if not target.context or not set(target.context) <= set(FilterContext.values):
+        errors.append(FieldError("context", "ERR_INVALID", _("None or invalid context supplied")))
+    if draft.action is not None:
+        if draft.action in FilterAction.values:
+            target.action = draft.action
+        else:
+            errors.append(FieldError("action", "ERR_INCLUSION", _("is not included in the list")))
+    if draft.expires:
+        seconds = draft.expires_in
+        if seconds is not None and abs(seconds) > _LONGEST:
+            errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
+        else:
+            target.expires_at = None if seconds is None else clock.now() + timedelta(seconds=seconds)
+    return errors
+
+
+def _write_keyword(target: FilterKeyword, draft: KeywordDraft, *, label: str) -> list[FieldError]:
+    if draft.keyword is not None:
+        target.keyword = draft.keyword
+    if draft.whole_word is not None:
+        target.whole_word = draft.whole_word
+    if not target.keyword.strip():
+        return [FieldError("keyword", "ERR_BLANK", _("can't be blank"), label)]
+    if len(target.keyword) > KEYWORD_LIMIT:
+        return [_too_long("keyword", KEYWORD_LIMIT, label)]
+    return []
+
+
+def _too_long(field: str, count: int, label: str | None) -> FieldError:
+    return FieldError(
+        field, "ERR_TOO_LONG", _("is too long (maximum is %(limit)d characters)") % {"limit": count}, label
+    )
+
+
+def _check_number_of_keywords(account_id: int) -> None:
+    if FilterKeyword.objects.filter(filter__account_id=account_id).count() > KEYWORDS_LIMIT:
+        raise Invalid.sentence(_("You have reached the maximum number of filter keywords"))
+
+
+def _check(errors: Sequence[FieldError]) -> None:
+    if errors:
+        raise Invalid.of(errors)

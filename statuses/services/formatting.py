@@ -1,0 +1,136 @@
+"""Reads what a local author has typed: whom it mentions, its hashtags, and the HTML made of it. Nothing is stored here.
+
+It may ask other servers who is mentioned, so it runs before any transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from accounts.models import Account
+from accounts.models.tag import TAG_LIMIT
+from accounts.queries.accounts import by_address, split_address
+from accounts.queries.relations import load_relations
+from social.kernel import links
+from social.kernel.text import markdown
+from social.kernel.text.names import clean_input, normalise_hashtag
+from social.kernel.text.plain import plain
+from social.kernel.text.scan import Kind, Token, scan
+from social.kernel.text.to_html import MentionTarget, to_html
+from statuses.policies.publishing import MARKDOWN, PLAIN
+from statuses.ports import remote_accounts
+
+Address = tuple[str, str | None]
+# What is cut off at both ends of a text. Other spaces are part of it: some scripts and line ends are nothing else.
+_SPACE: Final = " \t\n\v\f\r"
+
+
+@dataclass(frozen=True)
+class Formatted:
+    """A text as it is kept, `text` with mentions by their full address, and as HTML.
+
+    `tags` are (normalised, as written), in the order of the text. `has_link`: it holds a link to a web page.
+    """
+
+    text: str
+    content: str
+    content_type: str
+    mentions: tuple[Account, ...]
+    tags: tuple[tuple[str, str], ...]
+    has_link: bool
+
+
+class _PlainText:
+    """A text as it stands there, with the parts of `markdown.Document`."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = scan(text)
+        self.has_link = any(token.kind is Kind.URL and token.name in ("http", "https") for token in self.tokens)
+
+    def html(
+        self, *, mentions: Mapping[str, MentionTarget], hashtag_url: Callable[[str], str], quote_url: str | None = None
+    ) -> str:
+        return to_html(self.tokens, mentions=mentions, hashtag_url=hashtag_url, quote_url=quote_url)
+
+
+def format_text(text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN) -> Formatted:
+    """The text as it is stored; of a post that quotes the HTML begins with `quote_url`, unless the text names it.
+
+    Mentions of blocked, suspended and unknown accounts stay text. Of Markdown the source is kept as it was typed, and
+    shown where nothing would be seen of its HTML, as of `***`.
+    """
+    document = _read(text, content_type)
+    mentioned = _find_mentioned(document.tokens, author)
+    targets = {
+        acct: MentionTarget(account.username, account.acct, account.page_url) for acct, account in mentioned.items()
+    }
+    return Formatted(
+        text=text if content_type == MARKDOWN else "".join(_canonical(token, mentioned) for token in document.tokens),
+        content=document.html(mentions=targets, hashtag_url=links.tag_url, quote_url=quote_url),
+        content_type=content_type,
+        mentions=tuple({account.id: account for account in mentioned.values()}.values()),
+        tags=_tags(document.tokens),
+        has_link=document.has_link,
+    )
+
+
+def _read(text: str, content_type: str) -> markdown.Document | _PlainText:
+    if content_type == MARKDOWN:
+        document = markdown.read(text)
+        if not text or plain(document.html(mentions={}, hashtag_url=links.tag_url)).strip():
+            return document
+    return _PlainText(text)
+
+
+def stripped(text: str) -> str:
+    """What a client sent as text, without characters that are never shown, and without space around it."""
+    return clean_input(text).strip(_SPACE)
+
+
+def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
+    """The accounts that the text mentions and that are notified, by the token's `acct`, in the order of the text."""
+    wanted: dict[str, Address] = {}
+    for token in tokens:
+        if token.kind is Kind.MENTION and token.acct not in wanted:
+            address = split_address(token.acct)
+            if address is not None:
+                wanted[token.acct] = address
+    if not wanted:
+        return {}
+    known: dict[Address, Account] = dict(by_address(set(wanted.values())))
+    known |= _find_remote({address for address in wanted.values() if address not in known})
+    relations = load_relations(author.id, [account.id for account in known.values()])
+    return {
+        acct: account
+        for acct, address in wanted.items()
+        if (account := known.get(address)) is not None
+        and not account.suspended
+        and account.id not in relations.blocking
+        and account.id not in relations.domain_blocking
+    }
+
+
+def _find_remote(unknown: Iterable[Address]) -> Mapping[Address, Account]:
+    addresses = [(username, domain) for username, domain in unknown if domain is not None]
+    port = remote_accounts.find()
+    if port is None or not addresses:
+        return {}
+    return dict(port.find_by_address(addresses).items())
+
+
+def _canonical(token: Token, mentioned: Mapping[str, Account]) -> str:
+    """A token as it is kept: mentions by their `acct`, whatever their author typed (behaviours section 8)."""
+    if token.kind is Kind.MENTION and token.acct in mentioned:
+        return f"@{mentioned[token.acct].acct}"
+    return token.raw
+
+
+def _tags(tokens: Iterable[Token]) -> tuple[tuple[str, str], ...]:
+    """The hashtags of a text, each once, in its order: (normalised, as first written)."""
+    found: dict[str, str] = {}
+    for token in tokens:
+        if token.kind is Kind.HASHTAG:
+            found.setdefault(normalise_hashtag(token.name), token.name)
+    return tuple((name, shown) for name, shown in found.items() if 0 < len(name) <= TAG_LIMIT)

@@ -1,0 +1,164 @@
+"""What operators do with the media storage: look at its size, remove old copies, find what belongs to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Model
+
+from accounts.models import Account, RemoteCopy
+from accounts.models.remote_copy import CopyState
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services import audit, remote_copies
+from social.kernel import clock
+from social.kernel.batches import in_batches
+from social.kernel.media import storage
+from statuses.models import MediaAttachment, PreviewCard
+from statuses.services.cards import FOLDER as CARDS_FOLDER
+from statuses.services.media import FOLDER, remove_unattached
+
+Progress = Callable[[int, int], None]
+"""Called now and then with how many files were removed, and their bytes."""
+
+YOUNGEST: Final = timedelta(days=1)
+"""A stored file that is younger may belong to a row that is just being written."""
+_BATCH: Final = 200
+_READ: Final = 2000
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """A folder of the media storage, and the columns in which its files are named."""
+
+    folder: str
+    model: type[Model]
+    columns: tuple[str, ...]
+
+    def paths(self) -> Iterator[str]:
+        rows = self.model._default_manager.values_list(*self.columns).order_by()
+        return (path for row in rows.iterator(chunk_size=_READ) for path in row if path)
+
+
+#: Files in other folders are left alone: nobody here knows who names them.
+HOLDINGS: Final = (
+    _Holding("accounts", Account, ("avatar", "avatar_static", "header", "header_static")),
+    _Holding(FOLDER, MediaAttachment, ("file", "preview", "source")),
+    _Holding(CARDS_FOLDER, PreviewCard, ("image",)),
+    _Holding(remote_copies.FOLDER, RemoteCopy, ("file", "preview")),
+)
+
+
+@dataclass
+class Pruned:
+    """What `prune_media` found: how many stored files nobody names and their bytes, what waited too long to be attached,
+    copies without their file, and the ids of attachments whose file is lost.
+    """
+
+    files: int = 0
+    bytes: int = 0
+    unattached: int = 0
+    copies: int = 0
+    lost: list[int] = field(default_factory=list)
+
+
+def remove_old_copies(
+    *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
+) -> tuple[int, int]:
+    """Remove the copies of files of other servers (of one `host`, or all) that nobody has looked at for so long.
+
+    Answers how many, and their bytes. They are fetched again when somebody looks. Writes an audit row. Interrupted, it
+    goes on where it ended when it is called again. Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_SETTINGS)
+    removed, freed = remote_copies.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
+    _record(by, "remove", host or "", files=removed, bytes=freed, days=age.days)
+    return removed, freed
+
+
+def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
+    """Remove stored files older than YOUNGEST that no row names, rows of copies whose file is gone, and unattached files.
+
+    Attachments whose file is lost are only named: their author's post shows them. With `dry_run` nothing is removed. Holds
+    8 bytes and a little for each stored file. Writes an audit row. Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_SETTINGS)
+    pruned = Pruned()
+    if not dry_run:
+        pruned.unattached = remove_unattached()
+    for holding in HOLDINGS:
+        stored = _prune_folder(holding, pruned, dry_run=dry_run, progress=progress)
+        if holding.model is RemoteCopy:
+            pruned.copies = _forget_lost_copies(stored, dry_run=dry_run)
+        elif holding.model is MediaAttachment:
+            pruned.lost = _lost_attachments(stored)
+    if not dry_run:
+        counts = {
+            "files": pruned.files,
+            "bytes": pruned.bytes,
+            "copies": pruned.copies,
+            "unattached": pruned.unattached,
+        }
+        _record(by, "prune", "", **counts)
+    return pruned
+
+
+def _record(by: Staff, action: str, name: str, **details: Any) -> None:
+    with transaction.atomic():
+        audit.record(by=by, action=action, target_type="Media", target_id=0, target_name=name, **details)
+
+
+def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress: Progress | None) -> set[int]:
+    """Remove what nobody names; the hashes of the paths that are there."""
+    named = {hash(path) for path in holding.paths()}
+    youngest = clock.now() - YOUNGEST
+    stored: set[int] = set()
+
+    def orphans() -> Iterator[tuple[str, int]]:
+        for path, size, written in storage.walk(holding.folder):
+            stored.add(hash(path))
+            if hash(path) not in named and written < youngest:
+                yield path, size
+
+    for batch in in_batches(orphans(), _BATCH):
+        if not dry_run:
+            storage.remove(*(path for path, _size in batch))
+        pruned.files += len(batch)
+        pruned.bytes += sum(size for _path, size in batch)
+        if progress is not None:
+            progress(pruned.files, pruned.bytes)
+    return stored
+
+
+def _forget_lost_copies(stored: set[int], *, dry_run: bool) -> int:
+    ready = RemoteCopy.objects.filter(state=CopyState.READY, requested_at__lt=clock.now() - YOUNGEST)
+    rows = ready.values_list("id", "file", "preview").order_by().iterator(chunk_size=_READ)
+    lost = [number for number, *paths in rows if _is_lost(paths, stored)]
+    if not dry_run:
+        for batch in in_batches(lost, _BATCH):
+            RemoteCopy.objects.filter(id__one_of=batch).delete()
+    return len(lost)
+
+
+def _lost_attachments(stored: set[int]) -> list[int]:
+    old = MediaAttachment.objects.filter(created_at__lt=clock.now() - YOUNGEST)
+    rows = old.values_list("id", "file", "preview", "source").order_by("id").iterator(chunk_size=_READ)
+    return [number for number, *paths in rows if _is_lost(paths, stored)]
+
+
+def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
+    # Looked at once more: the walk may be an hour old by now.
+    return any(path and hash(path) not in stored and not storage.exists(path) for path in paths)
+
+
+def measure_storage() -> list[tuple[str, int, int]]:
+    """Of each folder of the media storage that is known: its name, its files, their bytes. Walks the whole storage."""
+    measured = []
+    for holding in HOLDINGS:
+        sizes = [size for _path, size, _written in storage.walk(holding.folder)]
+        measured.append((holding.folder, len(sizes), sum(sizes)))
+    return measured

@@ -1,0 +1,94 @@
+"""Bookmarks as a table that people take away and bring along (`accounts.services.portable_lists`).
+
+A line is the address of a post: its ActivityPub id, or for posts of this server also its page. Only posts that are known
+here are found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Account
+from accounts.policies.transfers import BadLine, Problem
+from accounts.services.portable_lists import BATCH, Entry, Existing, PortableList, register
+from social.kernel import links
+from social.kernel.errors import NotFound
+from statuses.models import Bookmark, Status
+from statuses.queries.statuses import find_post
+from statuses.services.interactions import bookmark_status
+
+_COLUMN: Final = "#uri"
+_ADDRESS: Final = re.compile(r"https?://[^\s/]+/\S+")
+_OWN_PATH: Final = re.compile(r"/(?:users/[^/]+/statuses|@[^/]+)/([0-9]{1,19})")
+
+
+def _bookmarks(account_id: int) -> QuerySet[Bookmark]:
+    return Bookmark.objects.filter(account_id=account_id, status__deleted_at=None).select_related("status__account")
+
+
+def _address(status: Status) -> str:
+    return status.uri or links.status_uri(status.account.username, status.id)
+
+
+def _rows(account_id: int) -> Iterator[Sequence[str]]:
+    for bookmark in _bookmarks(account_id).order_by("-id").iterator(BATCH):
+        yield (_address(bookmark.status),)
+
+
+def _read(cells: Sequence[str]) -> Entry:
+    address = cells[0].strip()
+    if not _ADDRESS.fullmatch(address):
+        raise BadLine(Problem.NO_POST_ADDRESS)
+    return Entry(address, {"address": address})
+
+
+def _find(address: str) -> int:
+    base = links.web_url()
+    if address.startswith(f"{base}/"):
+        own = _OWN_PATH.fullmatch(address.removeprefix(base))
+        found = Status.objects.filter(id=int(own[1]), local=True) if own else Status.objects.none()
+    else:
+        found = Status.objects.filter(uri=address, local=False)
+    number = found.values_list("id", flat=True).first()
+    if number is None:
+        raise NotFound
+    return number
+
+
+def _add(account: Account, entry: Entry, member: Account | None) -> None:
+    post = find_post(_find(entry.values["address"]), account.id)
+    bookmark_status(account_id=account.id, status=post.row)
+
+
+def _existing(account_id: int, after: int, limit: int) -> list[Existing]:
+    found = _bookmarks(account_id).filter(id__gt=after).order_by("id")[:limit]
+    return [Existing(bookmark.id, _address(bookmark.status)) for bookmark in found]
+
+
+def _remove(account: Account, thing: Existing) -> None:
+    Bookmark.objects.filter(account_id=account.id, id=thing.id).delete()
+
+
+BOOKMARKS: Final = PortableList(
+    name="bookmarks",
+    title=_("Bookmarks"),
+    file_name="bookmarks.csv",
+    columns=(_COLUMN,),
+    named=False,
+    count=lambda account_id: _bookmarks(account_id).count(),
+    rows=_rows,
+    read=_read,
+    add=_add,
+    existing=_existing,
+    remove=_remove,
+)
+
+
+def register_bookmarks() -> None:
+    """Add the table of this app."""
+    register(BOOKMARKS)

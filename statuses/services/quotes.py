@@ -1,0 +1,86 @@
+"""Changes who may quote a post, and what the author of a quoted post says to a quote."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from accounts.models import Account
+from social.kernel.errors import Forbidden, NotFound
+from social.kernel.events import publish
+from statuses.events import StatusQuoted
+from statuses.models import Quote, QuoteState, Status
+from statuses.policies.quotes import choose_policy, local_policy
+from statuses.queries.rows import Row
+from statuses.services.changing import change_statuses
+from statuses.services.counters import bump
+
+
+def change_quote_policy(*, author: Account, status: Row, policy: str | None) -> None:
+    """Say who may quote one's own post from now on; quotes there are stay (contract, parameters section 3).
+
+    `author` is local, with its `user` loaded, and may read the post; of a boost it is the boosted one. Without a `policy`
+    the user's setting. Posts that are neither public nor unlisted stay for nobody. Raises Forbidden for somebody else's
+    post, Invalid for a word that is no policy, NotFound when the post was deleted meanwhile.
+    """
+    target = status.proper
+    if target.account_id != author.id:
+        raise Forbidden
+    chosen = choose_policy(policy, author.user.default_quote_policy)
+    with transaction.atomic():
+        locked = Status.objects.select_for_update().filter(id=target.id, deleted_at=None).first()
+        if locked is None:
+            raise NotFound
+        wanted = local_policy(locked.visibility, chosen)
+        if wanted != locked.quote_policy:
+            change_statuses([locked.id], quote_policy=wanted)
+
+
+def revoke_quote(*, account_id: int, status: Row, quoting_id: int) -> int:
+    """Take one's own post out of a post that quotes it; the id of that post. May be repeated.
+
+    An accepted quote becomes revoked and is counted no more, one that waits becomes rejected (contract, behaviours section 9
+    "Quotes"). Raises Forbidden for somebody else's post, NotFound when that post does not quote it.
+    """
+    target = status.proper
+    if target.account_id != account_id:
+        raise Forbidden
+    quote = Quote.objects.filter(status_id=quoting_id, quoted_status_id=target.id).first()
+    if quote is None:
+        raise NotFound
+    settle_quote(quote_id=quote.id, accepted=False)
+    return quote.status_id
+
+
+def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
+    """Write what the author of the quoted post says to a quote; whether that changed anything.
+
+    A quote that waits becomes accepted, with the authorization of another server, or rejected; an accepted one can only be
+    revoked; what was refused stays so. StatusQuoted is published for one that is accepted.
+    """
+    with transaction.atomic():
+        quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()
+        if quote is None:
+            return False
+        before, after = quote.state, _after(QuoteState(quote.state), accepted)
+        if after == before:
+            return False
+        quote.state = after
+        if approval_uri is not None:
+            quote.approval_uri = approval_uri
+        quote.save(update_fields=["state", "approval_uri"])
+        if quote.quoted_status_id is None:
+            return True
+        if accepted:
+            publish(
+                StatusQuoted(status_id=quote.quoted_status_id, quote_id=quote.id, account_id=quote.status.account_id)
+            )
+        change = int(after == QuoteState.ACCEPTED) - int(before == QuoteState.ACCEPTED)
+        if change and not quote.status.is_deleted:
+            bump({(quote.quoted_status_id, "quotes_count"): change})
+    return True
+
+
+def _after(state: QuoteState, accepted: bool) -> QuoteState:
+    if accepted:
+        return QuoteState.ACCEPTED if state == QuoteState.PENDING else state
+    return {QuoteState.ACCEPTED: QuoteState.REVOKED, QuoteState.PENDING: QuoteState.REJECTED}.get(state, state)

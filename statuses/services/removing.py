@@ -1,0 +1,179 @@
+"""Removes rows of posts that nobody here has to do with: old ones of other servers, and those deleted long ago.
+
+An app above may have posts kept: `keep(function)`, when the process starts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from accounts.models import Account, Follow
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services import counters as account_counters
+from accounts.services.audit import record
+from social.kernel import clock
+from social.kernel.ids import first_at
+from social.kernel.media import storage
+from statuses.models import (
+    Bookmark,
+    Favourite,
+    FilterStatus,
+    MediaAttachment,
+    Mention,
+    PollVote,
+    Quote,
+    QuoteState,
+    Status,
+)
+from statuses.policies.visibility import FOR_ANYBODY, is_counted
+from statuses.services.counters import Counter, bump
+
+STEP: Final = 500
+"""Posts looked at, and at most removed, in one transaction."""
+
+DELETED_FOR: Final = timedelta(days=30)
+"""How long the row of a deleted post stays (contract, behaviours section 18 "Deletion windows")."""
+
+Keeper = Callable[[Collection[int]], set[int]]
+_KEEPERS: list[Keeper] = []
+
+
+def keep(keeper: Keeper) -> None:
+    """Add a function that says which of some posts must stay: what staff look at, for example."""
+    if keeper not in _KEEPERS:
+        _KEEPERS.append(keeper)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a removal has come: posts looked at, and removed, so far."""
+
+    looked_at: int
+    removed: int
+
+
+def remove_remote_statuses(
+    *, by: Staff, older_than: timedelta, of_followed: bool = False, dry_run: bool = False
+) -> Iterator[Progress]:
+    """Remove old posts of other servers, the newest first; with `dry_run` count them only. Raises Forbidden at the first step.
+
+    A post stays when its author, or who has boosted it, is followed here (unless `of_followed`), when somebody here is
+    mentioned in it, has answered, boosted, quoted, favourited, bookmarked or filtered it or voted in it, when it answers,
+    boosts or quotes somebody here, when a post answers it that stays, and when staff look at it. Answers are newer than
+    what they answer: a whole thread goes in one run. Can be ended at any time.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    if not dry_run:
+        record(by=by, action="remove", target_type="Status", target_id=0, target_name=f"> {older_than.days} d")
+    before, looked_at, removed = first_at(clock.now() - older_than), 0, 0
+    while True:
+        rows = Status.objects.filter(local=False, id__lt=before).order_by("-id")
+        window = list(rows.values_list("id", flat=True)[:STEP])
+        if not window:
+            return
+        looked_at += len(window)
+        with transaction.atomic():
+            chosen = _unconcerned(window, of_followed=of_followed)
+            removed += len(chosen) if dry_run else _remove(chosen)
+        before = window[-1]
+        yield Progress(looked_at, removed)
+
+
+def remove_deleted_statuses(now: datetime | None = None) -> int:
+    """Remove the rows of posts that were deleted more than DELETED_FOR ago, with their files; how many. STEP at most, oldest
+    first: run by the scheduler, every hour.
+    """
+    end = (now or clock.now()) - DELETED_FOR
+    with transaction.atomic():
+        rows = Status.objects.filter(deleted_at__lt=end).order_by("deleted_at")
+        window = list(rows.values_list("id", flat=True)[:STEP])
+        return _remove(sorted(set(window) - _kept(window)))
+
+
+def _kept(status_ids: Collection[int]) -> set[int]:
+    return {number for keeper in _KEEPERS for number in keeper(status_ids)}
+
+
+def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
+    """Those of the posts that nobody here has to do with, their rows held; with all of a thread's answers, or none."""
+    itself = OuterRef("id")
+    followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
+    concerned = [
+        Exists(Status.objects.filter(reblog_of_id=itself, local=True)),
+        Exists(Quote.objects.filter(quoted_status_id=itself, status__local=True)),
+        Exists(Quote.objects.filter(status_id=itself, quoted_status__local=True)),
+        Exists(Status.objects.filter(id=OuterRef("reblog_of_id"), local=True)),
+        Exists(Mention.objects.filter(status_id=itself, account__domain=None)),
+        Exists(Favourite.objects.filter(status_id=itself, account__domain=None)),
+        Exists(Bookmark.objects.filter(status_id=itself)),
+        Exists(FilterStatus.objects.filter(status_id=itself)),
+        Exists(PollVote.objects.filter(poll__status_id=itself, account__domain=None)),
+        Exists(Account.objects.filter(id=OuterRef("in_reply_to_account_id"), domain=None)),
+    ]
+    if not of_followed:
+        concerned += [followed, Exists(Status.objects.filter(followed, reblog_of_id=itself))]
+    found = Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=window, local=False)
+    for condition in concerned:
+        found = found.exclude(condition)
+    chosen = set(found.values_list("id", flat=True))
+    return _without_answers(chosen - _kept(chosen))
+
+
+def _without_answers(status_ids: Collection[int]) -> list[int]:
+    """Those of the posts that no post answers which stays."""
+    rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
+    answers: dict[int, list[int]] = defaultdict(list)
+    for number, answered in rows.values_list("id", "in_reply_to_id"):
+        answers[answered or 0].append(number)
+    chosen: set[int] = set()
+    for number in sorted(status_ids, reverse=True):
+        if chosen.issuperset(answers[number]):
+            chosen.add(number)
+    return sorted(chosen)
+
+
+def _remove(status_ids: Sequence[int]) -> int:
+    """Remove these rows with their boosts and files, in the caller's transaction, and count them no more; how many."""
+    if not status_ids:
+        return 0
+    boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids))
+    ids = sorted({*status_ids, *boosts.values_list("id", flat=True)})
+    living = list(Status.objects.filter(id__one_of=ids, deleted_at=None).select_related(None))
+    quoted = _quoted(ids)
+    media = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
+    files = [path for item in media for path in item.paths]
+    media.delete()
+    Status.objects.filter(id__one_of=ids).delete()
+    _uncount(living, quoted, set(ids))
+    if files:
+        transaction.on_commit(partial(storage.remove, *files), robust=True)
+    return len(ids)
+
+
+def _quoted(ids: Sequence[int]) -> list[int]:
+    quotes = Quote.objects.filter(status_id__one_of=list(ids), status__deleted_at=None, state=QuoteState.ACCEPTED)
+    return [number for number in quotes.values_list("quoted_status_id", flat=True) if number is not None]
+
+
+def _uncount(living: Sequence[Status], quoted: Sequence[int], gone: Collection[int]) -> None:
+    authors = Tally(status.account_id for status in living if is_counted(status.visibility))
+    account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
+    changes: Tally[tuple[int, Counter]] = Tally()
+    for status in living:
+        if status.reblog_of_id is not None:
+            changes[status.reblog_of_id, "reblogs_count"] -= 1
+        elif status.in_reply_to_id is not None and status.visibility in FOR_ANYBODY:
+            changes[status.in_reply_to_id, "replies_count"] -= 1
+    for number in quoted:
+        changes[number, "quotes_count"] -= 1
+    bump({key: change for key, change in changes.items() if key[0] not in gone})

@@ -1,0 +1,128 @@
+"""Deletes old posts of authors who want that, in bounded steps that go on where the last one ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+
+from social.kernel import clock
+from social.kernel.errors import Invalid
+from social.kernel.ids import first_at
+from statuses.models import Bookmark, Favourite, MediaAttachment, Pin, Poll, RetentionPolicy, Status
+from statuses.policies.retention import AGES, LARGEST
+from statuses.policies.visibility import FOR_ADDRESSED
+from statuses.services.deleting import delete_status
+
+ACCOUNTS: Final = 20
+"""Authors whose posts are looked at in one run."""
+POSTS: Final = 50
+"""Posts of an author that are deleted in one run."""
+LOOKED_AT: Final = 2000
+"""Posts of an author that are looked at in one run."""
+AGAIN: Final = timedelta(days=1)
+"""After this the posts of an author are looked at from the beginning."""
+_LEASE: Final = timedelta(minutes=30)
+
+
+@dataclass(frozen=True)
+class RetentionDraft:
+    """What an author wants; the fields are those of `RetentionPolicy`."""
+
+    enabled: bool = False
+    min_age: int = 14
+    keep_pinned: bool = True
+    keep_direct: bool = True
+    keep_favourited: bool = True
+    keep_bookmarked: bool = True
+    keep_media: bool = False
+    keep_polls: bool = False
+    min_favourites: int | None = None
+    min_reblogs: int | None = None
+
+
+def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
+    """Say which of one's own posts are deleted by themselves. It counts from now on, from the oldest post.
+
+    Raises Invalid for an age that is none of AGES, and a number that is not from 1 to LARGEST.
+    """
+    if draft.min_age not in AGES:
+        raise Invalid.sentence(_("Choose one of the ages."))
+    for number in (draft.min_favourites, draft.min_reblogs):
+        if number is not None and not 1 <= number <= LARGEST:
+            raise Invalid.sentence(_("The number must be between 1 and %(largest)d.") % {"largest": LARGEST})
+    values = asdict(draft) | {"due_at": clock.now(), "after_id": 0}
+    RetentionPolicy.objects.update_or_create(account_id=account_id, defaults=values)
+
+
+def delete_old_posts() -> int:
+    """Delete old posts of the authors whose turn it is; how many. Run by the scheduler every ten minutes.
+
+    At most POSTS of each of ACCOUNTS authors, who have waited longest. Whose posts were all looked at waits a day. Any
+    number of processes may do this at once, and one that is killed is replaced after half an hour.
+    """
+    deleted = 0
+    for _turn in range(ACCOUNTS):
+        policy = _claim()
+        if policy is None:
+            break
+        deleted += _work_off(policy)
+    return deleted
+
+
+def _claim() -> RetentionPolicy | None:
+    now = clock.now()
+    wanted = RetentionPolicy.objects.filter(
+        enabled=True, due_at__lte=now, account__suspended_at=None, account__domain=None
+    )
+    for policy in wanted.order_by("due_at", "account_id")[:ACCOUNTS]:
+        # Of two processes that have read the same row one changes it.
+        claimed = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at, enabled=True)
+        if claimed.update(due_at=now + _LEASE):
+            policy.due_at = now + _LEASE
+            return policy
+    return None
+
+
+def _work_off(policy: RetentionPolicy) -> int:
+    end = first_at(clock.now() - timedelta(days=policy.min_age))
+    old = Status.objects.filter(
+        account_id=policy.account_id, deleted_at=None, id__gt=policy.after_id, id__lt=end
+    ).order_by("id")
+    looked_at = list(old.values_list("id", flat=True)[:LOOKED_AT])
+    chosen = list(deletable(policy).filter(id__one_of=looked_at).order_by("id").values_list("id", flat=True)[:POSTS])
+    for status_id in chosen:
+        delete_status(status_id=status_id, delete_media=True)
+    if len(chosen) == POSTS:
+        after_id, due_at = chosen[-1], clock.now()
+    elif len(looked_at) == LOOKED_AT:
+        after_id, due_at = looked_at[-1], clock.now()
+    else:
+        after_id, due_at = 0, clock.now() + AGAIN
+    # Not if its owner has changed it meanwhile: then it begins anew.
+    mine = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at)
+    mine.update(after_id=after_id, due_at=due_at)
+    return len(chosen)
+
+
+def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
+    """The author's posts, of any age, that the policy does not keep."""
+    itself, owner = OuterRef("id"), policy.account_id
+    kept = [
+        (policy.keep_pinned, Exists(Pin.objects.filter(status_id=itself))),
+        (policy.keep_direct, Q(visibility__in=FOR_ADDRESSED)),
+        (policy.keep_favourited, Exists(Favourite.objects.filter(status_id=itself, account_id=owner))),
+        (policy.keep_bookmarked, Exists(Bookmark.objects.filter(status_id=itself, account_id=owner))),
+        (policy.keep_media, Exists(MediaAttachment.objects.filter(status_id=itself))),
+        (policy.keep_polls, Exists(Poll.objects.filter(status_id=itself))),
+        (policy.min_favourites is not None, Q(stat__favourites_count__gte=policy.min_favourites or 0)),
+        (policy.min_reblogs is not None, Q(stat__reblogs_count__gte=policy.min_reblogs or 0)),
+    ]
+    found = Status.objects.filter(account_id=policy.account_id, deleted_at=None)
+    for applies, condition in kept:
+        if applies:
+            found = found.exclude(condition)
+    return found

@@ -1,0 +1,179 @@
+"""Writes an edit of a post, written here or on another server, and keeps the version before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from accounts.models import Account, Tag
+from accounts.services.featured_tags import count_featured_use
+from accounts.services.tags import count_use, ensure_tags
+from social.kernel import clock
+from social.kernel.batches import BATCH
+from social.kernel.events import publish
+from statuses.events import StatusEdited
+from statuses.models import MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
+from statuses.policies.polls import PollDraft
+from statuses.policies.publishing import PLAIN, check_tags
+from statuses.policies.visibility import is_listed
+from statuses.services.changing import change_statuses
+from statuses.services.media import CHANGED
+from statuses.services.polls import revise_poll
+
+VERSIONS_LIMIT: Final = 200
+"""How many earlier versions of a post are kept: the first one, and the newest of the others."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """What a post is after an edit, checked: who may read it and what it answers stay.
+
+    Of a post of another server the text is sanitised already, and its poll stays (`keeps_poll`). `media` are its files in
+    their order, their rows held by the caller's transaction; those whose ids are in `changed_media` have columns (CHANGED)
+    to be written. `quote_policy` None stays as it is. The other fields are those of `storing.NewStatus`.
+    """
+
+    content: str
+    text: str = ""
+    content_type: str = PLAIN
+    spoiler_text: str = ""
+    sensitive: bool = False
+    language: str | None = None
+    mentions: Sequence[Account] = ()
+    silent: Collection[int] = ()
+    tags: Sequence[tuple[str, str]] = ()
+    media: Sequence[MediaAttachment] = ()
+    changed_media: Collection[int] = ()
+    poll: PollDraft | None = None
+    keeps_poll: bool = False
+    quote_policy: int | None = None
+    has_link: bool = False
+    edited_at: datetime = field(default_factory=clock.now)
+
+
+def store_revision(status: Status, new: Revision, *, changed: bool = False) -> bool:
+    """Write an edit; whether anything has changed, by the edit or (`changed`) already by the caller. `status` is held by the
+    caller's transaction (`select_for_update`).
+
+    The version before is kept, and StatusEdited is published. When nothing changes that people see, nothing is written
+    but a new quote policy. Who is not mentioned any more may still read the post (contract, behaviours section 9 "Edit").
+    """
+    before, current = _version(status)
+    values = {
+        "text": new.text,
+        "content": new.content,
+        "content_type": new.content_type,
+        "spoiler_text": new.spoiler_text,
+        "sensitive": new.sensitive,
+        "language": new.language,
+    }
+    # The HTML of a text written here follows from it, and from the names of others: these are no edit.
+    source = "content" if status.local else "text"
+    changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
+    changed |= [media.id for media in new.media] != before.media_ids or bool(new.changed_media)
+    changed |= not new.keeps_poll and revise_poll(status, new.poll)
+    if new.quote_policy is not None and new.quote_policy != status.quote_policy:
+        values["quote_policy"] = new.quote_policy
+        if not changed:
+            change_statuses([status.id], quote_policy=new.quote_policy)
+    if not changed:
+        return False
+    _keep(before)
+    _replace_media(status, current, new)
+    first_mention_id = _replace_mentions(status, new)
+    added, removed = _replace_tags(status, new.tags)
+    change_statuses([status.id], edited_at=new.edited_at, **values)
+    publish(
+        StatusEdited(
+            status_id=status.id,
+            account_id=status.account_id,
+            local=status.local,
+            link=new.has_link,
+            first_mention_id=first_mention_id,
+        )
+    )
+    _count_tags(status, added, removed, new.edited_at)
+    return True
+
+
+def _version(status: Status) -> tuple[StatusEdit, list[MediaAttachment]]:
+    """The version that the post is now, not stored, and its files."""
+    current = list(MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id"))
+    version = StatusEdit(
+        status_id=status.id,
+        text=status.text,
+        content=status.content,
+        spoiler_text=status.spoiler_text,
+        sensitive=status.sensitive,
+        media_ids=[media.id for media in current],
+        media_descriptions=[media.description for media in current],
+        poll_options=Poll.objects.filter(status_id=status.id).values_list("options", flat=True).first(),
+        quote_id=Quote.objects.filter(status_id=status.id).values_list("id", flat=True).first(),
+        created_at=status.edited_at or status.created_at,
+    )
+    return version, current
+
+
+def _keep(version: StatusEdit) -> None:
+    version.save(force_insert=True)
+    kept = StatusEdit.objects.filter(status_id=version.status_id).order_by("-created_at", "-id")
+    ids = list(kept.values_list("id", flat=True)[: VERSIONS_LIMIT + 1])
+    if len(ids) > VERSIONS_LIMIT:
+        kept.filter(id=ids[-2]).delete()
+
+
+def _replace_media(status: Status, current: Sequence[MediaAttachment], new: Revision) -> None:
+    kept = {media.id for media in new.media}
+    dropped = [media.id for media in current if media.id not in kept]
+    MediaAttachment.objects.filter(id__one_of=dropped).update(status=None, former_status=status)
+    for position, media in enumerate(new.media):
+        media.status, media.former_status, media.position = status, None, position
+    if new.media:
+        columns = ["status", "former_status", "position"]
+        MediaAttachment.objects.bulk_update(new.media, columns, batch_size=BATCH)
+        described = [media for media in new.media if media.id in new.changed_media]
+        MediaAttachment.objects.bulk_update(described, CHANGED, batch_size=BATCH)
+
+
+def _replace_mentions(status: Status, new: Revision) -> int | None:
+    """Write whom the post mentions now; the first id of the mentions that were not there. Who is left out stays, silently."""
+    known = {mention.account_id: mention for mention in Mention.objects.filter(status_id=status.id)}
+    named = {account.id for account in new.mentions if account.id not in new.silent}
+    silenced = [mention.id for account_id, mention in known.items() if not mention.silent and account_id not in named]
+    Mention.objects.filter(id__one_of=silenced).update(silent=True)
+    voiced = [mention.id for account_id, mention in known.items() if mention.silent and account_id in named]
+    Mention.objects.filter(id__one_of=voiced).update(silent=False)
+    added = Mention.objects.bulk_create(
+        (
+            Mention(status=status, account=account, silent=account.id in new.silent)
+            for account in new.mentions
+            if account.id not in known
+        ),
+        batch_size=BATCH,
+    )
+    return min((mention.id for mention in added), default=None)
+
+
+def _replace_tags(status: Status, tags: Sequence[tuple[str, str]]) -> tuple[list[Tag], list[int]]:
+    """Write the hashtags of the post, in their order; those that are new and the ids of those it has no more."""
+    before = list(StatusTag.objects.filter(status_id=status.id).order_by("id").values_list("tag_id", flat=True))
+    found = ensure_tags(tags) if tags else []
+    if status.local:
+        check_tags(tag for tag in found if tag.id not in before)
+    after = [tag.id for tag in found]
+    if after != before:
+        StatusTag.objects.filter(status_id=status.id).delete()
+        StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in found), batch_size=BATCH)
+    return [tag for tag in found if tag.id not in before], [number for number in before if number not in after]
+
+
+def _count_tags(status: Status, added: Sequence[Tag], removed: Sequence[int], edited_at: datetime) -> None:
+    if status.local and status.is_public:
+        if added:
+            count_featured_use(status.account_id, [tag.id for tag in added], status.created_at, 1)
+        if removed:
+            count_featured_use(status.account_id, removed, status.created_at, -1)
+    if added and is_listed(status.visibility):
+        count_use(tags=added, account_id=status.account_id, used_at=edited_at)

@@ -1,0 +1,187 @@
+"""Keeps posts for a time to come and publishes them then (contract, parameters section 3, behaviours section 9)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, time, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from statuses.events import ScheduledStatusDue
+from statuses.models import ScheduledMedia, ScheduledStatus, Status
+from statuses.policies.polls import PollDraft
+from statuses.policies.quotes import choose_policy
+from statuses.queries.authors import find_author
+from statuses.services import idempotency
+from statuses.services.composing import StatusDraft, UnexpectedMentions, check_files, compose
+from statuses.services.storing import NewStatus, lock_media, store_status
+
+AHEAD: Final = timedelta(minutes=5)
+"""How far ahead a post is scheduled at least."""
+
+MOST_A_DAY: Final = 25
+"""Scheduled posts of an account for one day (UTC)."""
+
+MOST: Final = 300
+"""Scheduled posts of an account."""
+
+logger = logging.getLogger(__name__)
+
+
+def schedule_status(
+    *,
+    author: Account,
+    draft: StatusDraft,
+    scheduled_at: datetime,
+    idempotency_key: str | None = None,
+    application_id: int | None = None,
+) -> ScheduledStatus | Status:
+    """Keep a post until its time has come.
+
+    The post is composed now already, so that what is against a rule is refused: files and unexpected mentions with their
+    own sentence, anything else as "Record invalid". A repeated `idempotency_key` answers the first one, or the post that
+    it has become; NotFound after it was deleted. Raises Invalid for a time that is too near, and for one post too many of
+    a day or of all.
+    """
+    if idempotency_key:
+        first = _find_first(author.id, idempotency_key)
+        if first is not None:
+            return first
+    new = _composed(author, draft, application_id)
+    with transaction.atomic():
+        claimed = None
+        if idempotency_key:
+            claimed = idempotency.claim(author.id, idempotency_key)
+            if claimed is None:
+                first = _find_first(author.id, idempotency_key)
+                if first is None:
+                    raise NotFound
+                return first
+        files = lock_media(new.author, new.media_ids)
+        policy = choose_policy(draft.quote_approval_policy, author.user.default_quote_policy)
+        scheduled = ScheduledStatus(
+            account=author,
+            scheduled_at=scheduled_at,
+            draft=asdict(replace(draft, quote_approval_policy=policy, scheduled_at=None)),
+            application_id=application_id,
+        )
+        _check(scheduled)
+        scheduled.save(force_insert=True)
+        for position, media in enumerate(files):
+            ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
+        if claimed is not None:
+            idempotency.remember_scheduled(claimed, scheduled)
+        _publish_due(scheduled)
+    return scheduled
+
+
+def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
+    """Move a scheduled post to another time. Raises Invalid as `schedule_status` does, NotFound when it is gone."""
+    with transaction.atomic():
+        locked = _lock(scheduled.id)
+        if locked is None:
+            raise NotFound
+        locked.scheduled_at = scheduled.scheduled_at = scheduled_at
+        _check(locked)
+        locked.save(update_fields=["scheduled_at"])
+        _publish_due(locked)
+
+
+def cancel_status(*, scheduled: ScheduledStatus) -> None:
+    """Delete a scheduled post; its files may be attached to another one. NotFound when it is gone."""
+    with transaction.atomic():
+        locked = _lock(scheduled.id)
+        if locked is None:
+            raise NotFound
+        locked.delete()
+
+
+def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
+    """Publish scheduled posts whose time has come, each exactly once.
+
+    Those of people who may not post any more are deleted. One that cannot be published, because what it answers or one of
+    its files is gone, stays in its author's list, where it can be deleted.
+    """
+    for event in events:
+        _publish_one(event.scheduled_id)
+
+
+def _publish_one(scheduled_id: int) -> None:
+    scheduled = ScheduledStatus.objects.filter(id=scheduled_id, scheduled_at__lte=clock.now()).first()
+    if scheduled is None:
+        return
+    author = find_author(scheduled.account_id)
+    if author.suspended or author.user.disabled_at is not None:
+        scheduled.delete()
+        return
+    try:
+        # Composed before the transaction: it may ask other servers who is mentioned.
+        new = compose(author=author, draft=_draft_of(scheduled), application_id=scheduled.application_id)
+        with transaction.atomic():
+            locked = _lock(scheduled.id)
+            if locked is None:
+                return
+            ScheduledMedia.objects.filter(scheduled=locked).delete()
+            status = store_status(new)
+            idempotency.remember_published(locked, status)
+            locked.delete()
+    except (Invalid, NotFound) as error:
+        logger.warning("The scheduled post %s cannot be published: %s", scheduled.id, error.message)
+
+
+def _find_first(account_id: int, key: str) -> ScheduledStatus | Status | None:
+    return idempotency.find_first_scheduled(account_id, key) or idempotency.find_first(account_id, key)
+
+
+def _composed(author: Account, draft: StatusDraft, application_id: int | None) -> NewStatus:
+    check_files(draft.media_ids)
+    try:
+        return compose(author=author, draft=draft, application_id=application_id)
+    except UnexpectedMentions:
+        raise
+    except Invalid:
+        raise Invalid(_("Record invalid")) from None
+
+
+def _check(scheduled: ScheduledStatus) -> None:
+    """Raises Invalid for a time or number against the rules; the caller's transaction holds the account's lock."""
+    lock(f"scheduled:{scheduled.account_id}")
+    if scheduled.scheduled_at <= clock.now() + AHEAD:
+        message = _("date must be in the future")
+        raise Invalid.of([FieldError("scheduled_at", "ERR_INVALID", message, _("Scheduled at"))])
+    others = ScheduledStatus.objects.filter(account_id=scheduled.account_id).exclude(id=scheduled.id)
+    if others.count() >= MOST:
+        raise Invalid.sentence(_("You have exceeded the limit of %(limit)d scheduled posts") % {"limit": MOST})
+    day = datetime.combine(scheduled.scheduled_at.astimezone(UTC).date(), time.min, UTC)
+    if others.filter(scheduled_at__gte=day, scheduled_at__lt=day + timedelta(days=1)).count() >= MOST_A_DAY:
+        message = _("You have exceeded the limit of %(limit)d scheduled posts for today") % {"limit": MOST_A_DAY}
+        raise Invalid.sentence(message)
+
+
+def _publish_due(scheduled: ScheduledStatus) -> None:
+    publish(
+        ScheduledStatusDue(scheduled_id=scheduled.id, account_id=scheduled.account_id), due_at=scheduled.scheduled_at
+    )
+
+
+def _lock(scheduled_id: int) -> ScheduledStatus | None:
+    return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
+
+
+def _draft_of(scheduled: ScheduledStatus) -> StatusDraft:
+    values = dict(scheduled.draft)
+    for name in ("media_ids", "allowed_mentions"):
+        if values[name] is not None:
+            values[name] = tuple(values[name])
+    if values["poll"] is not None:
+        values["poll"] = PollDraft(**values["poll"] | {"options": tuple(values["poll"]["options"])})
+    return StatusDraft(**values)

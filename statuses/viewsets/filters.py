@@ -1,0 +1,164 @@
+"""Filters over HTTP: the newer methods, and the older ones that know a filter by each of its keywords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+
+from social.api.access import user
+from social.api.declarations import Endpoint
+from social.api.viewsets import ApiViewSet
+from statuses.queries.filters import find_filter, find_filter_status, find_keyword, list_filters, list_keywords
+from statuses.serializers.filter import (
+    FilterKeywordSerializer,
+    FilterSerializer,
+    FilterStatusSerializer,
+    FilterV1Serializer,
+)
+from statuses.serializers.inputs.filters import FilterInput, FilterStatusInput, FilterV1Input, KeywordInput
+from statuses.services import filters
+
+_READ = user("read:filters")
+_WRITE = user("write:filters")
+# The time of Mastodon's release 4.0, in seconds.
+_SINCE_4_0 = 1668384000
+
+
+class FiltersViewSet(ApiViewSet):
+    """`/api/v2/filters` with the keywords and posts of filters."""
+
+    endpoints = {
+        "list": Endpoint(_READ, "Filter", many=True),
+        "create": Endpoint(_WRITE, "Filter", input=FilterInput),
+        "retrieve": Endpoint(_READ, "Filter"),
+        "update": Endpoint(_WRITE, "Filter", input=FilterInput),
+        "destroy": Endpoint(_WRITE, "Empty"),
+        "keywords": Endpoint(_READ, "FilterKeyword", many=True),
+        "add_keyword": Endpoint(_WRITE, "FilterKeyword", input=KeywordInput),
+        "statuses": Endpoint(_READ, "FilterStatus", many=True),
+        "add_status": Endpoint(_WRITE, "FilterStatus", input=FilterStatusInput),
+    }
+
+    def list(self, request: Request) -> Any:
+        """`GET /api/v2/filters`: all of one's filters, expired ones too."""
+        return FilterSerializer(list(list_filters(self.account_id)), many=True).data
+
+    def create(self, request: Request) -> Any:
+        """`POST /api/v2/filters`."""
+        made = filters.create_filter(account_id=self.account_id, draft=FilterInput.read(request))
+        return self._shown(made.id)
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v2/filters/:id`."""
+        return self._shown(id)
+
+    def update(self, request: Request, id: int) -> Any:
+        """`PUT /api/v2/filters/:id`."""
+        filters.update_filter(found=find_filter(id, self.account_id), draft=FilterInput.read(request))
+        return self._shown(id)
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v2/filters/:id`."""
+        filters.delete_filter(found=find_filter(id, self.account_id))
+        return {}
+
+    def keywords(self, request: Request, filter_id: int) -> Any:
+        """`GET /api/v2/filters/:filter_id/keywords`."""
+        return FilterKeywordSerializer(list(find_filter(filter_id, self.account_id).keywords.all()), many=True).data
+
+    def add_keyword(self, request: Request, filter_id: int) -> Any:
+        """`POST /api/v2/filters/:filter_id/keywords`."""
+        found = find_filter(filter_id, self.account_id)
+        return FilterKeywordSerializer(filters.add_keyword(found=found, draft=KeywordInput.read(request))).data
+
+    def statuses(self, request: Request, filter_id: int) -> Any:
+        """`GET /api/v2/filters/:filter_id/statuses`."""
+        return FilterStatusSerializer(list(find_filter(filter_id, self.account_id).statuses.all()), many=True).data
+
+    def add_status(self, request: Request, filter_id: int) -> Any:
+        """`POST /api/v2/filters/:filter_id/statuses`."""
+        found = find_filter(filter_id, self.account_id)
+        made = filters.add_status(found=found, status_id=FilterStatusInput.read(request).status_id)
+        return FilterStatusSerializer(made).data
+
+    def _shown(self, filter_id: int) -> Any:
+        return FilterSerializer(find_filter(filter_id, self.account_id)).data
+
+
+class FilterKeywordsViewSet(ApiViewSet):
+    """`/api/v2/filters/keywords/:id`."""
+
+    endpoints = {
+        "retrieve": Endpoint(_READ, "FilterKeyword"),
+        "update": Endpoint(_WRITE, "FilterKeyword", input=KeywordInput),
+        "destroy": Endpoint(_WRITE, "Empty"),
+    }
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v2/filters/keywords/:id`."""
+        return FilterKeywordSerializer(find_keyword(id, self.account_id)).data
+
+    def update(self, request: Request, id: int) -> Any:
+        """`PUT /api/v2/filters/keywords/:id`."""
+        found = find_keyword(id, self.account_id)
+        filters.update_keyword(found=found, draft=KeywordInput.read(request))
+        return FilterKeywordSerializer(found).data
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v2/filters/keywords/:id`."""
+        filters.delete_keyword(found=find_keyword(id, self.account_id))
+        return {}
+
+
+class FilterStatusesViewSet(ApiViewSet):
+    """`/api/v2/filters/statuses/:id`."""
+
+    endpoints = {"retrieve": Endpoint(_READ, "FilterStatus"), "destroy": Endpoint(_WRITE, "Empty")}
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v2/filters/statuses/:id`."""
+        return FilterStatusSerializer(find_filter_status(id, self.account_id)).data
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v2/filters/statuses/:id`."""
+        filters.remove_status(found=find_filter_status(id, self.account_id))
+        return {}
+
+
+class FiltersV1ViewSet(ApiViewSet):
+    """`/api/v1/filters`: one entry per keyword, under the keyword's id."""
+
+    endpoints = {
+        "list": Endpoint(_READ, "FilterV1", many=True, deprecated=_SINCE_4_0),
+        "create": Endpoint(_WRITE, "FilterV1", input=FilterV1Input, deprecated=_SINCE_4_0),
+        "retrieve": Endpoint(_READ, "FilterV1", deprecated=_SINCE_4_0),
+        "update": Endpoint(_WRITE, "FilterV1", input=FilterV1Input, deprecated=_SINCE_4_0),
+        "destroy": Endpoint(_WRITE, "Empty", deprecated=_SINCE_4_0),
+    }
+
+    def list(self, request: Request) -> Any:
+        """`GET /api/v1/filters`."""
+        return FilterV1Serializer(list(list_keywords(self.account_id)), many=True).data
+
+    def create(self, request: Request) -> Any:
+        """`POST /api/v1/filters`: a filter with one keyword."""
+        form = FilterV1Input.read(request)
+        made = filters.create_with_keyword(account_id=self.account_id, draft=form.filter, keyword=form.keyword)
+        return FilterV1Serializer(made).data
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/filters/:id`."""
+        return FilterV1Serializer(find_keyword(id, self.account_id)).data
+
+    def update(self, request: Request, id: int) -> Any:
+        """`PUT /api/v1/filters/:id`."""
+        found = find_keyword(id, self.account_id)
+        form = FilterV1Input.read(request)
+        filters.update_with_keyword(found=found, draft=form.filter, keyword=form.keyword)
+        return FilterV1Serializer(found).data
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v1/filters/:id`: takes the keyword out of its filter, which stays."""
+        filters.delete_keyword(found=find_keyword(id, self.account_id))
+        return {}

@@ -1,0 +1,26 @@
+"""How other sites show a post (oembed.com)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+
+from social.api.access import anyone
+from social.api.declarations import Endpoint
+from social.api.viewsets import ApiViewSet
+from statuses.queries.embeds import find_embeddable_at
+from statuses.serializers.inputs.oembed import OEmbedInput
+from statuses.serializers.oembed import WIDTH, OEmbedSerializer
+
+
+class OEmbedViewSet(ApiViewSet):
+    """`/api/oembed`."""
+
+    endpoints = {"retrieve": Endpoint(anyone(), "OEmbed", input=OEmbedInput)}
+
+    def retrieve(self, request: Request) -> Any:
+        """OEmbed of the post at `url`: of this server, and readable for anybody, else 404."""
+        form = OEmbedInput.read(request)
+        context = {"width": form.maxwidth or WIDTH, "height": form.maxheight}
+        return OEmbedSerializer(find_embeddable_at(form.url), context=context).data

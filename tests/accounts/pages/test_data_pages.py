@@ -1,0 +1,467 @@
+"""Lists and archives, moves, invitations and the end of an account, on pages."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.models import Account, Archive, AuditEntry, Follow, Import, Invite, Role, User
+from accounts.policies.transfers import FILE_LIMIT
+from accounts.ports import remote_accounts
+from accounts.services.moving import move_account
+from accounts.services.second_factors import make_recovery_codes
+from social.kernel import clock, crypto
+from social.kernel.errors import Unavailable
+from tests.accounts.pages.conftest import PASSWORD
+from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+IMPORTS, EXPORT, DELETE, MOVE, ALIASES, INVITES = (
+    *("/settings/imports", "/settings/export", "/settings/delete"),
+    *("/settings/migration", "/settings/aliases", "/invites"),
+)
+
+
+@pytest.fixture(autouse=True)
+def no_other_servers() -> Any:
+    with remote_accounts.replaced(None):
+        yield
+
+
+@pytest.fixture
+def stranger() -> Client:
+    browser = Client()
+    browser.force_login(make_user("stranger"))
+    return browser
+
+
+def body(answer: Any) -> bytes:
+    return b"".join(answer.streaming_content)
+
+
+def send(browser: Client, text: str | bytes, kind: str = "follows", mode: str = "merge") -> Any:
+    data = text if isinstance(text, bytes) else text.encode()
+    return browser.post(IMPORTS, {"kind": kind, "mode": mode, "file": SimpleUploadedFile("my <list>.csv", data)})
+
+
+# --- import -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_is_uploaded_looked_at_and_taken_over(browser: Client, person: User) -> None:
+    make_account("bob")
+    answer = send(browser, "bob@social.localhost\nnobody@social.localhost\nnonsense\n")
+    (made,) = Import.objects.all()
+    assert answer["Location"] == f"{IMPORTS}/{made.id}"
+    page = browser.get(answer["Location"]).content.decode()
+    assert "2 lines of this file can be imported." in page
+    assert "my &lt;list&gt;.csv" in page
+    assert "nonsense" in page
+    assert "This is no address of an account" in page
+    assert "Waiting for confirmation" in browser.get(IMPORTS).content.decode()
+    assert browser.post(f"{answer['Location']}/start")["Location"] == answer["Location"]
+    page = browser.get(answer["Location"]).content.decode()
+    assert "1 of 3 lines are done" in page
+    assert '<progress max="3" value="1"' in page
+    assert browser.post(f"{answer['Location']}/start").status_code == 302
+    work()
+    page = browser.get(answer["Location"]).content.decode()
+    assert "Finished: 1 of 3 lines were imported" in page
+    assert "This account or post could not be found." in page
+    assert Follow.objects.filter(account=person.account).count() == 1
+    failed = body(browser.get(f"{answer['Location']}/failures.csv")).decode().splitlines()
+    assert failed[0] == "Account address,Show boosts,Notify on new posts,Languages,Error"
+    assert [line.partition(",")[0] for line in failed[1:]] == ["nobody@social.localhost", "nonsense"]
+    assert send(browser, "\n".join(failed)).status_code == 302, "what has failed can be brought along again"
+
+
+def test_replacing_says_first_what_is_lost(browser: Client, person: User) -> None:
+    for name in ("bob", "eva"):
+        Follow.objects.create(account=person.account, target=make_account(name))
+    answer = send(browser, "bob@social.localhost\n", mode="overwrite")
+    page = browser.get(answer["Location"]).content.decode()
+    assert "What you have here now, 2 entries, is removed as far as it is not in the file." in page
+    browser.post(f"{answer['Location']}/start")
+    work()
+    assert "1 entry was removed" in browser.get(answer["Location"]).content.decode()
+    assert Follow.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "There is nothing in this file."),
+        (b"\xff\xfe\x00", "Line 1: This is no text in UTF-8."),
+        (b"nonsense\nmore\n", "Line 1: No line of this file can be read as such a list."),
+        (b'a@x.example\n"b', "Line 2: This is no table of values separated by commas."),
+        (b"Account address,Hide notifications\na@x.example,true", "This is another kind of list."),
+        (b"a" * (FILE_LIMIT + 1), "This file is too large. At most 4 MB are taken."),
+        (b"a@x.example\n" * 20_001, "There are too many lines in this file. At most 20,000 are taken."),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_at_the_field(browser: Client, data: bytes, sentence: str) -> None:
+    page = send(browser, data)
+    assert page.status_code == 422
+    assert page.context["form"].errors == {"file": [sentence]}
+    assert not Import.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"kind": "follows"}, {"kind": "x", "mode": "merge"}, {"kind": "follows", "mode": "x"}]
+)
+def test_an_import_without_a_file_or_a_kind_is_refused_at_the_field(browser: Client, sent: dict[str, str]) -> None:
+    page = browser.post(IMPORTS, sent)
+    assert page.status_code == 422
+    assert "file" in page.context["form"].errors
+
+
+def test_row_20_nobody_sees_starts_or_drops_a_file_of_somebody_else(browser: Client, stranger: Client) -> None:
+    path = send(browser, "bob@social.localhost\n")["Location"]
+    answers = [stranger.get(path), stranger.get(f"{path}/failures.csv")]
+    answers += [stranger.post(f"{path}/start"), stranger.post(f"{path}/drop")]
+    answers += [browser.get(f"{IMPORTS}/{number}") for number in (1, 99999999999999999999)]
+    for answer in answers:
+        assert answer.status_code == 404
+    assert Import.objects.get().state == "waiting"
+    assert browser.post(f"{path}/drop")["Location"] == IMPORTS
+    assert browser.post(f"{path}/drop").status_code == 404
+
+
+def test_a_second_file_of_a_kind_waits(browser: Client) -> None:
+    first = send(browser, "a@social.localhost\n")["Location"]
+    browser.post(f"{first}/start")
+    second = send(browser, "b@social.localhost\n")["Location"]
+    browser.post(f"{second}/start")
+    assert "Another file of this kind is being worked off." in browser.get(second).content.decode()
+
+
+def test_row_25_imports_are_counted(browser: Client, counted: None) -> None:
+    answers = [send(browser, "a@social.localhost\n").status_code for _ in range(21)]
+    assert answers == [302] * 20 + [429]
+
+
+# --- export -----------------------------------------------------------------------------------------------------------
+
+
+def test_lists_are_downloaded_as_tables(browser: Client, person: User) -> None:
+    Follow.objects.create(account=person.account, target=make_account("bob"), languages=["de", "en"])
+    page = browser.get(EXPORT).content.decode()
+    assert "/settings/exports/follows.csv" in page
+    answer = browser.get("/settings/exports/follows.csv")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer["Content-Disposition"] == 'attachment; filename="following_accounts.csv"'
+    assert answer["Cache-Control"] == "private, no-store"
+    data = body(answer)
+    assert data.decode().splitlines()[1] == 'bob@social.localhost,true,false,"de, en"'
+    assert int(answer["Content-Length"]) == len(data)
+    for name, file_name in (
+        ("blocks", "blocked_accounts"),
+        ("mutes", "muted_accounts"),
+        ("domain_blocks", "blocked_domains"),
+    ):
+        answer = browser.get(f"/settings/exports/{name}.csv")
+        assert f'filename="{file_name}.csv"' in answer["Content-Disposition"]
+        body(answer)
+    assert browser.get("/settings/exports/nothing.csv").status_code == 404
+
+
+def test_rows_20_and_47_an_archive_is_for_its_owner_alone_and_ends(
+    browser: Client, person: User, stranger: Client
+) -> None:
+    assert browser.post(f"{EXPORT}/archives")["Location"] == EXPORT
+    assert "It is being built" in browser.get(EXPORT).content.decode()
+    archive = Archive.objects.get()
+    path = f"{EXPORT}/archives/{archive.id}"
+    assert browser.get(path).status_code == 404
+    work()
+    page = browser.get(EXPORT).content.decode()
+    assert f'href="{path}"' in page
+    assert 'action="/settings/export/archives"' not in page
+    answer = browser.get(path)
+    assert answer["Content-Type"] == "application/gzip"
+    assert f'filename="archive-ada-{archive.created_at:%Y%m%d}.tar.gz"' in answer["Content-Disposition"]
+    assert answer["Cache-Control"] == "private, no-store"
+    with tarfile.open(fileobj=io.BytesIO(body(answer))) as tar:
+        assert "following_accounts.csv" in tar.getnames()
+    assert stranger.get(path).status_code == 404
+    assert Client().get(path).status_code == 302
+    assert Api(make_token(person)).get(path).status_code == 302
+    assert Client().get(f"/system/archives/{archive.id}/archive.tar.gz").status_code == 404
+    browser.post(f"{EXPORT}/archives")
+    assert "You can ask for one archive a week." in browser.get(EXPORT).content.decode()
+    assert Archive.objects.count() == 1
+    with time_machine.travel(clock.now() + timedelta(days=7, hours=1)):
+        fresh = Client()
+        fresh.force_login(person)
+        assert fresh.get(path).status_code == 404
+        fresh.post(f"{EXPORT}/archives")
+        assert Archive.objects.get().id != archive.id
+
+
+# --- moving -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_account_is_named_and_unnamed_by_its_address(browser: Client, person: User) -> None:
+    old = make_account("old")
+    for address in ("@old@social.localhost", "old"):
+        assert browser.post(ALIASES, {"acct": address})["Location"] == ALIASES
+    person.account.refresh_from_db()
+    assert person.account.also_known_as == [old.uri]
+    assert "@old@social.localhost" in browser.get(ALIASES).content.decode()
+    assert browser.post(f"{ALIASES}/remove", {"uri": old.uri})["Location"] == ALIASES
+    assert browser.post(f"{ALIASES}/remove", {}).status_code == 302
+    person.account.refresh_from_db()
+    assert person.account.also_known_as == []
+
+
+@pytest.mark.parametrize("address", ["", "nobody", "a b", "x@unknown.example", "\0", "@@", "ada", "x" * 3000])
+def test_what_is_no_other_account_is_refused_at_the_field(browser: Client, address: str) -> None:
+    page = browser.post(ALIASES, {"acct": address})
+    assert page.status_code == 422
+    assert page.context["form"].errors["acct"]
+
+
+def test_row_25_looking_up_accounts_is_counted(browser: Client, counted: None) -> None:
+    answers = [browser.post(ALIASES, {"acct": "nobody"}).status_code for _ in range(21)]
+    assert answers == [422] * 20 + [429]
+
+
+def test_one_moves_by_password_and_comes_back(browser: Client, person: User) -> None:
+    new = make_account("new", also_known_as=[person.account.uri])
+    fan = make_account("fan")
+    Follow.objects.create(account=fan, target=person.account)
+    wrong = browser.post(MOVE, {"acct": "new", "password": "wrong"})
+    assert wrong.context["form"].errors == {"password": ["This password is not right."]}
+    assert browser.post(MOVE, {"acct": "@new@social.localhost", "password": PASSWORD})["Location"] == MOVE
+    page = browser.get(MOVE).content.decode()
+    assert "@new@social.localhost" in page
+    assert "Cancel the move" in page
+    work()
+    assert Follow.objects.filter(account=fan, target=new).exists()
+    assert "has moved to" in Client().get("/@ada").content.decode()
+    assert browser.post(f"{MOVE}/cancel")["Location"] == MOVE
+    assert browser.post(f"{MOVE}/cancel")["Location"] == MOVE
+    page = browser.get(MOVE).content.decode()
+    assert "You have moved a short time ago." in page
+    assert 'name="acct"' not in page
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("nobody", "There is no such account, or its server does not answer."),
+        ("ada", "Cannot be this account"),
+        ("stays", "Does not name this account as one of its other accounts"),
+    ],
+)
+def test_where_one_cannot_move_to_is_said_at_the_field(browser: Client, address: str, sentence: str) -> None:
+    make_account("stays")
+    page = browser.post(MOVE, {"acct": address, "password": PASSWORD})
+    assert page.status_code == 422
+    assert page.context["form"].errors == {"acct": [sentence]}
+
+
+def test_a_server_that_does_not_answer_stops_a_move(browser: Client, person: User) -> None:
+    class Silent:
+        def refresh(self, account: Account) -> Account:
+            raise Unavailable
+
+    make_remote("new", "remote.example", also_known_as=[person.account.uri])
+    with remote_accounts.replaced(Silent()):
+        page = browser.post(MOVE, {"acct": "new@remote.example", "password": PASSWORD})
+    assert page.context["form"].errors["acct"] == [
+        "The server of this account does not answer. Please try again later."
+    ]
+
+
+def test_whoever_has_moved_is_not_asked_to_move_again(browser: Client, person: User) -> None:
+    new = make_account("new", also_known_as=[person.account.uri])
+    move_account(user=person, target=new)
+    page = browser.post(MOVE, {"acct": "new", "password": PASSWORD})
+    assert page.context["form"].errors == {"acct": ["Cannot be chosen: this account has moved already"]}
+
+
+# --- deletion ---------------------------------------------------------------------------------------------------------
+
+
+def code(user: User) -> str:
+    """What the authenticator app of a user shows now."""
+    authenticator = Authenticator.objects.get(user=user, type=Authenticator.Type.TOTP)
+    secret = crypto.decrypt(authenticator.data["secret"])
+    return str(format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time())))))
+
+
+def with_app(user: User) -> None:
+    data = {"secret": crypto.encrypt("JBSWY3DPEHPK3PXP")}
+    TOTP(Authenticator.objects.create(user=user, type=Authenticator.Type.TOTP, data=data))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_row_24_deleting_the_account_ends_sessions_and_tokens_at_once(browser: Client, person: User) -> None:
+    other, token = Client(), make_token(person)
+    other.post("/auth/sign_in", {"login": "ada", "password": PASSWORD})
+    assert other.get(DELETE).status_code == 200
+    kept = other.cookies[settings.SESSION_COOKIE_NAME].value
+    assert Api(token).get("/api/v1/timelines/home").status_code == 200
+    answer = browser.post(DELETE, {"password": PASSWORD})
+    assert answer["Location"] == "/settings/deleted"
+    assert "Your account is deleted" in browser.get("/settings/deleted").content.decode()
+    assert Api(token).get("/api/v1/timelines/home").status_code == 401
+    for client in (browser, other):
+        assert client.get(DELETE).status_code == 302
+    assert not Session.objects.filter(session_key=kept).exists()
+    assert Client().get("/@ada").status_code == 410
+    again = Client()
+    assert again.post("/auth/sign_in", {"login": "ada", "password": PASSWORD})["Location"] == "/auth/disabled"
+    assert again.get(DELETE).status_code == 302
+    work()
+    assert not User.objects.filter(pk=person.pk).exists()
+    assert not Account.objects.filter(pk=person.account_id).exists()
+
+
+def test_a_wrong_password_deletes_nothing(browser: Client, person: User) -> None:
+    for password in ("", "wrong", "correct horse ", "x" * 5000):
+        page = browser.post(DELETE, {"password": password})
+        assert page.status_code == 422
+        assert page.context["form"].errors["password"]
+    assert Account.objects.get(pk=person.account_id).deleted_at is None
+
+
+def test_rows_25_and_26_ten_wrong_passwords_are_enough(browser: Client, person: User, counted: None) -> None:
+    answers = [browser.post(DELETE, {"password": "wrong"}).status_code for _ in range(11)]
+    assert answers == [422] * 10 + [429]
+    assert browser.post(DELETE, {"password": PASSWORD}).status_code == 429
+    assert browser.post(MOVE, {"acct": "x", "password": PASSWORD}).status_code == 429
+
+
+def test_whoever_has_a_second_factor_shows_it_too(browser: Client, person: User) -> None:
+    with_app(person)
+    assert 'name="code"' in browser.get(DELETE).content.decode()
+    for sent in ({}, {"code": ""}, {"code": "000000"}, {"code": "x"}):
+        page = browser.post(DELETE, {"password": PASSWORD, **sent})
+        assert page.status_code == 422
+        assert page.context["form"].errors["code"]
+    page = browser.post(DELETE, {"password": "wrong", "code": code(person)})
+    assert list(page.context["form"].errors) == ["password"]
+    assert Account.objects.get(pk=person.account_id).deleted_at is None
+    assert browser.post(DELETE, {"password": PASSWORD, "code": code(person)}).status_code == 302
+    assert Account.objects.get(pk=person.account_id).deleted_at is not None
+
+
+def test_a_recovery_code_stands_for_the_second_factor(browser: Client, person: User) -> None:
+    with_app(person)
+    codes = make_recovery_codes(user=person)
+    assert browser.post(DELETE, {"password": PASSWORD, "code": codes[0]}).status_code == 302
+
+
+def test_whoever_signs_in_with_a_passkey_shows_it_first(browser: Client, person: User) -> None:
+    Authenticator.objects.create(user=person, type=Authenticator.Type.WEBAUTHN, data={"name": "key", "credential": {}})
+    for path in (DELETE, MOVE):
+        answer = browser.post(path, {"password": PASSWORD})
+        assert answer["Location"] == f"/auth/passkeys/reauthenticate?next={path.replace('/', '%2F')}"
+    assert Account.objects.get(pk=person.account_id).deleted_at is None
+    session = browser.session
+    session["account_authentication_methods"] = [
+        {"method": "mfa", "type": "webauthn", "at": clock.now().timestamp(), "reauthenticated": True}
+    ]
+    session["account_authentication_methods_user"] = str(person.pk)
+    session.save()
+    assert browser.get(DELETE).status_code == 200
+    assert browser.post(DELETE, {"password": PASSWORD}).status_code == 302
+
+
+def test_the_last_owner_is_not_deleted_by_a_page(browser: Client, person: User) -> None:
+    User.objects.filter(pk=person.pk).update(role=Role.objects.get(name="Owner"))
+    page = browser.post(DELETE, {"password": PASSWORD})
+    assert page.status_code == 422
+    assert "This is the last person who may do everything here" in page.content.decode()
+
+
+# --- invitations ------------------------------------------------------------------------------------------------------
+
+
+def test_an_invitation_is_made_used_and_ended(browser: Client, person: User) -> None:
+    sent = {"max_uses": "5", "expires_in": "3600", "autofollow": "on", "comment": "For <the> choir"}
+    assert browser.post(INVITES, sent)["Location"] == INVITES
+    invite = Invite.objects.get()
+    assert (invite.inviter, invite.max_uses, invite.autofollow) == (person, 5, True)
+    assert invite.expires_at is not None
+    assert timedelta(minutes=59) < invite.expires_at - clock.now() <= timedelta(hours=1)
+    page = browser.get(INVITES).content.decode()
+    assert f"http://social.localhost/invite/{invite.code}" in page
+    assert "For &lt;the&gt; choir" in page
+    assert "used 0 of 5 times" in page
+    assert Client().get(f"/invite/{invite.code}").status_code == 302
+    assert browser.post(f"{INVITES}/{invite.pk}/expire")["Location"] == INVITES
+    assert browser.post(f"{INVITES}/{invite.pk}/expire")["Location"] == INVITES
+    assert "Ended" in browser.get(INVITES).content.decode()
+    answer = Client().get(f"/invite/{invite.code}", headers={"Accept": "application/json"})
+    assert answer.status_code == 401
+    assert list(AuditEntry.objects.values_list("action", flat=True)) == ["create", "expire"]
+
+
+def test_an_invitation_without_limits(browser: Client) -> None:
+    browser.post(INVITES, {})
+    invite = Invite.objects.get()
+    assert (invite.max_uses, invite.expires_at, invite.autofollow) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("max_uses", "0"), ("max_uses", "-1"), ("max_uses", "x"), ("expires_in", "7"), ("comment", "x" * 421)],
+)
+def test_an_invitation_that_cannot_be_is_refused_at_its_field(browser: Client, field: str, value: str) -> None:
+    page = browser.post(INVITES, {field: value})
+    assert page.status_code == 422
+    assert page.context["form"].errors[field]
+    assert not Invite.objects.exists()
+
+
+def test_row_20_invitations_of_others_are_neither_shown_nor_ended(browser: Client, stranger: Client) -> None:
+    browser.post(INVITES, {})
+    invite = Invite.objects.get()
+    assert invite.code not in stranger.get(INVITES).content.decode()
+    assert stranger.post(f"{INVITES}/{invite.pk}/expire").status_code == 404
+    assert browser.post(f"{INVITES}/999999/expire").status_code == 404
+
+
+def test_who_may_not_invite_sees_no_way_there(browser: Client, person: User) -> None:
+    assert f'href="{INVITES}"' in browser.get("/settings/profile").content.decode()
+    role = Role.objects.create(name="quiet", permissions=0)
+    User.objects.filter(pk=person.pk).update(role=role)
+    assert f'href="{INVITES}"' not in browser.get("/settings/profile").content.decode()
+    assert browser.get(INVITES).status_code == 403
+    assert browser.post(INVITES, {}).status_code == 403
+    assert not Invite.objects.exists()
+
+
+def test_row_25_invitations_are_counted(browser: Client, counted: None) -> None:
+    answers = [browser.post(INVITES, {}).status_code for _ in range(31)]
+    assert answers == [302] * 30 + [429]
+
+
+def test_invitations_are_shown_in_pages_at_the_same_cost(
+    browser: Client, person: User, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(25):
+        Invite.objects.create(code=f"code{number}", inviter=person)
+    browser.get(INVITES)  # the browser is noted with its first visit
+    with django_assert_max_num_queries(8):
+        first = browser.get(INVITES).content.decode()
+    assert "code24" in first
+    assert "code4<" not in first
+    assert "code4<" in browser.get(f"{INVITES}?page=2").content.decode()
+    assert browser.get(f"{INVITES}?page=x").status_code == 200
+    assert browser.get(f"{INVITES}?page=99").status_code == 200

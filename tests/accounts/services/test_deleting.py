@@ -1,0 +1,174 @@
+"""The end of an account here: hidden and shut at once, removed in steps, its name never free again."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.apps import apps
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+
+from accounts.models import AccessToken, Account, Follow, Grant, Invite, RetiredUsername, User
+from accounts.policies.sign_up import SignUpDraft
+from accounts.policies.staff import OPERATOR
+from accounts.services import erasing
+from accounts.services.deleting import delete_user
+from accounts.services.following import FollowChange, follow_account
+from accounts.services.invites import create_invite
+from accounts.services.signing_up import sign_up
+from social.kernel.errors import Conflict, Invalid
+from social.kernel.outbox import OutboxRow, drain
+from statuses.models import Favourite, MediaAttachment, Status
+from statuses.services.interactions import favourite_status, reblog_status
+from tests.factories.accounts import make_account, make_token, make_user
+from tests.factories.statuses import make_media, make_status
+from tests.support.at_once import at_once
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def _names(account_id: int, user_id: int) -> list[str]:
+    """The columns in which the account or its user is still named."""
+    found = []
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            number = {Account: account_id, User: user_id}.get(field.related_model)
+            if number is not None and model._base_manager.filter(**{field.name: number}).exists():
+                found.append(f"{model.__name__}.{field.name}")
+    return found
+
+
+def attach(media: MediaAttachment, post: Status) -> None:
+    MediaAttachment.objects.filter(id=media.id).update(status=post)
+
+
+@pytest.fixture
+def somebody() -> User:
+    """Ada, with posts, files, followers, favourites, boosts and whatever else refers to an account."""
+    user = make_user(
+        "ada", note="my life", display_name="Ada", avatar=default_storage.save("ada.png", ContentFile(b"x"))
+    )
+    ada, other = user.account, make_account("bob")
+    post = make_status(ada, "mine #tag @bob")
+    theirs = make_status(other, "theirs")
+    make_media(ada)
+    attach(make_media(ada), post)
+    favourite_status(account_id=ada.id, status=theirs)
+    favourite_status(account_id=other.id, status=post)
+    reblog_status(account=ada, status=theirs)
+    reblog_status(account=other, status=post)
+    follow_account(account=ada, target=other, change=FollowChange())
+    follow_account(account=other, target=ada, change=FollowChange())
+    make_token(user)
+    work()
+    return user
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_remains_but_the_name(somebody: User) -> None:
+    files = [somebody.account.avatar, *MediaAttachment.objects.values_list("file", flat=True)]
+    assert len(files) == 3
+    assert all(default_storage.exists(file) for file in files)
+    assert len(_names(somebody.account_id, somebody.id)) > 8
+    delete_user(user=somebody)
+    work()
+    assert _names(somebody.account_id, somebody.id) == []
+    assert not Account.objects.filter(id=somebody.account_id).exists()
+    assert not User.objects.filter(id=somebody.id).exists()
+    assert [file for file in files if default_storage.exists(file)] == []
+    other = Account.objects.select_related("stat").get(username="bob")
+    assert (other.stat.followers_count, other.stat.following_count, other.stat.statuses_count) == (0, 0, 1)
+    assert Status.objects.get(text="theirs").stat.favourites_count == 0
+    assert Status.objects.get(text="theirs").stat.reblogs_count == 0
+    assert (Favourite.objects.count(), Follow.objects.count()) == (0, 0)
+    assert RetiredUsername.objects.filter(username="ada").exists()
+
+
+@pytest.mark.parametrize("name", ["ada", "ADA"])
+@pytest.mark.parametrize("erased", [False, True])
+def test_row_18_the_name_of_somebody_who_left_is_never_free_again(somebody: User, name: str, erased: bool) -> None:
+    delete_user(user=somebody)
+    if erased:
+        work()
+    draft = SignUpDraft(username=name, email="new@example.com", password="correct horse", agreement=True)
+    with pytest.raises(Invalid) as refused:
+        sign_up(draft=draft)
+    assert refused.value.extra["details"]["username"][0]["error"] == "ERR_TAKEN"
+
+
+def test_the_mail_address_may_be_used_again(somebody: User) -> None:
+    delete_user(user=somebody)
+    work()
+    assert not EmailAddress.objects.filter(email=somebody.email).exists()
+    draft = SignUpDraft(username="eva", email=somebody.email, password="correct horse", agreement=True)
+    assert sign_up(draft=draft).email == somebody.email
+
+
+def test_it_is_hidden_and_shut_at_once(somebody: User) -> None:
+    token = make_token(somebody)
+    post = Status.objects.get(account=somebody.account, reblog_of=None)
+    browser = Client()
+    browser.force_login(somebody)
+    delete_user(user=somebody)
+    anybody = Api()
+    assert Api(token).get("/api/v1/accounts/verify_credentials").status_code == 401
+    assert browser.get("/auth/password").status_code == 302
+    assert not browser.login(username="ada@example.com", password="correct horse")
+    for path in (f"accounts/{somebody.account_id}", "accounts/lookup?acct=ada", f"statuses/{post.id}"):
+        assert anybody.get(f"/api/v1/{path}").status_code == 404, path
+    assert not Grant.objects.filter(user=somebody).exists()
+    assert not AccessToken.objects.filter(user=somebody).exists()
+
+
+def test_it_goes_on_where_it_was_stopped(somebody: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        make_status(somebody.account, f"more {number}")
+    work()
+    delete_user(user=somebody)
+    monkeypatch.setattr(erasing, "STEP", 2)
+    # A process that never gets further than one round.
+    monkeypatch.setattr(erasing, "SLICE", 0.0)
+    turns = 0
+    while Account.objects.filter(id=somebody.account_id).exists():
+        assert OutboxRow.objects.filter(event__in=["AccountDeleted", "AccountErasureDue"]).exists()
+        assert drain("default", 1) > 0
+        turns += 1
+        assert turns < 200
+    assert turns > 5
+
+
+def test_it_may_be_asked_for_twice(somebody: User) -> None:
+    delete_user(user=somebody)
+    delete_user(user=somebody)
+    assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
+    work()
+    delete_user(user=somebody)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_ask_at_once_delete_once(somebody: User) -> None:
+    assert at_once(2, lambda _place: delete_user(user=somebody)) == [None, None]
+    assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1
+
+
+def test_the_last_one_who_may_do_everything_stays() -> None:
+    owner = make_user("owner", role="Owner")
+    with pytest.raises(Conflict):
+        delete_user(user=owner)
+    assert Account.objects.get(id=owner.account_id).deleted_at is None
+    make_user("second", role="Owner")
+    delete_user(user=owner)
+    assert Account.objects.get(id=owner.account_id).deleted_at is not None
+
+
+def test_whoever_came_by_an_invitation_of_theirs_stays(somebody: User) -> None:
+    invite = create_invite(by=OPERATOR, inviter=somebody)
+    draft = SignUpDraft("eva", "eva@example.com", "correct horse", True, invite_code=invite.code)
+    guest = sign_up(draft=draft)
+    delete_user(user=somebody)
+    work()
+    assert not Invite.objects.filter(pk=invite.pk).exists()
+    assert User.objects.get(pk=guest.pk).invite_id is None

@@ -1,0 +1,99 @@
+"""Who signs up and never confirms leaves nothing behind after seven days (contract, behaviours section 6)."""
+
+from __future__ import annotations
+
+import io
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from accounts.models import AccessToken, Account, RetiredUsername, User
+from accounts.services import unconfirmed
+from accounts.tasks.cleaning import remove_unconfirmed
+from social.kernel import clock
+from social.kernel.outbox import OutboxRow
+from social.schedule import SCHEDULE
+from tests.factories.accounts import make_application, make_token, make_user
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_up(username: str, *, days: float, confirmed: bool = False, **values: Any) -> User:
+    """Somebody who did so as many days ago, and could not use their account since then unless it is confirmed."""
+    user = make_user(username, confirmed=confirmed)
+    User.objects.filter(pk=user.pk).update(created_at=clock.now() - timedelta(days=days), **values)
+    return user
+
+
+def names() -> set[str]:
+    return set(Account.objects.exclude(user=None).values_list("username", flat=True))
+
+
+def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() -> None:
+    application = make_application()
+    late = signed_up("late", days=7.1, approved=False, created_by_application=application)
+    token = make_token(late, application=application)
+    signed_up("recent", days=6.9)
+    signed_up("pending", days=100, confirmed=True, approved=False, activated_at=None)
+    signed_up("active", days=100, confirmed=True)
+    before = OutboxRow.objects.count()
+    assert remove_unconfirmed() == 1
+    assert names() == {"recent", "pending", "active"}
+    assert Api(token).get("/api/v1/accounts/verify_credentials").status_code == 401
+    assert not AccessToken.objects.filter(token=token).exists()
+    assert not RetiredUsername.objects.exists()
+    assert OutboxRow.objects.filter(id__gt=before, subscriber__startswith="federation").count() == 0
+    make_user("late")  # the name and late@example.com
+    assert remove_unconfirmed() == 0
+    task = "accounts.tasks.cleaning.remove_unconfirmed"
+    assert [entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == task] == [timedelta(hours=1)]
+
+
+def test_who_has_used_their_account_or_has_a_role_stays_whatever_their_address() -> None:
+    moved = signed_up("changed", days=100, confirmed=True)
+    EmailAddress.objects.filter(user=moved).update(verified=False)
+    user = make_user("moderator", confirmed=False, role="Moderator")
+    User.objects.filter(pk=user.pk).update(created_at=clock.now() - timedelta(days=100))
+    assert unconfirmed.remove_unconfirmed() == 0
+
+
+def test_many_are_removed_in_steps_that_cost_the_same_for_one_as_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unconfirmed, "STEP", 3)
+    for number in range(7):
+        signed_up(f"late{number}", days=8 + number)
+    sizes: list[int] = []
+    erase = unconfirmed.erase_some
+
+    def noted(model: Any, ids: list[int]) -> bool:
+        assert connection.in_atomic_block
+        sizes.append(len(ids))
+        return erase(model, ids)
+
+    monkeypatch.setattr(unconfirmed, "erase_some", noted)
+    assert unconfirmed.remove_unconfirmed() == 7
+    assert set(sizes) == {3, 1}
+    assert names() == set()
+
+
+def test_operators_may_do_it_earlier_and_see_beforehand_who_it_would_be() -> None:
+    signed_up("late", days=3)
+
+    def said(*arguments: str) -> str:
+        out = io.StringIO()
+        call_command("remove_unconfirmed", *arguments, stdout=out)
+        return out.getvalue().strip()
+
+    assert said() == "0 removed."
+    assert said("--days", "2", "--dry-run").startswith("@late ")
+    assert names() == {"late"}
+    for days in ("-1", "99999999999"):
+        with pytest.raises(CommandError):
+            said("--days", days)
+    assert said("--days", "2") == "1 removed."
+    assert names() == set()

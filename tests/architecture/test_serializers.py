@@ -1,0 +1,123 @@
+"""What passes between clients and services is written in `serializers/`: inputs, and entities, in one form each.
+
+An entity is a class `EntitySerializer`, what is read a class `Input`; viewsets call them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+APPS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+
+
+def _is_no_viewset(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) and not node.name.endswith("ViewSet")
+
+
+def _reads_parameters(node: ast.AST) -> bool:
+    """Whether parameters are read by hand, past an `Input`."""
+    return isinstance(node, ast.ImportFrom) and node.module == "social.api.inputs"
+
+
+def _acts(node: ast.AST) -> bool:
+    """Whether more than a class or a constant is taken from the services."""
+    if isinstance(node, ast.Import):
+        return any(".services" in alias.name for alias in node.names)
+    if not isinstance(node, ast.ImportFrom) or not node.module:
+        return False
+    from_services = ".services" in f".{node.module}."
+    names = [alias.name for alias in node.names]
+    return "services" in names or (from_services and any(name.lstrip("_")[:1].islower() for name in names))
+
+
+def _is_another_form(node: ast.AST) -> bool:
+    """Whether a function makes entities by itself: its answer is a dict, or it says so."""
+    if not isinstance(node, ast.FunctionDef) or node.name == "to_representation" or node.name.startswith("_"):
+        return False
+    answer = ast.unparse(node.returns) if node.returns is not None else ""
+    return answer.startswith(("dict[str", "list[dict")) or node.name.endswith(("_entity", "_entities"))
+
+
+def _writes_an_entity(node: ast.AST) -> bool:
+    """Whether an answer is written as a dict on the spot. Errors are no entities, context and headers no answers."""
+    if isinstance(node, ast.Return) and node.value is not None:
+        shown = [node.value]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("reply", ".respond")):
+        shown = list(node.args)
+    else:
+        return False
+    while shown:
+        part = shown.pop()
+        if isinstance(part, ast.Dict) and part.keys and ast.unparse(part.keys[0] or part) != "'error'":
+            return True
+        shown += [child for child in ast.iter_child_nodes(part) if not isinstance(child, ast.keyword)]
+    return False
+
+
+RULES: dict[str, tuple[str, Callable[[ast.AST], bool]]] = {
+    "viewsets define viewsets only": ("viewsets", _is_no_viewset),
+    "viewsets read inputs": ("viewsets", _reads_parameters),
+    "serializers call no services": ("serializers", _acts),
+    "entities have one form": ("serializers", _is_another_form),
+    "viewsets write no entities": ("viewsets", _writes_an_entity),
+}
+
+
+#: What joins encoded entities, and the parts of entities that are kept encoded apart from the rest.
+JOINING = {
+    "accounts/serializers/account.py",
+    "moderation/serializers/presenting.py",
+    "notifications/serializers/presenting.py",
+    "statuses/serializers/presenting.py",
+    "statuses/serializers/status.py",
+}
+
+
+def _breaks(rule: str, root: Path) -> Iterator[str]:
+    package, breaks = RULES[rule]
+    for app in APPS:
+        for path in sorted((root / app / package).rglob("*.py")):
+            name = path.relative_to(root).as_posix()
+            if rule == "entities have one form" and name in JOINING:
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                if breaks(node):
+                    yield f"{name}:{getattr(node, 'lineno', 0)}"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_passes_between_clients_and_services_is_written_in_serializers(rule: str) -> None:
+    assert list(_breaks(rule, ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "source"),
+    [
+        ("viewsets define viewsets only", "viewsets/planted.py", "class PostInput(Input[Draft]):\n    draft = Draft\n"),
+        ("viewsets define viewsets only", "viewsets/planted.py", "@dataclass\nclass Form:\n    name: str\n"),
+        ("viewsets read inputs", "viewsets/planted.py", "from social.api.inputs import parameters\n"),
+        ("serializers call no services", "serializers/planted.py", "from accounts.services.following import follow\n"),
+        ("serializers call no services", "serializers/inputs/planted.py", "from accounts.services import following\n"),
+        ("serializers call no services", "serializers/planted.py", "from accounts import services\n"),
+        ("serializers call no services", "serializers/planted.py", "import accounts.services.following\n"),
+        ("entities have one form", "serializers/planted.py", "def tag_entity(tag: Tag) -> Any: ...\n"),
+        ("entities have one form", "serializers/planted.py", "def show(tag: Tag) -> dict[str, Any]: ...\n"),
+        ("viewsets write no entities", "viewsets/planted.py", 'def f(): return {"id": "1"}\n'),
+        ("viewsets write no entities", "viewsets/planted.py", 'page.respond([{"id": row.id} for row in rows])\n'),
+        (
+            "viewsets write no entities",
+            "viewsets/planted.py",
+            'reply({"tags": TagSerializer(tags).data}, status=202)\n',
+        ),
+    ],
+)
+def test_a_broken_rule_is_found(tmp_path: Path, rule: str, path: str, source: str) -> None:
+    planted = tmp_path / "statuses" / path
+    planted.parent.mkdir(parents=True)
+    planted.write_text(source)
+    assert list(_breaks(rule, tmp_path)) == [f"statuses/{path}:{2 if 'dataclass' in source else 1}"]

@@ -1,0 +1,172 @@
+"""Makes videos, sounds and photographs with the encoders that cameras, telephones and browsers use."""
+
+from __future__ import annotations
+
+import array
+import functools
+import io
+import math
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import av.logging
+import pillow_heif
+from PIL import Image
+
+av.logging.set_level(av.logging.FATAL)
+pillow_heif.register_heif_opener()
+
+SECRET = "+52.5200+013.4050/"
+"""A place, as telephones write it into what they record."""
+
+
+def drawn(width: int, height: int, number: int) -> Image.Image:
+    """One picture of a series; no two sides of it look alike."""
+    ramp = Image.linear_gradient("L").resize((width, height))
+    return Image.merge(
+        "RGB", (ramp, ramp.rotate(90).resize((width, height)), Image.new("L", (width, height), number * 5 % 256))
+    )
+
+
+@functools.cache
+def recording(
+    container: str,
+    video: str | None = None,
+    audio: str | None = None,
+    *,
+    width: int = 96,
+    height: int = 64,
+    frames: int = 10,
+    rate: int = 10,
+    rotation: int = 0,
+    seconds: float = 1.0,
+    audio_rate: int = 48_000,
+    mono: bool = False,
+    secret: bool = True,
+    options: tuple[tuple[str, str], ...] = (),
+) -> bytes:
+    """A file of FFmpeg's `container` with these encoders; it holds SECRET where the format has room for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recording"
+        with av.open(str(path), "w", format=container) as target:
+            if secret:
+                target.metadata.update({"title": SECRET, "location": SECRET})
+            pictures = _add_video(target, video, width, height, rate, rotation, dict(options)) if video else None
+            sound = target.add_stream(audio, rate=audio_rate, layout="mono" if mono else "stereo") if audio else None
+            if sound is not None:
+                sound.codec_context.bit_rate = 64_000
+            if pictures is not None:
+                for number in range(frames):
+                    frame = av.VideoFrame.from_image(drawn(width, height, number))
+                    frame.pts, frame.time_base = number, Fraction(1, rate)
+                    target.mux(pictures.encode(frame))
+            if sound is not None:
+                for frame in _tone(seconds, audio_rate, mono):
+                    target.mux(sound.encode(frame))
+            for stream in (pictures, sound):
+                if stream is not None:
+                    target.mux(stream.encode(None))
+        return path.read_bytes()
+
+
+def standing(data: bytes, *, frames: int, rate: int) -> bytes:
+    """An MP4 whose first picture is shown `frames` times; quick, since it is encoded once."""
+    made = io.BytesIO()
+    with av.open(io.BytesIO(data)) as source, av.open(made, "w", format="mp4") as target:
+        picture = bytes(next(packet for packet in source.demux(video=0) if packet.size))
+        stream = target.add_stream_from_template(source.streams.video[0])
+        for number in range(frames):
+            packet = av.Packet(picture)
+            packet.stream, packet.time_base, packet.is_keyframe = stream, Fraction(1, rate), True
+            packet.pts = packet.dts = number
+            packet.duration = 1
+            target.mux(packet)
+    return made.getvalue()
+
+
+def _add_video(
+    target: Any, codec: str, width: int, height: int, rate: int, rotation: int, options: dict[str, str]
+) -> Any:
+    stream = target.add_stream(codec, rate=rate, options=options)
+    stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+    if rotation:
+        stream.set_display_rotation(rotation)
+    return stream
+
+
+def _tone(seconds: float, rate: int, mono: bool) -> list[Any]:
+    frames, samples, channels = [], 1024, 1 if mono else 2
+    for start in range(0, int(seconds * rate), samples):
+        frame = av.AudioFrame("s16", "mono" if mono else "stereo", samples)
+        frame.rate, frame.pts, frame.time_base = rate, start, Fraction(1, rate)
+        wave = (
+            int(12_000 * math.sin(2 * math.pi * 440 * (start + n // channels) / rate))
+            for n in range(samples * channels)
+        )
+        frame.planes[0].update(array.array("h", wave).tobytes())
+        frames.append(frame)
+    return frames
+
+
+@functools.cache
+def moving_gif(width: int = 60, height: int = 40, frames: int = 3, milliseconds: int = 500) -> bytes:
+    """An animated GIF."""
+    first, *others = (drawn(width, height, number * 20) for number in range(frames))
+    return saved(first, "GIF", save_all=True, append_images=others, duration=milliseconds, loop=0)
+
+
+def photograph(width: int = 60, height: int = 40, image_format: str = "JPEG", *, orientation: int = 6) -> bytes:
+    """A picture as a telephone makes it: to be turned, with the place where it was taken."""
+    image = drawn(width, height, 1)
+    exif = image.getexif()
+    exif[0x0112], exif[0x010F], exif[0x010E] = orientation, "Telephone", SECRET
+    place = exif.get_ifd(0x8825)
+    place[1], place[2], place[3], place[4] = "N", (52.0, 31.0, 12.0), "E", (13.0, 24.0, 18.0)
+    return saved(image, image_format, exif=exif, quality=95)
+
+
+def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
+    """A picture as a file."""
+    buffer = io.BytesIO()
+    image.save(buffer, image_format, **options)
+    return buffer.getvalue()
+
+
+@functools.cache
+def sample(content_type: str) -> bytes:
+    """A small file of each type that is accepted, by the name of the type without its aliases."""
+    match content_type:
+        case "image/heic" | "image/heif":
+            return saved(drawn(64, 48, 0), "HEIF")
+        case "image/jpeg" | "image/png" | "image/gif" | "image/webp" | "image/avif":
+            return saved(drawn(64, 48, 0), content_type.partition("/")[2].upper())
+        case "video/webm":
+            return recording("webm", "libvpx-vp9", "libopus")
+        case "video/mp4":
+            return recording("mp4", "libx264", "aac")
+        case "video/quicktime":
+            return recording("mov", "libx265", "aac", options=(("x265-params", "log-level=none"),))
+        case "audio/ogg" | "audio/vorbis":
+            return recording("ogg", None, "libopus")
+        case "video/ogg":
+            # Nothing here writes Theora: what browsers record as Ogg is a sound.
+            return sample("audio/ogg")
+        case "audio/webm":
+            return recording("webm", None, "libopus")
+        case "audio/mpeg" | "audio/mp3":
+            return recording("mp3", None, "libmp3lame")
+        case "audio/flac":
+            return recording("flac", None, "flac")
+        case "audio/aac":
+            return recording("adts", None, "aac")
+        case "audio/m4a" | "audio/x-m4a" | "audio/mp4":
+            return recording("ipod", None, "aac")
+        case "audio/3gpp":
+            return recording("3gp", None, "aac")
+        case "video/x-ms-asf":
+            return recording("asf", "wmv2", "wmav2", audio_rate=44_100)
+        case _:
+            return recording("wav", None, "pcm_s16le", audio_rate=8000, mono=True)

@@ -1,0 +1,143 @@
+"""Rules for other servers: what they do to the people who are known already, to those who come later, and to what is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, AuditEntry, Follow, SeveredAccount, SeveredFollow
+from accounts.policies.staff import OPERATOR, Staff
+from federation.documents.reading import Rejected
+from federation.models import InboundActivity
+from federation.remote.actors import fetch_actor
+from moderation.models import DomainRule
+from moderation.policies.domain_rules import DomainRuleDraft, public_name
+from moderation.queries.domain_rules import is_closed_to, rule_for
+from moderation.services.domain_rules import allow_domain, change_rule, create_rule, remove_rule
+from social.kernel.errors import Forbidden, Invalid
+from statuses.models import MediaAttachment
+from tests.factories.accounts import make_account, make_remote
+from tests.federation.remote_server import RemotePerson
+from tests.federation.test_inbound import PUBLIC, deal
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def rule(domain: str, **says: Any) -> DomainRule:
+    made = create_rule(by=OPERATOR, domain=domain, draft=DomainRuleDraft(**says))
+    work()
+    return made
+
+
+def host_of(person: RemotePerson) -> str:
+    """The name of their server; the port that it has in tests is not part of a rule."""
+    return person.uri.split("/")[2].partition(":")[0]
+
+
+def state(account: Account) -> tuple[bool, bool]:
+    current = Account.objects.get(id=account.id)
+    return current.limited, current.suspended
+
+
+def test_people_of_a_server_obey_its_rule_and_what_staff_said_of_them_stays() -> None:
+    there, below = make_remote("a", "bad.example"), make_remote("b", "sub.bad.example")
+    elsewhere, similar = make_remote("c", "good.example"), make_remote("d", "notbad.example")
+    by_hand = make_remote("e", "bad.example", limited_at="2026-01-01T00:00:00Z")
+    made = rule("bad.example", severity="silence")
+    assert [state(one) for one in (there, below, elsewhere, similar)] == [
+        (True, False),
+        (True, False),
+        (False, False),
+        (False, False),
+    ]
+    change_rule(by=OPERATOR, rule=made, draft=DomainRuleDraft(severity="suspend"))
+    work()
+    assert [state(one) for one in (there, below, elsewhere)] == [(False, True), (False, True), (False, False)]
+    remove_rule(by=OPERATOR, rule=made)
+    work()
+    assert [state(one) for one in (there, below, by_hand)] == [(False, False), (False, False), (True, False)]
+    assert list(AuditEntry.objects.order_by("id").values_list("action", "target_name")) == [
+        ("create", "bad.example"),
+        ("update", "bad.example"),
+        ("destroy", "bad.example"),
+    ]
+
+
+def test_of_two_rules_the_one_for_the_longer_name_counts() -> None:
+    below = make_remote("b", "sub.bad.example")
+    rule("bad.example", severity="silence")
+    rule("sub.bad.example", severity="suspend")
+    found = rule_for("sub.bad.example")
+    assert found is not None
+    assert found.severity == "suspend"
+    assert is_closed_to("deep.sub.bad.example")
+    assert not is_closed_to("bad.example")
+    assert Account.objects.get(id=below.id).suspended
+
+
+def test_follows_with_a_suspended_server_end_and_are_kept() -> None:
+    ann, zoe = make_account("ann"), make_remote("zoe", "bad.example")
+    for follower, target in ((ann, zoe), (zoe, ann)):
+        Follow.objects.create(account=follower, target=target, uri=f"https://x.example/{follower.id}")
+    made = rule("bad.example", severity="suspend")
+    assert not Follow.objects.exists()
+    kept = SeveredFollow.objects.select_related("severance")
+    assert {(one.account_id, one.target_id) for one in kept} == {(ann.id, zoe.id), (zoe.id, ann.id)}
+    assert {(one.severance.type, one.severance.target_name, one.severance.cause) for one in kept} == {
+        ("domain_block", "bad.example", f"domain_rule:{made.id}")
+    }
+    lost = SeveredAccount.objects.get(account=ann)
+    assert (lost.followers_count, lost.following_count) == (1, 1)
+
+
+def test_nothing_is_taken_from_a_suspended_server_nor_asked_of_it(zoe: RemotePerson) -> None:
+    account = fetch_actor(zoe.uri)
+    rule(host_of(zoe), severity="suspend")
+    assert state(account) == (False, True)
+    assert zoe.send(zoe.activity("Like", "https://x.example/1")).status_code == 403
+    assert not InboundActivity.objects.exists()
+    with pytest.raises(Rejected):
+        fetch_actor(zoe.uri)
+
+
+def test_row_13_who_comes_later_obeys_the_rule_for_their_server(zoe: RemotePerson) -> None:
+    rule(host_of(zoe), severity="silence", reject_media=True)
+    account = fetch_actor(zoe.uri)
+    assert (account.limited, account.avatar_remote_url) == (True, "")
+
+
+def test_no_media_are_taken_from_a_server_whose_media_staff_reject(zoe: RemotePerson) -> None:
+    account, ann = fetch_actor(zoe.uri), make_account("ann")
+    Follow.objects.create(account=ann, target=account)
+    rule(host_of(zoe), severity="noop", reject_media=True)
+    picture = {"type": "Document", "mediaType": "image/png", "url": f"{zoe.uri}/picture.png"}
+    deal(zoe, zoe.activity("Create", zoe.note(attachment=[picture]), to=[PUBLIC]))
+    assert not MediaAttachment.objects.exists()
+
+
+def test_where_federation_is_limited_only_allowed_servers_are_spoken_with(zoe: RemotePerson, settings: Any) -> None:
+    settings.LIMITED_FEDERATION = True
+    assert zoe.send(zoe.activity("Like", "https://x.example/1")).status_code == 403
+    allow_domain(by=OPERATOR, domain=host_of(zoe))
+    assert fetch_actor(zoe.uri).username == "zoe"
+
+
+@pytest.mark.parametrize("domain", ["", "not a domain", "social.example:80", "testserver", "-"])
+def test_only_another_servers_domain_has_a_rule(domain: str, settings: Any) -> None:
+    with pytest.raises(Invalid):
+        rule(settings.LOCAL_DOMAIN if domain == "testserver" else domain)
+
+
+def test_a_rule_needs_the_permission() -> None:
+    nobody = Staff(1, "@nobody", 0, 100)
+    with pytest.raises(Forbidden):
+        create_rule(by=nobody, domain="bad.example", draft=DomainRuleDraft())
+    with pytest.raises(Forbidden):
+        allow_domain(by=nobody, domain="bad.example")
+
+
+def test_a_domain_may_be_shown_with_asterisks() -> None:
+    assert public_name(DomainRule(domain="very-bad.example", obfuscate=True)) == "very****.***mple"
+    assert public_name(DomainRule(domain="bad.example")) == "bad.example"

@@ -1,0 +1,147 @@
+"""An edited post of another server is stored as an edit: by its author alone, once, and never for other readers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.documents.loading import load_post
+from federation.documents.notes import note_document
+from federation.remote.actors import fetch_actor
+from notifications.models import Notification
+from social.kernel import clock
+from statuses.models import MediaAttachment, Quote, Status, StatusEdit
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import counts, edit, follow, make_reblog, make_status
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.federation.test_inbound import PUBLIC, deal
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def _known(zoe: RemotePerson, alice: Account, **note: Any) -> tuple[dict[str, Any], Status]:
+    """A post of Zoe, who is followed here, as a document and as it is stored."""
+    follow(alice, fetch_actor(zoe.uri))
+    document = zoe.note(published=(clock.now() - timedelta(hours=1)).isoformat(), **note)
+    assert deal(zoe, zoe.activity("Create", document)) == "done"
+    return document, Status.objects.get(uri=document["id"])
+
+
+def _edit(document: dict[str, Any], minutes: int = 30, **changes: Any) -> dict[str, Any]:
+    return document | {"updated": (clock.now() - timedelta(minutes=minutes)).isoformat()} | changes
+
+
+def _file(name: str, words: str) -> dict[str, Any]:
+    return {"type": "Document", "mediaType": "image/png", "url": f"https://files.example/{name}", "name": words}
+
+
+def test_an_edit_of_its_author_is_kept_with_the_version_before(zoe: RemotePerson, alice: Account) -> None:
+    bob = make_account("bob")
+    document, status = _known(zoe, alice, content="<p>one</p>", attachment=[_file("a", "a"), _file("b", "b")])
+    make_reblog(alice, status)
+    tags = [
+        {"type": "Mention", "href": bob.uri, "name": "@bob"},
+        {"type": "Hashtag", "href": "https://elsewhere.example/tags/new", "name": "#new"},
+    ]
+    changed = _edit(
+        document,
+        content="<p>two<script>alert(1)</script></p>",
+        summary="w",
+        tag=tags,
+        cc=[bob.uri],
+        attachment=[_file("b", "other words"), _file("c", "c")],
+    )
+    assert deal(zoe, zoe.activity("Update", changed)) == "done"
+    status.refresh_from_db()
+    assert (status.content, status.spoiler_text, status.sensitive) == ("<p>two</p>", "w", True)
+    assert status.edited_at is not None
+    versions = Api().get(f"/api/v1/statuses/{status.id}/history").json()
+    assert [version["content"] for version in versions] == ["<p>one</p>", "<p>two</p>"]
+    words = [[file["description"] for file in version["media_attachments"]] for version in versions]
+    assert words == [["a", "b"], ["other words", "c"]]
+    assert MediaAttachment.objects.count() == 3
+    assert list(status.status_tags.values_list("tag__name", flat=True)) == ["new"]
+    found = set(Notification.objects.values_list("account__username", "type"))
+    assert found == {("bob", "mention"), ("alice", "update")}
+    # The same again, and an older one that comes late, change nothing.
+    assert deal(zoe, zoe.activity("Update", changed)) == "done"
+    assert deal(zoe, zoe.activity("Update", _edit(document, minutes=40, content="<p>late</p>"))) == "done"
+    assert deal(zoe, zoe.activity("Update", document | {"content": "<p>no time</p>"})) == "done"
+    status.refresh_from_db()
+    assert (status.content, StatusEdit.objects.count()) == ("<p>two</p>", 1)
+
+
+def test_row_08_only_its_author_edits_a_post_and_never_who_reads_it(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    document, status = _known(zoe, alice, content="<p>mine</p>", to=[f"{zoe.uri}/followers"], cc=[])
+    yan = elsewhere.person("yan")
+    forged = _edit(document, content="<p>forged</p>")
+    assert deal(yan, yan.activity("Update", forged)).startswith("rejected")
+    assert deal(yan, yan.activity("Update", forged | {"attributedTo": yan.uri})).startswith("rejected")
+    local = make_status(alice, "of this server")
+    own = forged | {"id": local.account.uri + f"/statuses/{local.id}", "attributedTo": alice.uri}
+    assert deal(zoe, zoe.activity("Update", own)).startswith("rejected")
+    before = status.visibility
+    assert deal(zoe, zoe.activity("Update", _edit(document, content="<p>for all</p>", to=[PUBLIC]))) == "done"
+    status.refresh_from_db()
+    assert (status.content, status.visibility) == ("<p>for all</p>", before)
+    local.refresh_from_db()
+    assert local.text == "of this server"
+
+
+def test_an_edit_of_an_unknown_post_brings_a_recent_one_and_none_that_was_deleted(
+    zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    recent, old = zoe.note(), zoe.note(number=2, published=(clock.now() - timedelta(days=2)).isoformat())
+    assert deal(zoe, zoe.activity("Update", _edit(recent))) == "done"
+    assert deal(zoe, zoe.activity("Update", _edit(old))).startswith("rejected")
+    status = Status.objects.get()
+    delete_status(status_id=status.id)
+    assert deal(zoe, zoe.activity("Update", _edit(recent, minutes=0))).startswith("rejected")
+    assert not StatusEdit.objects.exists()
+
+
+def test_row_36_an_edit_that_quotes_another_post_loses_the_consent_given_before(
+    zoe: RemotePerson, alice: Account
+) -> None:
+    document, status = _known(zoe, alice)
+    other = zoe.note(content="<p>another</p>", number=2)
+    assert deal(zoe, zoe.activity("Create", other)) == "done"
+    quoted = Status.objects.get(uri=other["id"])
+    assert deal(zoe, zoe.activity("Update", _edit(document, quote=other["id"]))) == "done"
+    # Of one's own posts nobody else is asked.
+    assert (Quote.objects.get(status=status).state, quoted.stat.quotes_count) == ("accepted", 1)
+    base = make_status(alice, "base")
+    uri = f"{alice.uri}/statuses/{base.id}"
+    stamp = f"{alice.uri}/quote_authorizations/1"
+    changed = _edit(document, minutes=20, quote=uri, quoteAuthorization=stamp)
+    assert deal(zoe, zoe.activity("Update", changed)) == "done"
+    quote = Quote.objects.get(status=status)
+    assert (quote.state, quote.quoted_status_id) == ("pending", base.id)
+    quoted.stat.refresh_from_db()
+    assert quoted.stat.quotes_count == 0
+    shown = Api().get(f"/api/v1/statuses/{status.id}").json()["quote"]
+    assert shown == {"state": "pending", "quoted_status": None}
+    assert deal(zoe, zoe.activity("Update", _edit(document, minutes=10))) == "done"
+    assert not Quote.objects.exists()
+    assert counts(status) == (0, 0, 0)
+
+
+def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now(alice: Account) -> None:
+    bob, carol = make_account("bob"), make_account("carol")
+    post = make_status(alice, "@bob one")
+    document = note_document(load_post(Status.objects.get(id=post.id)))
+    assert "updated" not in document
+    edit(post, "@carol two")
+    document = note_document(load_post(Status.objects.get(id=post.id)))
+    assert document["updated"] >= document["published"]
+    assert [tag["href"] for tag in document["tag"]] == [carol.uri]
+    # Who was mentioned before may still read it.
+    assert {bob.uri, carol.uri} <= {*document["to"], *document["cc"]}

@@ -1,0 +1,52 @@
+"""Addresses of other servers that people paste into search (contract, behaviours section 15)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from statuses.models import Status
+from tests.factories.accounts import make_token
+from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+
+
+def found(alice: Account, url: str) -> dict[str, Any]:
+    answer = Api(make_token(alice.user, "read:search")).get("/api/v2/search", {"q": url, "resolve": "true"})
+    assert answer.status_code == 200
+    body: dict[str, Any] = answer.json()
+    return {kind: [one["id"] for one in body[kind]] for kind in ("accounts", "statuses")}
+
+
+def test_trap_39_the_page_of_a_post_elsewhere_leads_to_the_post(
+    alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
+) -> None:
+    note = elsewhere.serve(zoe.note())
+    link = f'<link href="{note["id"]}" type="application/activity+json" rel="alternate">'
+    page = Answer(f"<html><head>{link}</head></html>".encode(), "text/html; charset=utf-8")
+    elsewhere.pages["/@zoe/1"] = page
+    shown = found(alice, elsewhere.uri("@zoe/1"))
+    post = Status.objects.get(uri=note["id"])
+    assert shown == {"accounts": [], "statuses": [str(post.id)]} == found(alice, str(note["id"]))
+    asked = len(elsewhere.asked)
+    assert found(alice, str(note["id"])) == shown
+    assert len(elsewhere.asked) == asked, "what is known is not asked for again"
+    assert found(alice, zoe.uri) == {"accounts": [str(post.account_id)], "statuses": []}
+
+
+def test_what_leads_nowhere_finds_nothing_and_is_no_error(
+    alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
+) -> None:
+    elsewhere.pages["/plain"] = Answer(b"<html></html>", "text/html")
+    for path, target in (("/loop", "loop"), ("/local", "http://127.0.0.1/x"), ("/odd", "javascript:alert(1)")):
+        href = elsewhere.uri(target) if target == "loop" else target
+        link = f'<link rel="alternate" type="application/activity+json" href="{href}">'
+        elsewhere.pages[path] = Answer(link.encode(), "text/html")
+    elsewhere.serve(zoe.note(number=2) | {"attributedTo": "https://elsewhere.example/users/eve"})
+    for path in ("plain", "loop", "local", "odd", "missing", "users/zoe/statuses/2"):
+        assert found(alice, elsewhere.uri(path)) == {"accounts": [], "statuses": []}, path
+    assert not Status.objects.exists()

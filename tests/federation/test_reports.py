@@ -1,0 +1,80 @@
+"""Reports about people of another server are sent there in this server's name, and those of other servers are taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.models import InboundActivity
+from federation.remote.actors import fetch_actor
+from federation.remote.instance_actor import instance_actor
+from moderation.models import DomainRule, Report
+from moderation.policies.reports import ReportDraft
+from moderation.services.reporting import file_report
+from social.kernel import clock
+from tests.factories.accounts import make_account, make_user
+from tests.factories.statuses import follow, make_remote_status, make_status
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def outcome(zoe: RemotePerson, content: Any, *objects: str) -> str:
+    """Send a Flag of these, work, and say what became of it."""
+    activity = zoe.activity("Flag", list(objects)) | {"content": content}
+    assert zoe.send(activity).status_code == 202
+    work()
+    return InboundActivity.objects.latest("id").outcome
+
+
+def test_a_forwarded_report_names_this_server_and_not_whom_it_is_from(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    zoe_here = fetch_actor(zoe.uri)
+    post = make_remote_status(zoe_here, uri=f"{zoe.uri}/statuses/1")
+    draft = ReportDraft(comment="Bad words", status_ids=(str(post.id),))
+    file_report(account=alice, target=zoe_here, draft=draft)
+    work()
+    assert elsewhere.delivered() == []
+    file_report(account=alice, target=zoe_here, draft=ReportDraft(draft.comment, "", draft.status_ids, forward=True))
+    work()
+    (flag,) = elsewhere.delivered()
+    assert flag["type"] == "Flag"
+    assert flag["actor"] == instance_actor().uri
+    assert flag["content"] == "Bad words"
+    assert flag["object"] == [zoe_here.uri, post.uri]
+    assert alice.uri not in str(flag)
+    assert alice.username not in str(flag)
+
+
+def test_a_report_of_another_server_reaches_staff_once(zoe: RemotePerson, alice: Account) -> None:
+    make_user("boss", role="Owner")
+    post, hidden, direct = (make_status(alice, visibility=word) for word in ("public", "private", "direct"))
+    other = make_status(make_account("bob"))
+    uris = [f"{one.account.uri}/statuses/{one.id}" for one in (post, hidden, direct, other)]
+    activity = zoe.activity("Flag", [alice.uri, *uris, "https://nowhere.example/1"]) | {"content": "x" * 6000}
+    for _time in range(2):
+        assert zoe.send(activity).status_code == 202
+        work()
+    report = Report.objects.get()
+    assert (report.account.uri, report.target_account, report.uri) == (zoe.uri, alice, activity["id"])
+    assert (len(report.comment), report.status_ids, report.category) == (5000, [post.id], "other")
+    follow(Account.objects.get(uri=zoe.uri), alice)
+    assert outcome(zoe, None, alice.uri, *uris) == "done"
+    assert Report.objects.latest("id").status_ids == [post.id, hidden.id]
+
+
+def test_reports_about_nobody_here_or_of_refused_servers_are_not_taken(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    assert "nobody of this server" in outcome(zoe, "x", zoe.uri, "https://nowhere.example/1")
+    assert "nobody of this server" in outcome(zoe, "x", instance_actor().uri)
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert "nobody of this server" in outcome(zoe, "x", alice.uri)
+    Account.objects.filter(id=alice.id).update(suspended_at=None)
+    DomainRule.objects.create(domain=elsewhere.domain.partition(":")[0], severity="noop", reject_reports=True)
+    assert "not taken" in outcome(zoe, "x", alice.uri)
+    assert Report.objects.count() == 0

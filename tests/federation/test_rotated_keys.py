@@ -1,0 +1,119 @@
+"""Keys that an operator replaces: other servers get the new ones, and lose nothing meanwhile (contract, section 10)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import Account, AuditEntry, KeyPair
+from accounts.policies.staff import OPERATOR, staff_of
+from accounts.services.key_pairs import PREVIOUS_KEPT, forget_previous_keys, keys_of, rotate_keys
+from federation.models import Delivery
+from federation.remote.actors import fetch_actor
+from federation.signatures import cavage
+from federation.signatures.message import BadSignature, Message
+from social.kernel import clock
+from social.kernel.errors import Conflict, Forbidden
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import follow, make_status
+from tests.federation.remote_server import Asked, RemotePerson, RemoteServer, pair
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def follower(zoe: RemotePerson, alice: Account) -> Account:
+    account = fetch_actor(zoe.uri)
+    follow(account, alice, uri=f"{zoe.uri}#follows/1")
+    return account
+
+
+@pytest.fixture
+def known(elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The public key that the other server has of Alice, which she signs with until she gets others."""
+    known = {"alice": keys_of(account=alice).public_key}
+    monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", lambda: pair(2))
+
+    def judge(asked: Asked) -> int:
+        message = Message("POST", asked.path, asked.headers, asked.body)
+        try:
+            cavage.verify(cavage.parse(asked.headers["signature"]), message, known["alice"], clock.now())
+        except BadSignature:
+            return 401
+        return 202
+
+    elsewhere.judge = judge
+    return known
+
+
+def arrived(elsewhere: RemoteServer) -> list[str]:
+    """The types of what the other server has taken."""
+    taken = [activity for asked, activity in zip(posts(elsewhere), elsewhere.delivered(), strict=True) if asked]
+    return [activity["type"] for activity in taken]
+
+
+def posts(elsewhere: RemoteServer) -> list[bool]:
+    return [elsewhere.judge(asked) == 202 for asked in elsewhere.asked if asked.method == "POST"]
+
+
+def test_followers_get_the_new_key_by_an_update_they_can_check(
+    elsewhere: RemoteServer, follower: Account, alice: Account, known: dict[str, str]
+) -> None:
+    assert rotate_keys(by=OPERATOR, account=alice) is True
+    work()
+    new = KeyPair.objects.get(account=alice)
+    assert new.public_key == pair(2)[1] != known["alice"]
+    assert arrived(elsewhere) == ["Update"]
+    update = elsewhere.delivered()[-1]
+    assert update["object"]["publicKey"] == {
+        "id": f"{alice.uri}#main-key",
+        "owner": alice.uri,
+        "publicKeyPem": new.public_key,
+    }
+    assert not Delivery.objects.exists()
+
+
+def test_who_has_the_new_key_is_asked_once_and_who_has_the_old_one_loses_nothing(
+    elsewhere: RemoteServer, follower: Account, alice: Account, known: dict[str, str]
+) -> None:
+    rotate_keys(by=OPERATOR, account=alice)
+    work()
+    make_status(alice, "old key")
+    work()
+    assert arrived(elsewhere) == ["Update", "Create"]
+    known["alice"] = KeyPair.objects.get(account=alice).public_key
+    elsewhere.asked.clear()
+    make_status(alice, "new key")
+    work()
+    assert posts(elsewhere) == [True]
+
+
+def test_the_key_before_is_forgotten_after_a_week(
+    elsewhere: RemoteServer, follower: Account, alice: Account, known: dict[str, str]
+) -> None:
+    rotate_keys(by=OPERATOR, account=alice)
+    assert forget_previous_keys() == 0
+    KeyPair.objects.update(rotated_at=clock.now() - PREVIOUS_KEPT - timedelta(seconds=1))
+    assert forget_previous_keys() == 1
+    assert forget_previous_keys() == 0
+    work()
+    assert arrived(elsewhere) == []
+    assert posts(elsewhere) == [False], "with one key there is one try"
+
+
+def test_who_has_no_keys_needs_no_others_and_elsewhere_nothing_is_rotated(alice: Account) -> None:
+    assert rotate_keys(by=OPERATOR, account=make_account("new")) is False
+    with pytest.raises(Conflict):
+        rotate_keys(by=OPERATOR, account=make_remote("far"))
+    assert not AuditEntry.objects.exists()
+
+
+def test_only_who_manages_federation_rotates_and_a_row_says_so(alice: Account) -> None:
+    keys_of(account=alice)
+    with pytest.raises(Forbidden):
+        rotate_keys(by=staff_of(make_user("mod", role="Moderator")), account=alice)
+    rotate_keys(by=OPERATOR, account=alice)
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.target_type, entry.target_name) == ("rotate_keys", "Account", "@alice")

@@ -1,0 +1,16 @@
+"""One server, as an operator runs it, for all flows that leave it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.instance import Instance
+
+
+@pytest.fixture(scope="package")
+def server() -> Iterator[Instance]:
+    """A running server; what others did on it before is there."""
+    with Instance() as running:
+        yield running

@@ -1,0 +1,147 @@
+"""Promises about the process that decodes: nothing a file does to it reaches anybody else (security rows 1, 41, 56)."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from social.kernel.media.decoder import Decoder, DecodingFailed
+from social.kernel.media.decoding import jobs
+from tests.factories.statuses import picture
+from tests.kernel.media import hostile_decoding
+from tests.support.patience import SOON
+
+
+@pytest.fixture
+def decoder() -> Iterator[Decoder]:
+    """A decoding process with hostile jobs."""
+    made = Decoder(hostile_decoding.__name__)
+    yield made
+    made.close()
+
+
+def _draw(decoder: Decoder) -> dict[str, Any]:
+    with decoder.decode(jobs.PICTURE, io.BytesIO(picture()), {}) as found:
+        return found.facts
+
+
+@pytest.mark.parametrize("job", ["crash", "spin", "linger"])
+def test_a_job_that_ends_its_process_fails_alone(decoder: Decoder, job: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(DecodingFailed), decoder.decode(job, io.BytesIO(b"x"), {}):
+        pass
+    assert time.monotonic() - begun < SOON, "both clocks of a job were set to seconds"
+    assert _draw(decoder)["original"]["width"] == 40
+
+
+def test_a_job_that_wants_too_much_memory_is_refused(decoder: Decoder) -> None:
+    with pytest.raises(jobs.Refused, match="memory"), decoder.decode("hog", io.BytesIO(b"x"), {}):
+        pass
+    assert _draw(decoder)["original"]["width"] == 40
+
+
+def test_a_job_that_writes_too_much_is_refused(decoder: Decoder) -> None:
+    with pytest.raises(jobs.Refused) as refused, decoder.decode("fill", io.BytesIO(b"x"), {}):
+        pass
+    assert "too large" in refused.value.values["detail"]
+
+
+def test_security_1_a_job_cannot_reach_files_the_network_or_other_processes(decoder: Decoder, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.01)
+        port = listener.getsockname()[1]
+        parameters = {"path": str(tmp_path / "x"), "port": port}
+        with decoder.decode("trespass", io.BytesIO(b"x"), parameters) as found:
+            facts = dict(found.facts)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+    assert facts
+    assert set(facts.values()) == {"PermissionError"}, facts
+    assert not list(tmp_path.iterdir())
+
+
+def test_security_1_the_process_knows_no_secrets(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_OURS", "x")
+    _draw(decoder)
+    environment = Path(f"/proc/{decoder.process_id}/environ").read_bytes()
+    assert b"SECRET_OF_OURS" not in environment
+    assert b"DATABASE_URL" not in environment
+    assert {name.split(b"=")[0] for name in environment.split(b"\0") if name} == {b"PATH", b"LANG", b"MALLOC_ARENA_MAX"}
+
+
+def test_a_killed_process_is_replaced(decoder: Decoder) -> None:
+    _draw(decoder)
+    killed = decoder.process_id
+    assert killed is not None
+    os.kill(killed, 9)
+    assert _draw(decoder)["original"]["width"] == 40
+    assert decoder.process_id != killed
+
+
+def test_a_process_without_work_ends_and_comes_back(decoder: Decoder) -> None:
+    _draw(decoder)
+    idle = decoder.process_id
+    assert decoder._process is not None
+    decoder._process.wait(SOON)
+    assert _draw(decoder)["original"]["width"] == 40
+    assert decoder.process_id != idle
+
+
+def test_so_many_files_at_most_as_the_settings_say_are_decoded_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.IMAGE_WORKERS = 2
+    running, most = 0, 0
+    guard = threading.Lock()
+    both = threading.Barrier(2)
+
+    def ask(self: Decoder, job: str, parameters: dict[str, Any], files: list[int]) -> dict[str, Any]:
+        nonlocal running, most
+        with guard:
+            running += 1
+            most = max(most, running)
+        both.wait(30)
+        with guard:
+            running -= 1
+        return {jobs.CONFINED: True}
+
+    monkeypatch.setattr(Decoder, "_ask", ask)
+    decoder = Decoder()
+    threads = [threading.Thread(target=_draw, args=(decoder,)) for _number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 2
+
+
+def test_each_process_has_a_decoder_of_its_own(request: pytest.FixtureRequest) -> None:
+    decoder = Decoder()  # its process does not end while the child is at work
+    request.addfinalizer(decoder.close)
+    _draw(decoder)
+    ours = decoder.process_id
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        answer = b"failed"
+        try:
+            _draw(decoder)
+            answer = b"other" if decoder.process_id != ours else b"same"
+            decoder.close()
+        finally:
+            os.write(write, answer)
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        assert file.read() == b"other"
+    os.waitpid(child, 0)
+    assert _draw(decoder)["original"]["width"] == 40
+    assert decoder.process_id == ours

@@ -1,0 +1,136 @@
+"""Promises about files in an object storage: the same as of files in a folder."""
+
+from __future__ import annotations
+
+import io
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from social.kernel.errors import Unavailable
+from social.kernel.media import storage
+from social.settings import env
+from tests.support.s3 import BUCKET, ObjectServer, object_server
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ObjectServer]:
+    """An S3 server."""
+    with object_server() as running:
+        yield running
+
+
+@pytest.fixture
+def stored(server: ObjectServer, settings: Any) -> ObjectServer:
+    """The server as the storage of the test."""
+    settings.STORAGES = {**settings.STORAGES, "default": server.entry("/some/folder?acl=public-read")}
+    settings.MEDIA_URL = f"{server.endpoint}/{BUCKET}/some/folder/"
+    return server
+
+
+def test_a_file_is_served_by_the_storage_with_its_type_and_for_ever(stored: ObjectServer) -> None:
+    path = storage.store(b"abc", folder="things", extension="webp")
+    assert not storage.is_local()
+    with urllib.request.urlopen(storage.url(path)) as answer:
+        assert answer.read() == b"abc"
+        assert answer.headers["Content-Type"] == "image/webp"
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None:
+    data = bytes(range(256)) * 4096 * 12  # more than one part of an upload
+    path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
+    with storage.opened(path) as file:
+        assert file.read() == data
+
+
+def test_what_is_not_made_by_this_server_is_never_shown_by_a_browser(stored: ObjectServer) -> None:
+    path = storage.store(b"<script>", folder="things", extension="upload")
+    head = stored.client.head_object(Bucket=BUCKET, Key=f"some/folder/{path}")
+    assert (head["ContentType"], head["ContentDisposition"]) == ("application/octet-stream", "attachment")
+
+
+def test_files_are_listed_with_their_sizes(stored: ObjectServer) -> None:
+    path = storage.store(b"abcd", folder="listed", extension="png")
+    other = storage.store(b"x", folder="listed2", extension="png")
+    assert [(name, size) for name, size, _written in storage.walk("listed")] == [(path, 4)]
+    storage.remove(path, other)
+    assert not list(storage.walk("listed"))
+
+
+def test_a_missing_file_is_missing_and_removing_it_is_no_error(stored: ObjectServer) -> None:
+    with pytest.raises(FileNotFoundError):
+        storage.opened("things/none.png")
+    storage.remove("things/none.png", "")
+
+
+def test_a_storage_that_does_not_answer_is_unavailable(settings: Any) -> None:
+    entry = env._media_storage("s3+http://key:secret@127.0.0.1:9/bucket")
+    assert entry is not None
+    settings.STORAGES = {**settings.STORAGES, "default": entry}
+    with pytest.raises(Unavailable):
+        storage.store(b"abc", folder="things", extension="png")
+    with pytest.raises(Unavailable):
+        storage.opened("things/some.png")
+    storage.remove("things/some.png")
+
+
+def test_addresses_of_before_lead_to_the_storage(stored: ObjectServer, client: Any) -> None:
+    answer = client.get("/system/media_attachments/original/ab/cd/0123.png")
+    assert answer.status_code == 302
+    assert (
+        answer.headers["Location"]
+        == f"{stored.endpoint}/{BUCKET}/some/folder/media_attachments/original/ab/cd/0123.png"
+    )
+    assert client.get("/system/media_attachments/source/ab/cd/0123.upload").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("written", "endpoint", "bucket", "address"),
+    [
+        ("s3+https://a:b@s3.example.com/bucket", "https://s3.example.com", "bucket", "https://s3.example.com/bucket/"),
+        (
+            "s3+http://a:b%2Fc@localhost:9000/bucket/in/here?region=x",
+            "http://localhost:9000",
+            "bucket",
+            "http://localhost:9000/bucket/in/here/",
+        ),
+        (
+            "s3+https://a:b@s3.example.com/bucket?addressing=virtual",
+            "https://s3.example.com",
+            "bucket",
+            "https://bucket.s3.example.com/",
+        ),
+    ],
+)
+def test_the_setting_names_endpoint_bucket_and_keys(
+    written: str, endpoint: str, bucket: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = env._media_storage(written)
+    assert entry is not None
+    assert (entry["OPTIONS"]["endpoint_url"], entry["OPTIONS"]["bucket_name"]) == (endpoint, bucket)
+    monkeypatch.setattr(env, "MEDIA_STORAGE", entry)
+    assert env._media_url() == address
+    monkeypatch.setenv("MEDIA_BASE_URL", "https://files.example.com")
+    assert env._media_url() == "https://files.example.com/"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "https://a:b@s3.example.com/bucket",
+        "s3+https://s3.example.com/bucket",
+        "s3+https://a:hunter2@s3.example.com",
+        "s3+https://a:hunter2@s3.example.com/bucket?colour=red",
+        "s3+https://a:hunter2@s3.example.com:port/bucket",
+        "s3+https://a:hunter2@s3.example.com/bucket?addressing=none",
+        "nonsense",
+    ],
+)
+def test_a_wrong_setting_is_refused_with_an_example_and_without_the_key(wrong: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="Write it as in") as refused:
+        env._media_storage(wrong)
+    assert "hunter2" not in str(refused.value)

@@ -1,0 +1,248 @@
+"""Promises about videos and sounds: what is served plays in every browser and says nothing of where it was made."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import av
+import pytest
+from PIL import Image, ImageChops, ImageStat
+
+from social.kernel.media import recordings
+from social.kernel.media.decoding import colours
+from social.kernel.media.images import Unidentified, Unsupported
+from social.kernel.media.sniff import HEAD, media_type
+from tests.factories.recordings import SECRET, drawn, moving_gif, photograph, recording, sample, saved, standing
+
+QUIET = (("x265-params", "log-level=none"),)
+
+
+def examine(data: bytes, content_type: str | None = None) -> recordings.Examined:
+    """What is found in a file, its cover aside."""
+    with recordings.examine(io.BytesIO(data), content_type or media_type(data[:HEAD]) or "") as examined:
+        return examined
+
+
+@dataclass
+class Played:
+    """A converted file as a player sees it."""
+
+    data: bytes
+    meta: dict[str, Any]
+    codecs: list[str]
+    first: Image.Image | None
+    duration: float
+    metadata: dict[str, str]
+
+
+def convert(data: bytes, content_type: str | None = None) -> Played:
+    """A file converted and opened again."""
+    with recordings.convert(io.BytesIO(data), content_type or media_type(data[:HEAD]) or "") as converted:
+        result, meta = converted.file.read(), converted.meta
+        assert len(result) == converted.byte_count
+    with av.open(io.BytesIO(result)) as container:
+        codecs = [stream.codec_context.codec.canonical_name for stream in container.streams]
+        first = None
+        if container.streams.video:
+            frame = next(container.decode(video=0))
+            first = frame.to_image().rotate(frame.rotation, expand=True)
+        duration = (container.duration or 0) / 1_000_000
+        found = dict(container.metadata)
+        for stream in container.streams:
+            found |= stream.metadata
+    return Played(result, meta, codecs, first, duration, found)
+
+
+def _alike(one: Image.Image, other: Image.Image) -> bool:
+    difference = ImageChops.difference(one.convert("RGB").resize((16, 16)), other.convert("RGB").resize((16, 16)))
+    return max(ImageStat.Stat(difference).mean) < 12
+
+
+@contextmanager
+def refusal(match: str) -> Iterator[None]:
+    """The file is refused with these words."""
+    with pytest.raises((Unsupported, Unidentified), match=match):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("container", "video", "audio", "codecs"),
+    [
+        ("mp4", "libx264", "aac", ["h264", "aac"]),
+        ("mp4", "libx264", None, ["h264"]),
+        ("mov", "libx265", "aac", ["h264", "aac"]),
+        ("webm", "libvpx-vp9", "libopus", ["h264", "aac"]),
+        ("webm", "libvpx", None, ["h264"]),
+        ("mp4", "libsvtav1", "aac", ["h264", "aac"]),
+        ("ogg", None, "libopus", ["mp3"]),
+        ("mp3", None, "libmp3lame", ["mp3"]),
+        ("flac", None, "flac", ["mp3"]),
+        ("wav", None, "pcm_s16le", ["mp3"]),
+        ("ipod", None, "aac", ["mp3"]),
+        ("adts", None, "aac", ["mp3"]),
+    ],
+)
+def test_everything_plays_as_mp4_or_mp3_and_loses_its_metadata(
+    container: str, video: str | None, audio: str | None, codecs: list[str]
+) -> None:
+    data = recording(container, video, audio, options=QUIET if video == "libx265" else ())
+    examined, played = examine(data), convert(data)
+    assert examined.kind == ("audio" if video is None else "video" if audio else "gifv")
+    assert played.codecs == codecs
+    assert 0.9 < played.duration < 1.15
+    assert abs(examined.meta["original"]["duration"] - played.duration) < 0.1
+    assert SECRET.encode() not in played.data
+    known = {"major_brand", "minor_version", "compatible_brands", "language", "handler_name", "encoder"}
+    assert set(played.metadata) <= known
+    assert played.metadata.get("encoder", "Lavf") == "Lavf", "without a version"
+    if played.first is not None:
+        assert _alike(played.first, drawn(96, 64, 0))
+
+
+def test_players_can_begin_before_the_whole_file_is_there() -> None:
+    for data in (recording("mp4", "libx264", "aac"), recording("webm", "libvpx-vp9", "libopus")):
+        result = convert(data).data
+        assert result.index(b"moov") < result.index(b"mdat")
+
+
+def test_what_plays_already_is_copied() -> None:
+    data = recording("mp4", "libx264", "aac")
+    with av.open(io.BytesIO(data)) as before, av.open(io.BytesIO(convert(data).data)) as after:
+        packets = [[bytes(packet) for packet in file.demux(video=0) if packet.size] for file in (before, after)]
+    assert packets[0] == packets[1]
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+@pytest.mark.parametrize("encoder", ["libx264", "libx265"])
+def test_a_video_from_a_telephone_held_otherwise_is_shown_upright(turn: int, encoder: str) -> None:
+    data = recording("mov", encoder, "aac", rotation=turn, options=QUIET if encoder == "libx265" else ())
+    upright = drawn(96, 64, 0).rotate(turn, expand=True)
+    size = {"width": upright.width, "height": upright.height}
+    with recordings.examine(io.BytesIO(data), "video/quicktime") as examined:
+        assert examined.cover is not None
+        assert _alike(Image.open(io.BytesIO(examined.cover.preview.data)), upright)
+        assert examined.meta["original"].items() >= size.items()
+    played = convert(data)
+    assert played.first is not None
+    assert played.first.size == upright.size
+    assert _alike(played.first, upright)
+    assert played.meta["original"].items() >= size.items()
+
+
+def test_odd_sides_are_made_even() -> None:
+    played = convert(recording("webm", "libvpx-vp9", width=97, height=65))
+    assert (played.meta["width"], played.meta["height"]) == (96, 64)
+
+
+def test_a_gif_keeps_its_pace() -> None:
+    data = moving_gif(milliseconds=400, frames=4)
+    examined, played = examine(data), convert(data)
+    assert (examined.kind, examined.meta["original"]["frame_rate"]) == ("gifv", "5/2")
+    assert (examined.meta["duration"], played.duration) == (1.6, 1.6)
+    with av.open(io.BytesIO(played.data)) as container:
+        assert [frame.time for frame in container.decode(video=0)] == pytest.approx([0, 0.4, 0.8, 1.2])
+
+
+def test_a_recording_of_a_browser_that_says_no_duration_is_measured() -> None:
+    live = recording("webm", "libvpx-vp9", "libopus")
+    # What a browser records while it plays has neither duration nor index.
+    live = live.replace(b"\x44\x89\x88", b"\xec\x81\x00", 1)[:]
+    meta = examine(live).meta
+    assert 0.9 < meta["duration"] < 1.15
+    assert 9 <= meta["fps"] <= 11
+
+
+def test_a_cover_inside_a_sound_is_its_preview() -> None:
+    cover = photograph(80, 80, orientation=1)
+    size = len(cover)
+    body = b"\0image/jpeg\0\x03\0" + cover
+    frame = b"APIC" + len(body).to_bytes(4, "big") + b"\0\0" + body
+    length = len(frame)
+    header = b"ID3\x03\0\0" + bytes((length >> shift) & 0x7F for shift in (21, 14, 7, 0))
+    data = header + frame + recording("mp3", None, "libmp3lame", secret=False)
+    assert size < length
+    with recordings.examine(io.BytesIO(data), "audio/mpeg") as examined:
+        assert examined.kind == "audio"
+        assert examined.cover is not None
+        assert examined.cover.preview.width == 80
+        assert examined.cover.colours is not None
+        assert SECRET.encode() not in examined.cover.preview.data
+    assert convert(data, "audio/mpeg").codecs == ["mp3"]
+
+
+def test_the_colours_of_a_cover_can_be_read_on_each_other() -> None:
+    def value(written: str) -> tuple[int, int, int]:
+        return int(written[1:3], 16), int(written[3:5], 16), int(written[5:7], 16)
+
+    pictures = [
+        Image.new("RGB", (40, 40), shade) for shade in ((200, 30, 60), (0, 0, 0), (255, 255, 255), (119, 119, 119))
+    ]
+    for picture in [*pictures, drawn(200, 100, 3)]:
+        with recordings.draw_cover(io.BytesIO(saved(picture, "PNG"))) as cover:
+            assert cover.colours is not None
+            found = {name: value(written) for name, written in cover.colours.items()}
+        assert set(found) == {"background", "foreground", "accent"}
+        assert colours.contrast(found["background"], found["foreground"]) >= 4.4
+        assert colours.contrast(found["background"], found["accent"]) >= 2.9
+
+
+def test_limits_of_videos_are_those_of_the_contract() -> None:
+    with refusal("4096x2160 videos are not supported"):
+        examine(recording("mp4", "libx264", width=4096, height=2160, frames=1, options=(("preset", "ultrafast"),)))
+    with refusal("200fps videos are not supported"):
+        examine(recording("mp4", "libx264", width=32, height=32, frames=40, rate=200))
+    with refusal("Videos of more than 36000 frames are not supported"):
+        examine(standing(recording("mp4", "libx264", width=16, height=16, frames=1), frames=36_001, rate=100))
+    assert examine(standing(recording("mp4", "libx264", width=16, height=16, frames=1), frames=36_000, rate=100)).meta
+
+
+def test_a_gif_of_too_many_pixels_is_refused() -> None:
+    with refusal("1000x1000 images are not supported"):
+        examine(moving_gif(1000, 1000, 2))
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type"),
+    [
+        (b"#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/x.ts\n", "video/mp4"),
+        (b"ffconcat version 1.0\nfile /etc/passwd\n", "video/webm"),
+        (b"<?xml version='1.0'?><MPD xmlns='urn:mpeg:dash:schema:mpd:2011'/>", "video/mp4"),
+        (b"v=0\r\nc=IN IP4 127.0.0.1\r\nm=audio 9 RTP/AVP 0\r\n", "audio/ogg"),
+        (b"RIFF\x24\0\0\0AVI LIST", "audio/wav"),
+        (b"", "video/mp4"),
+        (b"\0" * 4096, "audio/mpeg"),
+        (sample("video/webm"), "video/mp4"),
+        (sample("audio/ogg"), "audio/wav"),
+        (sample("image/png"), "video/mp4"),
+    ],
+)
+def test_no_reader_but_that_of_the_type_is_tried(data: bytes, content_type: str) -> None:
+    with refusal("could not be verified"):
+        examine(data, content_type)
+    with refusal("could not be verified"):
+        convert(data, content_type)
+
+
+def test_encodings_that_are_not_accepted_are_refused() -> None:
+    with refusal("This encoding of video or audio is not supported"):
+        examine(recording("mov", "mpeg2video", rate=25))
+
+
+def test_random_damage_is_refused_or_converted_and_nothing_else() -> None:
+    import contextlib
+    import random
+
+    chance = random.Random(11)
+    for content_type in ("video/mp4", "video/webm", "audio/ogg", "audio/mpeg", "image/gif"):
+        whole = moving_gif() if content_type == "image/gif" else sample(content_type)
+        for _attempt in range(12):
+            broken = bytearray(whole)
+            for _hit in range(chance.randint(1, 40)):
+                broken[chance.randrange(len(broken))] = chance.randrange(256)
+            with contextlib.suppress(Unidentified, Unsupported):
+                examine(bytes(broken), content_type)
+                convert(bytes(broken), content_type)

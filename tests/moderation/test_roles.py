@@ -1,0 +1,95 @@
+"""Which permission opens which endpoint of staff: each route with each role."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import pytest
+
+from accounts.models import Role, User
+from accounts.models.user import Permission
+from social.api.routing import endpoints
+from social.urls import urlpatterns
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+
+P = Permission
+# Contract, behaviours section 18 and endpoints.tsv; the first that fits.
+NEEDED: Final = (
+    ("delete", r"api/v1/admin/accounts/<id>", P.DELETE_USER_DATA),
+    ("post", r"api/v1/admin/accounts/<id>/action", P.MANAGE_USERS | P.MANAGE_REPORTS),
+    ("", r"api/v[12]/admin/accounts.*", P.MANAGE_USERS),
+    ("", r"api/v1/admin/reports.*", P.MANAGE_REPORTS),
+    ("", r"api/v1/admin/domain_(blocks|allows).*", P.MANAGE_FEDERATION),
+    ("", r"api/v1/admin/(email_domain|canonical_email|ip)_blocks.*", P.MANAGE_BLOCKS),
+    ("", r"api/v1/admin/(measures|dimensions|retention)", P.VIEW_DASHBOARD),
+    ("", r"api/v1/admin/tags.*", P.MANAGE_TAXONOMIES),
+    ("post", r"api/v1/admin/trends/.*", P.MANAGE_TAXONOMIES),
+    ("get", r"api/v1/admin/trends/links/publishers", P.MANAGE_TAXONOMIES),
+)
+# Without the permission they answer as the public lists.
+PUBLIC: Final = re.compile(r"get api/v1/admin/trends/(tags|statuses|links)")
+
+
+def needed(method: str, path: str) -> Permission | None:
+    if PUBLIC.fullmatch(f"{method} {path}"):
+        return None
+    for wanted, pattern, permission in NEEDED:
+        if wanted in ("", method) and re.fullmatch(pattern, path):
+            return permission
+    raise AssertionError(f"nothing is said of {method.upper()} {path}: whom does it need?")
+
+
+ROUTES: Final = [
+    (method, pattern.path, permission)
+    for pattern in endpoints(urlpatterns)
+    if "/admin/" in pattern.path
+    for method in pattern.actions
+    if method != "head" and (permission := needed(method, pattern.path)) is not None
+]
+
+
+def ask(api: Api, method: str, path: str) -> Any:
+    return api.request(method.upper(), "/" + re.sub(r"<[a-z_]+>", "9000000000000000000", path), {})
+
+
+@pytest.fixture
+def actor(db: None) -> tuple[Role, Api]:
+    role = Role.objects.create(name="One", position=50, permissions=0)
+    user = make_user("somebody")
+    User.objects.filter(pk=user.pk).update(role=role)
+    return role, Api(make_token(user, "admin:read admin:write"))
+
+
+def give(role: Role, permissions: int) -> None:
+    Role.objects.filter(pk=role.pk).update(permissions=permissions)
+
+
+def test_seed_152_each_endpoint_of_staff_takes_its_permission_and_no_other(actor: tuple[Role, Api]) -> None:
+    role, api = actor
+    everything = sum(P) & ~P.ADMINISTRATOR
+    for method, path, permission in ROUTES:
+        give(role, everything & ~permission)
+        refused = ask(api, method, path)
+        assert (refused.status_code, refused.json()) == (403, {"error": "This action is not allowed"}), (method, path)
+        give(role, permission)
+        assert ask(api, method, path).status_code in (200, 400, 404, 422), (method, path)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("held", [0, *P, P.INVITE_USERS | P.INVITE_BYPASS_APPROVAL], ids=repr)
+def test_each_role_opens_what_it_should_and_nothing_else(actor: tuple[Role, Api], held: int) -> None:
+    role, api = actor
+    give(role, held)
+    for method, path, permission in ROUTES:
+        answer = ask(api, method, path)
+        opens = bool(held & (permission | P.ADMINISTRATOR))
+        assert (answer.status_code != 403) == opens, (method, path, answer.content)
+
+
+@pytest.mark.verify
+@pytest.mark.django_db
+def test_without_a_token_no_endpoint_of_staff_answers() -> None:
+    for method, path, _permission in ROUTES:
+        assert ask(Api(), method, path).status_code in (401, 403), (method, path)

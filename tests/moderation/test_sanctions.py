@@ -1,0 +1,366 @@
+"""What staff do to accounts, what everybody sees of it, and what comes back when it is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import (
+    Account,
+    AuditEntry,
+    CanonicalEmailBlock,
+    Follow,
+    Role,
+    SeveredAccount,
+    SeveredFollow,
+    User,
+)
+from accounts.models.user import Permission
+from accounts.policies.staff import OPERATOR, Staff, staff_of
+from accounts.services import sanctions
+from accounts.services.following import FollowChange, follow_account
+from moderation.models import Report, Strike
+from social.kernel import clock
+from social.kernel.errors import Conflict, Forbidden
+from statuses.models import Status
+from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.factories.statuses import make_status
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+WRITE = "admin:read admin:write"
+
+
+@pytest.fixture
+def boss() -> Api:
+    return Api(make_token(make_user("boss", role="Owner"), WRITE))
+
+
+def act(api: Api, account: Account, kind: str, **more: Any) -> Any:
+    return api.post(f"/api/v1/admin/accounts/{account.id}/action", {"type": kind, **more})
+
+
+def follow(follower: Account, target: Account) -> None:
+    follow_account(account=follower, target=target, change=FollowChange())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_seed_050_and_052_a_suspended_account_shows_nothing_and_comes_back_whole(boss: Api) -> None:
+    ann, bea = make_user("ann", display_name="Ann", note="my life"), make_user("bea")
+    follow(bea.account, ann.account)
+    post = make_status(ann.account, "hello #tag")
+    work()
+    mine, theirs = Api(make_token(ann)), Api(make_token(bea))
+    base = f"/api/v1/accounts/{ann.account_id}"
+    before = theirs.get(base).json()
+    assert act(boss, ann.account, "suspend").json() == {}
+    work()
+    shown = theirs.get(base).json()
+    assert (shown["suspended"], shown["display_name"], shown["note"], shown["fields"]) == (True, "", "", [])
+    for part in ("statuses", "followers", "following", "featured_tags", "lists"):
+        assert theirs.get(f"{base}/{part}").json() == []
+    assert theirs.get(f"/api/v1/statuses/{post.id}").status_code == 404
+    assert theirs.post(f"{base}/follow").status_code == 404
+    for path in ("/api/v1/accounts/verify_credentials", "/api/v1/timelines/public"):
+        refused = mine.get(path)
+        assert (refused.status_code, refused.json()["error"]) == (403, "Your login is currently disabled")
+    seen = boss.get(f"/api/v1/admin/accounts/{ann.account_id}").json()
+    assert (seen["suspended"], seen["disabled"], seen["email"]) == (True, False, "ann@example.com")
+    assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/unsuspend").json()["suspended"] is False
+    work()
+    assert theirs.get(base).json() == before
+    assert theirs.get(f"/api/v1/statuses/{post.id}").status_code == 200
+    assert mine.get("/api/v1/accounts/verify_credentials").status_code == 200
+    assert theirs.get("/api/v1/accounts/relationships", {"id[]": str(ann.account_id)}).json()[0]["following"] is True
+
+
+def test_the_address_of_a_suspended_person_signs_nobody_up_until_the_suspension_ends() -> None:
+    ann = make_user("ann")
+    other = CanonicalEmailBlock.objects.create(digest="0" * 64)
+    sanctions.suspend_account(by=OPERATOR, account=ann.account)
+    assert CanonicalEmailBlock.objects.filter(account=ann.account).count() == 1
+    sanctions.unsuspend_account(by=OPERATOR, account=ann.account)
+    assert list(CanonicalEmailBlock.objects.all()) == [other]
+
+
+def test_a_sanction_twice_is_one_and_what_is_not_there_is_not_undone() -> None:
+    ann = make_account("ann")
+    for sanction, undo, column in (
+        (sanctions.limit_account, sanctions.unlimit_account, "limited_at"),
+        (sanctions.sensitize_account, sanctions.unsensitize_account, "sensitized_at"),
+        (sanctions.suspend_account, sanctions.unsuspend_account, "suspended_at"),
+    ):
+        sanction(by=OPERATOR, account=ann)
+        since = getattr(Account.objects.get(id=ann.id), column)
+        sanction(by=OPERATOR, account=ann)
+        assert getattr(Account.objects.get(id=ann.id), column) == since is not None
+        undo(by=OPERATOR, account=ann)
+        assert getattr(Account.objects.get(id=ann.id), column) is None
+    sanctions.unlimit_account(by=OPERATOR, account=ann)
+    with pytest.raises(Forbidden):
+        sanctions.unsuspend_account(by=OPERATOR, account=ann)
+    actions = list(AuditEntry.objects.order_by("id").values_list("action", flat=True))
+    assert actions == ["limit", "unlimit", "sensitize", "unsensitize", "suspend", "unsuspend"]
+
+
+def test_the_audit_log_says_what_was_before_and_after() -> None:
+    ann = make_account("ann")
+    sanctions.suspend_account(by=OPERATOR, account=ann)
+    entry = AuditEntry.objects.get()
+    assert (entry.account_name, entry.action, entry.target_type, entry.target_name) == (
+        "operator",
+        "suspend",
+        "Account",
+        "@ann",
+    )
+    assert entry.details["before"] == {"suspended_at": None, "suspension_origin": None}
+    assert entry.details["after"]["suspension_origin"] == "local"
+
+
+SANCTIONS: dict[str, Callable[..., None]] = {
+    "limit": sanctions.limit_account,
+    "sensitize": sanctions.sensitize_account,
+    "suspend": sanctions.suspend_account,
+    "hold": lambda **who: sanctions.hold_account(reason="a court", **who),
+}
+
+
+@pytest.mark.parametrize("name", SANCTIONS)
+def test_nobody_acts_on_an_equal_or_a_superior_or_without_the_permission(name: str) -> None:
+    owner, moderator, equal, person = (
+        make_user("owner", role="Owner"),
+        make_user("moderator", role="Moderator"),
+        make_user("equal", role="Moderator"),
+        make_user("person"),
+    )
+    bits = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS | Permission.DELETE_USER_DATA
+    Role.objects.filter(name="Moderator").update(permissions=bits)
+    moderator = User.objects.select_related("account", "role").get(pk=moderator.pk)
+    for target in (owner, equal, moderator):
+        with pytest.raises(Forbidden):
+            SANCTIONS[name](by=staff_of(moderator), account=target.account)
+    nobody = Staff(person.account_id, "@person", 0, 100)
+    with pytest.raises(Forbidden):
+        SANCTIONS[name](by=nobody, account=make_remote())
+    assert not AuditEntry.objects.exists()
+    SANCTIONS[name](by=staff_of(moderator), account=person.account)
+    assert AuditEntry.objects.count() == 1
+
+
+def test_the_last_one_who_may_do_everything_is_not_suspended() -> None:
+    owner = make_user("owner", role="Owner")
+    with pytest.raises(Conflict):
+        sanctions.suspend_account(by=OPERATOR, account=owner.account)
+
+
+def test_seed_053_media_of_a_sensitized_account_are_sensitive_for_others(boss: Api) -> None:
+    ann, bea = make_user("ann"), make_user("bea")
+    post = make_status(ann.account, "a picture")
+    assert act(boss, ann.account, "sensitive").status_code == 200
+    path = f"/api/v1/statuses/{post.id}"
+    assert Api(make_token(bea)).get(path).json()["sensitive"] is True
+    assert Api(make_token(ann)).get(path).json()["sensitive"] is False
+    assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/unsensitive").json()["sensitized"] is False
+    assert Api(make_token(bea)).get(path).json()["sensitive"] is False
+
+
+def test_seed_152_without_a_role_nothing_is_done_and_nothing_is_shown() -> None:
+    ann, bea = make_user("ann"), make_account("bea")
+    api = Api(make_token(ann, WRITE))
+    for answer in (act(api, bea, "suspend"), api.get("/api/v1/admin/reports"), Api().get("/api/v1/admin/reports")):
+        assert (answer.status_code, answer.json()) == (403, {"error": "This action is not allowed"})
+    assert not Account.objects.get(id=bea.id).suspended
+
+
+def test_every_action_is_written_down_and_settles_all_reports_a_warning_only_its_own(boss: Api) -> None:
+    ann, bea = make_account("ann"), make_account("bea")
+    post = make_status(ann, "bad")
+    first, second = (
+        Report.objects.create(account=bea, target_account=ann, status_ids=[post.id]),
+        Report.objects.create(account=bea, target_account=ann),
+    )
+    assert act(boss, ann, "none", report_id=str(first.id), text="Mind your words").status_code == 200
+    strike = Strike.objects.get()
+    assert (strike.action, strike.text, strike.report_id, strike.status_ids) == (
+        "none",
+        "Mind your words",
+        first.id,
+        [post.id],
+    )
+    assert list(Report.objects.filter(action_taken_at=None)) == [second]
+    assert act(boss, ann, "silence").status_code == 200
+    assert not Report.objects.filter(action_taken_at=None).exists()
+    assert Strike.objects.latest("id").action == "silence"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "error"),
+    [
+        ({}, 422, "Validation failed: Type can't be blank, Type is not included in the list"),
+        ({"type": "nonsense"}, 422, "Validation failed: Type is not included in the list"),
+        ({"type": ["none"]}, 422, "Validation failed: Type can't be blank, Type is not included in the list"),
+        ({"type": "none", "report_id": "1"}, 404, "Record not found"),
+        ({"type": "none", "warning_preset_id": "1"}, 404, "Record not found"),
+    ],
+)
+def test_an_action_that_is_none_is_refused(boss: Api, sent: dict[str, Any], status: int, error: str) -> None:
+    ann = make_account("ann")
+    answer = boss.post(f"/api/v1/admin/accounts/{ann.id}/action", sent)
+    assert (answer.status_code, answer.json()["error"]) == (status, error)
+    assert not Strike.objects.exists()
+
+
+def test_people_of_other_servers_are_neither_disabled_nor_approved(boss: Api) -> None:
+    zoe = make_remote("zoe")
+    assert act(boss, zoe, "disable").status_code == 403
+    for verb in ("enable", "approve", "reject"):
+        assert boss.post(f"/api/v1/admin/accounts/{zoe.id}/{verb}").status_code == 403
+    assert act(boss, zoe, "suspend").status_code == 200
+
+
+def test_who_waits_is_approved_or_rejected_and_nobody_else(boss: Api) -> None:
+    ann, bea = make_user("ann"), make_user("bea")
+    User.objects.filter(pk=ann.pk).update(approved=False)
+    User.objects.filter(pk=bea.pk).update(approved=False)
+    found = boss.get("/api/v1/admin/accounts", {"pending": "true"}).json()
+    assert {one["username"] for one in found} == {"ann", "bea"}
+    assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/approve").json()["approved"] is True
+    assert boss.post(f"/api/v1/admin/accounts/{bea.account_id}/reject").json() == {}
+    for verb in ("approve", "reject"):
+        assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/{verb}").status_code == 403
+    work()
+    assert boss.get(f"/api/v1/admin/accounts/{bea.account_id}").status_code == 404
+
+
+def test_only_who_is_suspended_for_a_time_is_deleted(boss: Api) -> None:
+    ann = make_user("ann")
+    path = f"/api/v1/admin/accounts/{ann.account_id}"
+    assert boss.delete(path).status_code == 403
+    act(boss, ann.account, "suspend")
+    assert boss.delete(path).json() == {}
+    work()
+    assert not Account.objects.filter(id=ann.account_id).exists()
+
+
+def test_a_suspended_person_of_another_server_follows_nobody_here_and_may_be_followed_on() -> None:
+    ann, zoe = make_account("ann"), make_remote("zoe")
+    for follower, target in ((zoe, ann), (ann, zoe)):
+        Follow.objects.create(account=follower, target=target, uri=f"https://x.example/{follower.id}")
+    sanctions.suspend_account(by=OPERATOR, account=zoe)
+    work()
+    assert list(Follow.objects.values_list("account_id", "target_id")) == [(ann.id, zoe.id)]
+    kept = SeveredFollow.objects.select_related("severance").get()
+    assert (kept.account_id, kept.target_id, kept.severance.type) == (zoe.id, ann.id, "account_suspension")
+    assert SeveredAccount.objects.get(account=ann).followers_count == 1
+
+
+def test_seed_051_nothing_is_erased_before_thirty_days_and_everything_after_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ann, bea = make_user("ann", display_name="Ann"), make_account("bea")
+    make_status(ann.account, "mine")
+    follow(bea, ann.account)
+    sanctions.suspend_account(by=OPERATOR, account=ann.account)
+    Report.objects.create(account=bea, target_account=ann.account)
+    work()
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=29, hours=23))
+    assert sanctions.erase_suspended() == 0
+    assert Status.objects.filter(deleted_at=None).count() == 1
+    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=30, seconds=1))
+    assert (sanctions.erase_suspended(), sanctions.erase_suspended()) == (1, 0)
+    work()
+    account = Account.objects.get(id=ann.account_id)
+    assert (account.suspended, account.display_name, account.suspended_for_a_time) == (True, "", False)
+    assert not Status.objects.filter(account=account).exists()
+    assert not Follow.objects.exists()
+    assert Account.objects.select_related("stat").get(id=bea.id).stat.following_count == 0
+    # What staff know of it stays, and the name stays its own.
+    assert Report.objects.filter(target_account=account).exists()
+    assert Api().get("/users/ann", headers={"Accept": "application/activity+json"}).status_code == 410
+    sanctions.unsuspend_account(by=OPERATOR, account=account)
+    assert Api().get(f"/api/v1/accounts/{account.id}").json()["statuses_count"] == 0
+
+
+def test_a_hold_stops_an_erasure_until_it_is_released() -> None:
+    ann = make_user("ann")
+    make_status(ann.account, "evidence")
+    sanctions.suspend_account(by=OPERATOR, account=ann.account)
+    sanctions.hold_account(by=OPERATOR, account=ann.account, reason="a court asks")
+    sanctions.delete_suspended_account(by=OPERATOR, account=ann.account)
+    work()
+    assert Status.objects.filter(deleted_at=None).count() == 1
+    assert AuditEntry.objects.get(action="hold").details["reason"] == "a court asks"
+    sanctions.release_account(by=OPERATOR, account=ann.account)
+    work()
+    assert not Account.objects.filter(id=ann.account_id).exists()
+    assert not Status.objects.exists()
+
+
+def test_seed_038_staff_see_accounts_and_reports(boss: Api) -> None:
+    ann, zoe = make_user("ann", display_name="gnu the first"), make_remote("zoe")
+    Report.objects.create(account=ann.account, target_account=zoe, comment="Enough")
+    listed = {one["username"] for one in boss.get("/api/v1/admin/accounts").json()}
+    assert {"ann", "boss"} <= listed
+    assert "zoe" not in listed
+    (report,) = boss.get("/api/v1/admin/reports").json()
+    assert (report["comment"], report["target_account"]["email"], report["account"]["email"]) == (
+        "Enough",
+        None,
+        "ann@example.com",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted", "found"),
+    [
+        ("v1", {"display_name": "gnu"}, {"ann"}),
+        ("v1", {"username": "AN"}, {"ann"}),
+        ("v1", {"username": "nn"}, set()),
+        ("v1", {"email": "ann@example.com"}, {"ann"}),
+        ("v1", {"ip": "203.0.113.0/24"}, {"ann"}),
+        ("v1", {"ip": "203.0.113.8"}, set()),
+        ("v1", {"ip": "nonsense"}, set()),
+        ("v1", {"remote": "true"}, {"zoe"}),
+        ("v1", {"remote": "true", "by_domain": "REMOTE.example"}, {"zoe"}),
+        ("v1", {"staff": "true"}, {"boss"}),
+        ("v1", {"silenced": "true"}, {"bea"}),
+        ("v1", {"disabled": "true"}, set()),
+        ("v1", {"active": "true", "suspended": "true"}, set()),
+        ("v2", {}, {"ann", "bea", "boss", "zoe"}),
+        ("v2", {"origin": "remote"}, {"zoe"}),
+        ("v2", {"status": "silenced"}, {"bea"}),
+        ("v2", {"permissions": "staff"}, {"boss"}),
+        ("v2", {"role_ids[]": "-99", "origin": "local"}, {"ann", "bea"}),
+        ("v2", {"invited_by": "1"}, set()),
+    ],
+)
+def test_accounts_are_found_by_what_they_are(boss: Api, path: str, wanted: dict[str, str], found: set[str]) -> None:
+    ann = make_user("ann", display_name="gnu the first")
+    User.objects.filter(pk=ann.pk).update(sign_up_ip="203.0.113.7")
+    make_account("bea", limited_at=clock.now())
+    make_remote("zoe")
+    answer = boss.get(f"/api/{path}/admin/accounts", wanted)
+    assert {one["username"] for one in answer.json()} == found
+
+
+@pytest.mark.parametrize("word", ["origin", "status"])
+def test_an_unknown_state_is_a_bad_request(boss: Api, word: str) -> None:
+    answer = boss.get("/api/v2/admin/accounts", {word: "nonsense"})
+    assert (answer.status_code, answer.json()["error"]) == (400, f"Unknown {word}: nonsense")
+
+
+def test_operators_hold_and_release_at_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    ann = make_account("ann")
+    with pytest.raises(CommandError):
+        call_command("hold_account", "ann")
+    call_command("hold_account", "ann", "--reason", "a court asks")
+    assert Account.objects.get(id=ann.id).held_at is not None
+    call_command("hold_account", "ann", "--release")
+    assert Account.objects.get(id=ann.id).held_at is None
+    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["hold", "release"]

@@ -1,0 +1,241 @@
+"""What staff do to somebody is shown to that person, who may appeal against it once, within 20 days."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from accounts.models import Account, AuditEntry, User
+from accounts.policies.staff import staff_of
+from accounts.services import staff
+from moderation.models import Appeal, Report, Strike
+from moderation.services.acting import act_on_account
+from moderation.services.appeals import accept_appeal, file_appeal, reject_appeal
+from moderation.services.strikes import issue_strike
+from social.kernel import clock
+from social.kernel.errors import Conflict, Forbidden
+from tests.factories.accounts import make_remote, make_token, make_user
+from tests.factories.statuses import make_status
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def boss() -> User:
+    return make_user("boss", role="Owner")
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+def warn(boss: User, target: Account, action: str = "none", **more: Any) -> Strike:
+    return issue_strike(by=staff_of(boss), target=target, action=action, **more)
+
+
+def notified(user: User) -> list[dict[str, Any]]:
+    work()
+    body: list[dict[str, Any]] = Api(make_token(user)).get("/api/v1/notifications").json()
+    return [one for one in body if one["type"] == "moderation_warning"]
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def link() -> str:
+    """The path of the page that the only mail leads to."""
+    work()
+    (letter,) = mail.outbox
+    url = next(line for line in letter.body.splitlines() if "/disputes/" in line)
+    return url[url.index("/disputes/") :]
+
+
+def test_a_warned_person_is_notified_and_gets_a_mail(boss: User, ann: User) -> None:
+    strike = warn(boss, ann.account, text="Mind your words")
+    (shown,) = notified(ann)
+    assert shown["account"]["acct"] == "ann", "who acted is not said"
+    warning = shown["moderation_warning"]
+    assert warning["target_account"]["acct"] == "ann"
+    assert warning | {"created_at": "", "target_account": {}} == {
+        "id": str(strike.id),
+        "action": "none",
+        "text": "Mind your words",
+        "status_ids": None,
+        "created_at": "",
+        "target_account": {},
+        "appeal": None,
+    }
+    (letter,) = mail.outbox
+    assert letter.to == ["ann@example.com"]
+    assert "Mind your words" in letter.body
+    file_appeal(strike=strike, text="No")
+    assert notified(ann)[0]["moderation_warning"]["appeal"] == {"text": "No", "state": "pending"}
+
+
+def test_without_notification_there_is_neither_notification_nor_mail(boss: User, ann: User) -> None:
+    warn(boss, ann.account, notify=False)
+    warn(boss, make_remote())
+    assert notified(ann) == []
+    assert mail.outbox == []
+
+
+def test_a_strike_names_the_posts_of_its_report(boss: User, ann: User) -> None:
+    post = make_status(ann.account, "Bad words")
+    report = Report(account=boss.account, target_account=ann.account, status_ids=[post.id])
+    report.save()
+    warn(boss, ann.account, report=report)
+    assert notified(ann)[0]["moderation_warning"]["status_ids"] == [str(post.id)]
+    assert "Bad words" in Client().get(link()).content.decode()
+
+
+def test_who_is_signed_in_sees_their_own_strikes_and_nobody_elses(boss: User, ann: User) -> None:
+    strike = warn(boss, ann.account, text="Mind your words")
+    own, other = signed_in(ann), signed_in(make_user("bob"))
+    assert f"/disputes/strikes/{strike.id}" in own.get("/disputes/strikes").content.decode()
+    assert str(strike.id) not in other.get("/disputes/strikes").content.decode()
+    page = f"/disputes/strikes/{strike.id}"
+    assert "Mind your words" in own.get(page).content.decode()
+    assert other.get(page).status_code == 404
+    anonymous = Client().get(page)
+    assert anonymous.status_code == 302
+    assert "/auth/sign_in" in anonymous["Location"]
+
+
+def test_the_link_of_the_mail_opens_its_strike_alone_also_for_who_cannot_sign_in(boss: User, ann: User) -> None:
+    staff.disable(by=staff_of(boss), user=ann)
+    other = warn(boss, ann.account, notify=False)
+    warn(boss, ann.account, action="disable")
+    path = link()
+    assert Client().get(path).status_code == 200
+    assert Client().get(path[:-1] + "x").status_code == 404
+    key = path.partition("?")[2]
+    assert Client().get(f"/disputes/strikes/{other.id}?{key}").status_code == 404
+    answer = Client().post(path, {"text": "It was not me"})
+    assert (answer.status_code, answer["Location"]) == (302, path)
+    assert Appeal.objects.get().text == "It was not me"
+
+
+def test_one_can_appeal_once_in_time_and_with_words(boss: User, ann: User) -> None:
+    strike, old = warn(boss, ann.account), warn(boss, ann.account)
+    Strike.objects.filter(id=old.id).update(created_at=clock.now() - timedelta(days=20))
+    browser, page = signed_in(ann), f"/disputes/strikes/{strike.id}"
+    assert browser.post(page, {"text": "  "}).status_code == 422
+    assert browser.post(page, {"text": "x" * 2001}).status_code == 422
+    assert browser.post(page, {"text": "Please"}).status_code == 302
+    assert browser.post(page, {"text": "Again"}).status_code == 403
+    assert browser.post(f"/disputes/strikes/{old.id}", {"text": "Late"}).status_code == 403
+    assert '<form method="post">' not in browser.get(f"/disputes/strikes/{old.id}").content.decode()
+    assert list(Appeal.objects.values_list("text", flat=True)) == ["Please"]
+
+
+def test_an_accepted_appeal_takes_back_what_was_done(boss: User, ann: User) -> None:
+    staff.disable(by=staff_of(boss), user=ann)
+    strike = warn(boss, ann.account, action="disable", notify=False)
+    appeal = file_appeal(strike=strike, text="It was not me")
+    work()
+    assert [letter.to for letter in mail.outbox] == [["boss@example.com"]]
+    accept_appeal(by=staff_of(boss), appeal=appeal)
+    work()
+    ann.refresh_from_db()
+    strike.refresh_from_db()
+    assert ann.disabled_at is None
+    assert strike.overruled_at is not None
+    assert mail.outbox[-1].to == ["ann@example.com"]
+    assert "accepted" in mail.outbox[-1].body
+    entry = AuditEntry.objects.get(target_type="Appeal")
+    assert (entry.account_name, entry.action, entry.details["undone"]) == ("@boss", "accept", "disable")
+    with pytest.raises(Conflict):
+        reject_appeal(by=staff_of(boss), appeal=appeal)
+
+
+@pytest.mark.parametrize(
+    ("action", "column"),
+    [
+        ("disable", "user__disabled_at"),
+        ("sensitive", "sensitized_at"),
+        ("silence", "limited_at"),
+        ("suspend", "suspended_at"),
+    ],
+)
+def test_each_sanction_is_taken_back_by_an_accepted_appeal(boss: User, ann: User, action: str, column: str) -> None:
+    act_on_account(by=staff_of(boss), account=ann.account, action=action, text="Because")
+    sanctioned = Account.objects.filter(**{"id": ann.account_id, f"{column}__isnull": False})
+    assert sanctioned.exists()
+    path = link()
+    assert Client().post(path, {"text": "No"}).status_code == 302
+    accept_appeal(by=staff_of(boss), appeal=Appeal.objects.get())
+    assert not sanctioned.exists()
+    assert "It was accepted" in Client().get(path).content.decode()
+
+
+def test_a_rejected_appeal_leaves_everything_as_it_is(boss: User, ann: User) -> None:
+    staff.disable(by=staff_of(boss), user=ann)
+    strike = warn(boss, ann.account, action="disable", notify=False)
+    appeal = file_appeal(strike=strike, text="It was not me")
+    equal = replace(staff_of(boss), permissions=0x200, position=ann.role.position)
+    for by in (replace(equal, permissions=0x10, position=5), equal):
+        with pytest.raises(Forbidden):
+            reject_appeal(by=by, appeal=appeal)
+    reject_appeal(by=staff_of(boss), appeal=appeal)
+    ann.refresh_from_db()
+    assert ann.disabled_at is not None
+    assert Appeal.objects.get().state == "rejected"
+
+
+def test_staff_decide_in_the_admin_and_looks_at_private_posts_are_written_down(
+    boss: User, ann: User, settings: Any
+) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    hidden = make_status(ann.account, "Hidden words", visibility="private")
+    report = Report(account=boss.account, target_account=ann.account, status_ids=[hidden.id], comment="Look <b>")
+    report.save()
+    appeals = [file_appeal(strike=warn(boss, ann.account), text="No") for _number in range(2)]
+    browser = signed_in(boss)
+    for path in (
+        "",
+        "report/",
+        "strike/",
+        "appeal/",
+        f"appeal/{appeals[0].id}/change/",
+        f"strike/{appeals[0].strike_id}/change/",
+    ):
+        assert browser.get(f"/admin/moderation/{path}").status_code == 200, path
+    assert AuditEntry.objects.filter(action="view").count() == 0
+    page = browser.get(f"/admin/moderation/report/{report.id}/change/").content.decode()
+    assert "Hidden words" in page
+    assert "Look &lt;b&gt;" in page
+    assert AuditEntry.objects.get(action="view").details == {"statuses": [hidden.id]}
+    for action, appeal in zip(("accept", "reject"), appeals, strict=True):
+        chosen = {"action": action, "_selected_action": [appeal.id], "confirmed": "yes"}
+        assert browser.post("/admin/moderation/appeal/", chosen, follow=True).status_code == 200
+    assert sorted(appeal.state for appeal in Appeal.objects.all()) == ["approved", "rejected"]
+    federation = make_user("fed", role="Moderator")
+    federation.role.permissions = 0x20
+    federation.role.save()
+    other = signed_in(federation)
+    for path in ("report/", "strike/", "appeal/"):
+        assert other.get(f"/admin/moderation/{path}").status_code == 403, path
+
+
+def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss: User, ann: User) -> None:
+    page = "/settings/preferences"
+    assert "staff_mails" not in signed_in(ann).get(page).content.decode()
+    browser = signed_in(boss)
+    form = browser.get(page).context["form"]
+    assert form["staff_mails"].value() is True
+    sent = {name: form[name].value() for name in form.fields if form[name].value() and name != "staff_mails"}
+    assert browser.post(page, sent).status_code == 302
+    file_appeal(strike=warn(boss, ann.account, notify=False), text="No")
+    work()
+    assert mail.outbox == []

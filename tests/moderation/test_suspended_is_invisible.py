@@ -1,0 +1,128 @@
+"""Suspended means invisible: whatever is asked for, by whomever, nothing of a suspended account is shown, however warm the
+caches are (users.md B2 21; security row 13).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+from django.test import Client
+
+from accounts.policies.staff import OPERATOR
+from accounts.services import sanctions
+from accounts.services.following import FollowChange, follow_account
+from social.api.access import AccessKind
+from social.api.routing import endpoints
+from social.urls import urlpatterns
+from statuses.models import Bookmark, Status
+from statuses.services.interactions import favourite_status, reblog_status
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import make_status
+from tests.support.client import Api
+from tests.support.work import work
+
+WORDS: Final = ("Unseenname", "unseenword")
+_PARAMETER: Final = re.compile(r"<([a-z_]+)>")
+_PAGES: Final = (
+    "/@ann",
+    "/@ann/{post}",
+    "/@bea",
+    "/@bea/{answer}",
+    "/tags/unseen",
+    "/users/ann",
+    "/users/ann/outbox",
+    "/users/ann/outbox?page=true",
+    "/users/ann/statuses/{post}",
+    "/users/ann/collections/featured",
+    "/api/oembed?url=http://testserver/@ann/{post}",
+)
+
+
+class World:
+    """Ann, who writes, and others who have to do with what she wrote, in every way that shows it elsewhere."""
+
+    def __init__(self) -> None:
+        self.ann = make_user("ann", display_name="Unseenname", note="unseenword about me", discoverable=True)
+        self.bea, self.cat = make_user("bea"), make_user("cat")
+        for follower, target in ((self.bea, self.ann), (self.ann, self.bea), (self.cat, self.bea)):
+            follow_account(account=follower.account, target=target.account, change=FollowChange())
+        self.post = make_status(self.ann.account, "unseenword #unseen")
+        self.answered = make_status(self.bea.account, "what do you think?")
+        self.answer = make_status(self.ann.account, "unseenword @bea", reply_to=self.answered)
+        self.boost = reblog_status(account=self.bea.account, status=self.post)
+        favourite_status(account_id=self.bea.account_id, status=self.post)
+        favourite_status(account_id=self.ann.account_id, status=self.answered)
+        reblog_status(account=self.ann.account, status=self.answered)
+        Bookmark.objects.create(account=self.bea.account, status=self.post)
+        work()
+        scopes = "read write follow"
+        self.viewers = {
+            "nobody": Api(),
+            "the follower": Api(make_token(self.bea, scopes)),
+            "a stranger": Api(make_token(self.cat, scopes)),
+        }
+
+    @property
+    def values(self) -> list[str]:
+        """What stands for an id in a path."""
+        boost = Status.objects.filter(account=self.bea.account, reblog_of=self.post).get()
+        rows = (self.ann.account, self.bea.account, self.post, self.answered, self.answer, boost)
+        return [str(row.id) for row in rows]
+
+    def requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every GET route of people, with every value for each of its parameters, and what such routes are asked."""
+        for pattern in endpoints(urlpatterns):
+            declared = pattern.actions.get("get")
+            if declared is None or pattern.declared("get").access.kind is AccessKind.STAFF:
+                continue
+            names = _PARAMETER.findall(pattern.path)
+            choices = [self.values if name == "id" or name.endswith("_id") else ["unseen", "ann"] for name in names]
+            for chosen in itertools.product(*choices):
+                path = pattern.path
+                for name, value in zip(names, chosen, strict=True):
+                    path = path.replace(f"<{name}>", value)
+                yield f"/{path}", {}
+                if not names:
+                    yield f"/{path}", {"q": "unseenword", "acct": "ann", "id[]": self.values, "limit": "40"}
+                    yield f"/{path}", {"q": "ann", "with_suspended": "true", "id[]": self.values}
+
+    def seen(self) -> dict[tuple[str, str, str], str]:
+        """What shows one of WORDS, by viewer and request."""
+        found = {}
+        for viewer, api in self.viewers.items():
+            for path, params in self.requests():
+                if "streaming" in path:
+                    continue
+                answer = api.get(path, params)
+                if answer.status_code < 300 and not answer.streaming:
+                    text = answer.content.decode(errors="replace")
+                    if any(word in text for word in WORDS):
+                        found[viewer, path, str(params)] = text
+        for page in _PAGES:
+            path = page.format(post=self.post.id, answer=self.answered.id)
+            for accept in ("text/html", "application/activity+json"):
+                answer = Client(raise_request_exception=False).get(path, headers={"Accept": accept})
+                text = b"".join(answer.streaming_content).decode() if answer.streaming else answer.content.decode()
+                if answer.status_code < 300 and any(word in text for word in WORDS):
+                    found["nobody", path, accept] = text
+        return found
+
+
+@pytest.mark.verify
+@pytest.mark.django_db
+def test_row_13_nothing_of_a_suspended_account_is_shown_on_any_route(settings: Any) -> None:
+    settings.RATE_LIMITS = False
+    world = World()
+    before = world.seen()
+    shown = {path for _viewer, path, _params in before}
+    assert len(shown) > 20, sorted(shown)
+    sanctions.suspend_account(by=OPERATOR, account=world.ann.account)
+    work()
+    assert {key: text[:300] for key, text in world.seen().items()} == {}
+    sanctions.unsuspend_account(by=OPERATOR, account=world.ann.account)
+    work()
+    assert set(before) - set(world.seen()) == set()

@@ -1,0 +1,300 @@
+"""Promises about files of other servers, which this one shows (contract, behaviours section 10)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from PIL import Image
+
+from accounts.models import Account, RemoteCopy
+from accounts.models.remote_copy import CopyFailure
+from accounts.services import remote_copies
+from accounts.services.remote_copies import trim_copies
+from social.api import later
+from social.api.limits import Rule
+from social.kernel import clock
+from social.kernel.media import storage
+from social.kernel.outbox import OutboxRow
+from statuses.models import MediaAttachment, MediaType
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_remote
+from tests.factories.recordings import moving_gif, photograph, sample
+from tests.factories.statuses import follow, make_media, make_remote_media, make_remote_status, make_status, picture
+from tests.federation.remote_server import Answer, RemoteServer
+from tests.statuses.conftest import api_of
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+
+
+@pytest.fixture
+def elsewhere(settings: Any) -> Iterator[RemoteServer]:
+    """A server on this machine that has files."""
+    settings.FEDERATION_LOOPBACK = True
+    with RemoteServer().running() as server:
+        yield server
+
+
+def _file(server: RemoteServer, body: bytes, content_type: str = "image/png", name: str = "a.png") -> str:
+    server.pages[f"/{name}"] = Answer(body, content_type)
+    return f"{server.url}/{name}"
+
+
+def _attached(url: str, visibility: str = "public", **media: Any) -> MediaAttachment:
+    status = make_remote_status(make_remote(), visibility=visibility)
+    return make_remote_media(status, url, copied=False, **media)
+
+
+def _entity(media: MediaAttachment, viewer: Account) -> dict[str, Any]:
+    answer = api_of(viewer).get(f"/api/v1/statuses/{media.status_id}")
+    [found] = answer.json()["media_attachments"]
+    return dict(found)
+
+
+def _show(address: str) -> Any:
+    """Ask as somebody without a token does; what waits for the network is done meanwhile, as by a worker."""
+    waits: list[later.Wait] = []
+    answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]
+    if waits:
+        work()
+        found = waits[0].poll()
+        assert found is not None, "the file is fetched by now"
+        return found
+    return answer
+
+
+def _shown(media_root: Path, answer: Any) -> bytes:
+    assert answer.status_code == 302, answer.content
+    return (media_root / urlsplit(answer["Location"]).path.removeprefix("/system/")).read_bytes()
+
+
+def _asked(server: RemoteServer) -> list[str]:
+    return [request.path for request in server.asked]
+
+
+def test_a_picture_is_fetched_once_when_somebody_looks_at_it_and_drawn_anew(
+    elsewhere: RemoteServer, alice: Account, media_root: Path
+) -> None:
+    media = _attached(_file(elsewhere, photograph(600, 800), "image/jpeg"))
+    entity = _entity(media, alice)
+    base = f"http://social.localhost/media_proxy/{media.id}"
+    assert entity["url"].startswith(f"{base}/original?key=")
+    assert entity["preview_url"].startswith(f"{base}/small?key=")
+    assert (entity["remote_url"], elsewhere.asked) == (media.remote_url, [])
+    first = _show(entity["url"])
+    original = Image.open(io.BytesIO(_shown(media_root, first)))
+    assert (original.size, dict(original.getexif())) == ((800, 600), {}), "turned upright, and nothing said of where"
+    assert first["Cache-Control"] == "public, max-age=600"
+    small = Image.open(io.BytesIO(_shown(media_root, _show(entity["preview_url"]))))
+    assert small.size == (554, 416), "about 230,400 pixels"
+    assert _asked(elsewhere) == ["/a.png"], "both are made of one file"
+    part = Api().get(urlsplit(first["Location"]).path, headers={"Range": "bytes=0-9"})
+    assert (part.status_code, len(b"".join(part.streaming_content))) == (206, 10)
+
+
+def test_whoever_may_read_the_post_sees_its_files_and_nobody_else(elsewhere: RemoteServer, alice: Account) -> None:
+    media = _attached(_file(elsewhere, picture()), "private")
+    plain = f"/media_proxy/{media.id}/original"
+    for outsider in (Api(), api_of(alice)):
+        assert outsider.get(plain).status_code == 404
+    assert elsewhere.asked == [], "nor is anything fetched for them"
+    assert Api().get(f"{plain}?key=0123").status_code == 404
+    follow(alice, media.account)
+    # Pictures are asked for without a token: the address is what its reader was given.
+    answer = _show(_entity(media, alice)["url"])
+    assert (answer.status_code, answer["Cache-Control"]) == (302, "private, max-age=600")
+    assert api_of(alice).get(plain).status_code == 302
+    address = _entity(media, alice)["url"].removeprefix("http://social.localhost")
+    delete_status(status_id=media.status_id, delete_media=False)
+    assert Api().get(address).status_code == 404
+
+
+def test_the_files_of_posts_of_this_server_have_an_address_too(alice: Account, bob: Account) -> None:
+    media = [make_media(alice), make_media(alice), make_media(alice)]
+    make_status(alice, media=[media[0]])
+    make_status(alice, media=[media[1]], visibility="private")
+    found = Api().get(f"/media/{media[0].id}")
+    assert (found.status_code, found["Location"]) == (302, storage.url(media[0].file))
+    for each in media[1:]:
+        assert Api().get(f"/media/{each.id}").status_code == 404
+        assert api_of(bob).get(f"/media/{each.id}").status_code == 404
+    assert api_of(alice).get(f"/media/{media[1].id}").status_code == 302
+    assert Api().get(f"/media_proxy/{media[0].id}/original").status_code == 404, "it is of this server"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "image/svg+xml"),
+        (b"<!doctype html><script>alert(1)</script>", "image/png"),
+        (picture(), "text/html"),
+        (b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n", "video/mp4"),
+        (b"ffconcat version 1.0\nfile /etc/passwd\n", "video/mp4"),
+        (picture()[:60], "image/png"),
+        (sample("video/mp4")[:200], "video/mp4"),
+        (b"", "image/png"),
+    ],
+    ids=["svg", "html", "named-html", "playlist", "concat", "cut-picture", "cut-video", "empty"],
+)
+def test_row_10_what_is_no_picture_video_or_sound_is_not_shown(
+    elsewhere: RemoteServer, media_root: Path, body: bytes, content_type: str
+) -> None:
+    media = _attached(_file(elsewhere, body, content_type))
+    for _again in range(2):
+        assert _show(f"/media_proxy/{media.id}/original").status_code == 404
+    assert len(elsewhere.asked) == 1, "nor is it asked for again at once"
+    assert [path for path in media_root.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://10.0.0.1/a.png", "http://169.254.169.254/latest/meta-data", "http://social.localhost/a.png", "ftp://a/b"],
+)
+def test_row_10_files_inside_a_network_are_not_fetched(elsewhere: RemoteServer, address: str) -> None:
+    assert _show(f"/media_proxy/{_attached(address).id}/original").status_code == 404
+    assert RemoteCopy.objects.get().failure == CopyFailure.REFUSED
+
+
+def test_row_10_a_redirect_into_the_network_is_not_followed(elsewhere: RemoteServer) -> None:
+    url = _file(elsewhere, b"")
+    elsewhere.pages["/a.png"] = Answer(b"", status=302, headers={"Location": "http://169.254.169.254/"})
+    assert _show(f"/media_proxy/{_attached(url).id}/original").status_code == 404
+
+
+def test_what_its_server_does_not_have_is_404_and_a_server_that_fails_is_asked_again_later(
+    elsewhere: RemoteServer,
+) -> None:
+    missing = _attached(f"{elsewhere.url}/nothing.png")
+    assert _show(f"/media_proxy/{missing.id}/original").status_code == 404
+    broken = _attached(_file(elsewhere, b"", name="b.png"))
+    elsewhere.pages["/b.png"] = Answer(b"", status=503)
+    assert _show(f"/media_proxy/{broken.id}/original").status_code == 500
+    _file(elsewhere, picture(), name="b.png")
+    assert Api().get(f"/media_proxy/{broken.id}/original").status_code == 500
+    RemoteCopy.objects.filter(url=broken.remote_url).update(retry_at=clock.now())
+    assert _show(f"/media_proxy/{broken.id}/original").status_code == 302
+
+
+def test_a_server_that_is_away_holds_up_nobody(elsewhere: RemoteServer) -> None:
+    gone = RemoteServer()
+    gone.http.server_close()
+    one, two = _attached(f"{gone.url}/1.png"), _attached(f"{gone.url}/2.png")
+    assert _show(f"/media_proxy/{one.id}/original").status_code == 500
+    assert _show(f"/media_proxy/{two.id}/original").status_code == 500
+    assert _show(f"/media_proxy/{_attached(_file(elsewhere, picture())).id}/original").status_code == 302
+
+
+def test_a_request_waits_without_a_thread_until_the_file_is_there(elsewhere: RemoteServer) -> None:
+    media = _attached(_file(elsewhere, picture()))
+    waits: list[later.Wait] = []
+    address = f"/media_proxy/{media.id}/original"
+    for _somebody in range(2):
+        Api().client.get(address, **{later.KEY: waits})  # type: ignore[arg-type]
+    assert [wait.poll() for wait in waits] == [None, None]
+    assert OutboxRow.objects.filter(queue="copies").count() == 1, "asked for by many, it is fetched once"
+    work()
+    assert [wait.poll().status_code for wait in waits] == [302, 302]  # type: ignore[union-attr]
+    assert len(elsewhere.asked) == 1
+
+
+@pytest.mark.parametrize("content_type", ["video/mp4", "audio/ogg", "video/webm"])
+def test_videos_and_sounds_are_kept_as_they_are(
+    elsewhere: RemoteServer, alice: Account, media_root: Path, content_type: str
+) -> None:
+    body, kind = sample(content_type), MediaType(content_type.partition("/")[0])
+    media = _attached(_file(elsewhere, body, content_type), type=kind)
+    entity = _entity(media, alice)
+    answer = _show(entity["url"])
+    assert _shown(media_root, answer) == body
+    assert Api().get(urlsplit(answer["Location"]).path)["Content-Type"] == content_type
+    if kind == MediaType.VIDEO:
+        assert Image.open(io.BytesIO(_shown(media_root, _show(entity["preview_url"])))).size == (96, 64)
+    else:
+        assert entity["preview_url"] is None
+        assert Api().get(f"/media_proxy/{media.id}/small").status_code == 404
+
+
+def test_the_preview_of_another_server_is_shown_where_it_has_one(
+    elsewhere: RemoteServer, alice: Account, media_root: Path
+) -> None:
+    cover = _file(elsewhere, picture(), name="cover.png")
+    media = _attached(_file(elsewhere, b"large", "video/mp4"), type=MediaType.VIDEO, preview_remote_url=cover)
+    assert Image.open(io.BytesIO(_shown(media_root, _show(_entity(media, alice)["preview_url"])))).size == (40, 30)
+    assert _asked(elsewhere) == ["/cover.png"]
+
+
+def test_pictures_of_people_elsewhere_are_shown_by_this_server(
+    elsewhere: RemoteServer, alice: Account, media_root: Path
+) -> None:
+    zoe = make_remote(avatar_remote_url=_file(elsewhere, moving_gif(), "image/gif"))
+    entity = api_of(alice).get(f"/api/v1/accounts/{zoe.id}").json()
+    moving = Image.open(io.BytesIO(_shown(media_root, _show(entity["avatar"]))))
+    still = Image.open(io.BytesIO(_shown(media_root, _show(entity["avatar_static"]))))
+    assert (moving.size, moving.is_animated, still.size, still.format) == ((400, 400), True, (400, 400), "PNG")  # type: ignore[attr-defined]
+    assert _asked(elsewhere) == ["/a.png"]
+    assert entity["header"].endswith("/header.png"), "there is none, so it is the default one"
+    base = f"/media_proxy/accounts/{zoe.id}"
+    assert Api().get(f"{base}/header").status_code == Api().get(f"{base}/nose").status_code == 404
+    Account.objects.filter(id=zoe.id).update(suspended_at=clock.now())
+    assert Api().get(entity["avatar"].removeprefix("http://social.localhost")).status_code == 404
+
+
+def test_addresses_that_are_tried_are_limited_and_those_of_entities_are_not(alice: Account, settings: Any) -> None:
+    settings.RATE_LIMITS = True
+    media = make_remote_media(make_remote_status(make_remote()))
+    address = _entity(media, alice)["url"].removeprefix("http://social.localhost")
+    plain = Api().client
+    assert [plain.get(f"/media_proxy/{media.id}/original").status_code for _ in range(31)] == [302] * 30 + [429]
+    assert {plain.get(address).status_code for _ in range(10)} == {302}
+    assert Api().get("/api/v1/timelines/public")["X-RateLimit-Remaining"] == "299", "pages of pictures count as nothing"
+
+
+def test_files_that_have_to_be_fetched_are_limited_whoever_asks(
+    elsewhere: RemoteServer, alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accounts.viewsets.media_proxy.FETCHED_FILES", Rule("few_files", 1, 600, "address"))
+    one, two = (_entity(_attached(_file(elsewhere, picture(), name=name)), alice)["url"] for name in ("1.png", "2.png"))
+    settings.RATE_LIMITS = True
+    assert [_show(address).status_code for address in (one, two, one, two)] == [302, 429, 302, 429]
+
+
+def test_the_budget_holds_and_the_least_recently_served_go_first(
+    settings: Any, media_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_copies, "_BATCH", 2)
+    status = make_remote_status(make_remote())
+    for number in range(5):
+        make_remote_media(status, f"https://files.example/{number}.png")
+    one = 2 * len(picture())
+    for number, copy in enumerate(RemoteCopy.objects.order_by("id")):
+        age = timedelta(days=10 if number == 2 else number)
+        RemoteCopy.objects.filter(id=copy.id).update(served_at=clock.now() - age)
+    settings.REMOTE_MEDIA_BUDGET = 5 * one
+    assert trim_copies() == 0
+    settings.REMOTE_MEDIA_BUDGET = 2 * one + 1
+    assert trim_copies() == 3
+    assert [copy.url[-5] for copy in RemoteCopy.objects.order_by("id")] == ["0", "1"]
+    assert sum(path.stat().st_size for path in media_root.rglob("*") if path.is_file()) <= settings.REMOTE_MEDIA_BUDGET
+
+
+def test_what_is_looked_at_stays_longer(media_root: Path) -> None:
+    media = make_remote_media(make_remote_status(make_remote()))
+    day_ago = clock.now() - timedelta(days=1)
+    RemoteCopy.objects.update(served_at=day_ago)
+    assert Api().get(f"/media_proxy/{media.id}/small").status_code == 302
+    assert RemoteCopy.objects.get().served_at > day_ago + timedelta(hours=23)
+
+
+def test_copies_go_with_the_post(media_root: Path, django_capture_on_commit_callbacks: Any) -> None:
+    media = make_remote_media(make_remote_status(make_remote()))
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_status(status_id=media.status_id, delete_media=True)
+    assert not RemoteCopy.objects.exists()
+    assert [path for path in media_root.rglob("*") if path.is_file()] == []

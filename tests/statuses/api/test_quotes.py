@@ -1,0 +1,485 @@
+"""Quotes and who may make them (contract, parameters section 3, behaviours section 9 "Quotes", entities "Quote")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, AccountDomainBlock, User
+from accounts.policies.relations import Hidden
+from accounts.queries.relations import load_relations_of
+from social.kernel import clock
+from statuses.models import Quote, QuoteState, Status
+from statuses.policies.quotes import NO_GROUP, Group, encode_policy
+from statuses.queries.marks import Marks
+from statuses.queries.page import fill, of_rows, related_ids
+from statuses.queries.rows import load_rows
+from statuses.serializers.presenting import present, present_statuses
+from statuses.services.deleting import delete_status
+from statuses.services.quotes import settle_quote
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import block, follow, make_reblog, make_remote_status, make_status, mute
+from tests.statuses.conftest import api_of
+from tests.support.client import Api
+from tests.support.entities import check
+from tests.support.work import work
+from timelines.policies.streams import Stream, Viewer, is_hidden_from_viewer
+from timelines.stores.messages import Facts, Message
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+STATUSES = "/api/v1/statuses"
+PUBLIC, FOLLOWERS, NOBODY = ["public"], ["followers"], []
+
+
+def _approval(reader: Account | None, status: Any) -> tuple[list[str], list[str], str]:
+    body = (Api() if reader is None else api_of(reader)).get(f"{STATUSES}/{status}").json()
+    shown = body["quote_approval"]
+    return shown["automatic"], shown["manual"], shown["current_user"]
+
+
+def _posted(author: Account, **values: Any) -> str:
+    response = api_of(author).post(STATUSES, {"status": "hello", **values})
+    assert response.status_code == 200, response.content
+    return str(response.json()["id"])
+
+
+@pytest.mark.parametrize(
+    ("values", "automatic", "author", "follower", "stranger"),
+    [
+        ({}, PUBLIC, "automatic", "automatic", "automatic"),
+        ({"quote_approval_policy": "public"}, PUBLIC, "automatic", "automatic", "automatic"),
+        ({"quote_approval_policy": ""}, PUBLIC, "automatic", "automatic", "automatic"),
+        ({"visibility": "unlisted"}, PUBLIC, "automatic", "automatic", "automatic"),
+        ({"quote_approval_policy": "followers"}, FOLLOWERS, "automatic", "automatic", "denied"),
+        ({"quote_approval_policy": "nobody"}, NOBODY, "automatic", "denied", "denied"),
+        ({"visibility": "private", "quote_approval_policy": "public"}, NOBODY, "automatic", "denied", None),
+        ({"visibility": "direct", "status": "@bob"}, NOBODY, "denied", "denied", None),
+        ({"visibility": "limited", "status": "@bob"}, NOBODY, "automatic", "denied", None),
+    ],
+)
+def test_who_may_quote_a_post_follows_from_its_policy_its_visibility_and_who_asks(
+    alice: Account,
+    bob: Account,
+    carol: Account,
+    values: dict[str, Any],
+    automatic: list[str],
+    author: str,
+    follower: str,
+    stranger: str | None,
+) -> None:
+    follow(bob, alice)
+    number = _posted(alice, **values)
+    assert _approval(alice, number) == (automatic, [], author)
+    assert _approval(bob, number) == (automatic, [], follower)
+    if stranger is not None:
+        assert _approval(carol, number) == (automatic, [], stranger)
+        assert _approval(None, number) == (automatic, [], "denied")
+
+
+def test_the_authors_setting_counts_where_nothing_is_chosen(alice: Account) -> None:
+    assert (
+        api_of(alice)
+        .patch("/api/v1/accounts/update_credentials", {"source": {"quote_policy": "followers"}})
+        .json()["source"]["quote_policy"]
+        == "followers"
+    )
+    assert api_of(alice).get("/api/v1/preferences").json()["posting:default:quote_policy"] == "followers"
+    assert _approval(alice, _posted(alice))[0] == FOLLOWERS
+    assert _approval(alice, _posted(alice, quote_approval_policy="nobody"))[0] == NOBODY
+
+
+@pytest.mark.parametrize("word", ["odd", "Public", "following", "x" * 5000])
+def test_a_word_that_is_no_policy_is_refused_and_nothing_is_written(alice: Account, word: str) -> None:
+    number = _posted(alice)
+    for response in (
+        api_of(alice).post(STATUSES, {"status": "x", "quote_approval_policy": word}),
+        api_of(alice).put(f"{STATUSES}/{number}/interaction_policy", {"quote_approval_policy": word}),
+    ):
+        assert (response.status_code, response.json()) == (422, {"error": "Record invalid"})
+    assert Status.objects.count() == 1
+    assert _approval(alice, number)[0] == PUBLIC
+
+
+def test_a_boost_shows_who_may_quote_what_it_boosts(alice: Account, bob: Account) -> None:
+    number = _posted(alice, quote_approval_policy="nobody")
+    boost = make_reblog(bob, Status.objects.get(id=number))
+    body = api_of(bob).get(f"{STATUSES}/{boost.id}").json()
+    assert body["quote_approval"] == body["reblog"]["quote_approval"]
+    assert body["quote_approval"] == {"automatic": [], "manual": [], "current_user": "denied"}
+
+
+def test_the_author_changes_who_may_quote_a_post(alice: Account, bob: Account) -> None:
+    number = _posted(alice)
+    api = api_of(alice)
+    path = f"{STATUSES}/{number}/interaction_policy"
+    body = api.put(path, {"quote_approval_policy": "followers"}).json()
+    check("StatusOfUser", body)
+    assert body["quote_approval"] == {"automatic": FOLLOWERS, "manual": [], "current_user": "automatic"}
+    assert _approval(bob, number) == (FOLLOWERS, [], "denied")
+    User.objects.filter(account=alice).update(default_quote_policy="nobody")
+    assert api.put(path).json()["quote_approval"]["automatic"] == NOBODY
+    assert body["edited_at"] is None
+
+
+def test_a_private_post_stays_for_nobody_whatever_is_asked_for(alice: Account) -> None:
+    number = _posted(alice, visibility="private")
+    response = api_of(alice).put(f"{STATUSES}/{number}/interaction_policy", {"quote_approval_policy": "public"})
+    assert (response.status_code, response.json()["quote_approval"]["automatic"]) == (200, NOBODY)
+
+
+def test_only_the_author_changes_who_may_quote_a_post(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    hidden = make_status(alice, visibility="private")
+    sent = {"quote_approval_policy": "nobody"}
+    answers = [
+        (api_of(bob).put(f"{STATUSES}/{status.id}/interaction_policy", sent), 403, "This action is not allowed"),
+        (api_of(bob).put(f"{STATUSES}/{make_reblog(bob, status).id}/interaction_policy", sent), 403, None),
+        (api_of(bob).put(f"{STATUSES}/{hidden.id}/interaction_policy", sent), 404, "Record not found"),
+        (api_of(bob).put(f"{STATUSES}/1/interaction_policy", sent), 404, "Record not found"),
+    ]
+    for response, code, error in answers:
+        assert response.status_code == code
+        assert error is None or response.json() == {"error": error}
+    assert _approval(bob, status.id)[0] == PUBLIC
+
+
+def test_policies_of_other_servers_name_the_groups_that_need_the_authors_word(alice: Account) -> None:
+    eve = make_remote()
+    number = make_remote_status(eve).id
+
+    def shown(automatic: Group, manual: Group) -> tuple[list[str], list[str], str]:
+        Status.objects.filter(id=number).update(quote_policy=encode_policy(automatic, manual))
+        return _approval(alice, number)
+
+    none = NO_GROUP
+    assert shown(none, none) == ([], [], "denied")
+    assert shown(none, Group.PUBLIC) == ([], ["public"], "manual")
+    assert shown(Group.FOLLOWERS | Group.FOLLOWING, none) == (["followers", "following"], [], "denied")
+    assert shown(Group.UNSUPPORTED_POLICY, none) == (["unsupported_policy"], [], "unknown")
+    assert shown(Group.FOLLOWERS, Group.PUBLIC) == (["followers"], ["public"], "manual")
+    follow(eve, alice)
+    assert shown(Group.FOLLOWERS | Group.FOLLOWING, none)[2] == "automatic"
+    assert shown(Group.FOLLOWERS, Group.FOLLOWING)[2] == "manual"
+    follow(alice, eve)
+    assert shown(Group.FOLLOWERS, Group.FOLLOWING)[2] == "automatic"
+
+
+def _quoted(author: Account, base: Any, **values: Any) -> dict[str, Any]:
+    number = base.id if isinstance(base, Status) else base
+    response = api_of(author).post(STATUSES, {"status": "I quote", "quoted_status_id": str(number), **values})
+    assert response.status_code == 200, response.content
+    body: dict[str, Any] = response.json()
+    check("StatusOfUser", body)
+    return body
+
+
+def _quote(reader: Account | None, number: Any) -> tuple[str, str | None]:
+    """State and id of the quoted post, as the reader sees them."""
+    quote = (Api() if reader is None else api_of(reader)).get(f"{STATUSES}/{number}").json()["quote"]
+    return quote["state"], quote["quoted_status"] and quote["quoted_status"]["id"]
+
+
+def test_trap_21_a_post_here_is_quoted_at_once_and_shown_with_the_quote(alice: Account, bob: Account) -> None:
+    base = make_status(alice, "Quote me")
+    body = _quoted(bob, base)
+    assert body["quote"]["state"] == "accepted"
+    shown = body["quote"]["quoted_status"]
+    check("StatusOfUser", shown)
+    assert (shown["id"], shown["content"], shown["quotes_count"]) == (str(base.id), "<p>Quote me</p>", 1)
+    assert shown["quote"] is None
+    link = f'<a href="http://social.localhost/@alice/{base.id}" target="_blank" rel="nofollow noopener"'
+    assert body["content"].startswith(f'<p class="quote-inline">RE: {link}')
+    assert body["content"].endswith("</a></p><p>I quote</p>")
+    assert _quote(None, body["id"]) == ("accepted", str(base.id))
+    assert api_of(bob).get(f"{STATUSES}/{base.id}").json()["quotes_count"] == 1
+
+
+def test_a_quote_needs_no_text_and_keeps_its_warning(alice: Account, bob: Account) -> None:
+    base = make_status(alice)
+    assert _quoted(bob, base, status="")["content"].count("<p") == 1
+    body = _quoted(bob, base, status="", spoiler_text="Careful")
+    assert (body["spoiler_text"], body["sensitive"]) == ("Careful", True)
+
+
+def test_the_address_of_the_quoted_post_stands_in_a_text_once(alice: Account) -> None:
+    url = "https://far.example.org/@eve/1"
+    base = make_remote_status(make_remote(), quote_policy=encode_policy(Group.PUBLIC), url=url)
+    body = _quoted(alice, base, status=f"Look: {url}")
+    assert "quote-inline" not in body["content"]
+
+
+def test_trap_21_a_quote_of_a_boost_quotes_the_original_and_one_of_a_quote_shows_one_level(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    base = make_status(alice)
+    inner = _quoted(bob, make_reblog(carol, base))
+    assert inner["quote"]["quoted_status"]["id"] == str(base.id)
+    outer = _quoted(carol, inner["id"])
+    shallow = outer["quote"]["quoted_status"]["quote"]
+    check("ShallowQuote", shallow)
+    assert shallow == {"state": "accepted", "quoted_status_id": str(base.id)}
+    boost = make_reblog(alice, Status.objects.get(id=inner["id"]))
+    body = api_of(alice).get(f"{STATUSES}/{boost.id}").json()
+    assert body["quote"] is None
+    assert body["reblog"]["quote"]["quoted_status"]["id"] == str(base.id)
+
+
+@pytest.mark.parametrize("number", ["1", "abc", "-1", "9" * 30, 7])
+def test_a_quote_of_what_is_not_there_is_refused(alice: Account, number: Any) -> None:
+    response = api_of(alice).post(STATUSES, {"status": "I quote", "quoted_status_id": number})
+    assert (response.status_code, response.json()) == (404, {"error": MISSING})
+    assert not Status.objects.exists()
+
+
+@pytest.mark.parametrize("number", ["", None, [], ["1"], {"a": "1"}])
+def test_an_empty_id_or_one_of_another_shape_quotes_nothing(alice: Account, number: Any) -> None:
+    response = api_of(alice).post(STATUSES, {"status": "hello", "quoted_status_id": number})
+    assert (response.status_code, response.json()["quote"]) == (200, None)
+
+
+MISSING = "The post you are trying to quote does not appear to exist."
+
+
+def test_who_may_not_quote_a_post_gets_the_answer_for_one_that_is_not_there(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    follow(bob, alice)
+    refused = [
+        (bob, make_status(alice, quote_approval_policy="nobody")),
+        (carol, make_status(alice, quote_approval_policy="followers")),
+        (bob, make_status(alice, visibility="private")),
+        (carol, make_status(alice, visibility="private")),
+        (bob, make_status(alice, "@bob", visibility="direct")),
+        (alice, make_status(alice, "@bob", visibility="direct")),
+        (bob, make_remote_status(make_remote())),
+    ]
+    gone = make_status(alice)
+    delete_status(status_id=gone.id)
+    blocking = make_status(carol)
+    block(carol, alice)
+    for person, status in [*refused, (bob, gone), (alice, blocking)]:
+        response = api_of(person).post(STATUSES, {"status": "I quote", "quoted_status_id": str(status.id)})
+        assert (response.status_code, response.json()) == (404, {"error": MISSING})
+    assert _quoted(bob, make_status(alice, quote_approval_policy="followers"))["quote"]["state"] == "accepted"
+    assert _quoted(alice, refused[0][1])["quote"]["state"] == "accepted"
+
+
+def test_a_quote_of_ones_own_private_post_is_private_at_most(alice: Account) -> None:
+    base = make_status(alice, visibility="private")
+    for wanted, made in [("public", "private"), ("unlisted", "private"), ("private", "private"), ("direct", "direct")]:
+        assert _quoted(alice, base, visibility=wanted)["visibility"] == made
+
+
+def test_a_direct_post_quotes_only_who_is_mentioned_in_it(alice: Account, bob: Account) -> None:
+    base = make_status(alice)
+    sent = {"status": "I quote", "quoted_status_id": str(base.id), "visibility": "direct"}
+    response = api_of(bob).post(STATUSES, sent)
+    error = "Validation failed: Cannot quote a non-mentioned user in a Private Mention post."
+    assert (response.status_code, response.json()) == (422, {"error": error})
+    assert _quoted(bob, base, status="@alice look", visibility="direct")["quote"]["state"] == "accepted"
+    assert _quoted(alice, base, visibility="direct")["quote"]["state"] == "accepted"
+
+
+def test_a_quote_of_a_post_elsewhere_waits_for_its_author_and_shows_nothing_until_then(alice: Account) -> None:
+    eve = make_remote()
+    base = make_remote_status(eve, quote_policy=encode_policy(Group.PUBLIC), url="https://far.example/@eve/1")
+    body = _quoted(alice, base)
+    assert body["quote"] == {"state": "pending", "quoted_status": None}
+    assert "https://far.example/@eve/1" in body["content"]
+    quote = Quote.objects.get()
+    assert quote.request_uri is not None
+    assert quote.request_uri.startswith("http://social.localhost/users/alice/quote_requests/")
+    assert _counted(base) == 0
+    assert settle_quote(quote_id=quote.id, accepted=True, approval_uri="https://far.example/approvals/1")
+    assert not settle_quote(quote_id=quote.id, accepted=True)
+    assert _quote(alice, body["id"]) == ("accepted", str(base.id))
+    assert _counted(base) == 1
+    assert settle_quote(quote_id=quote.id, accepted=False)
+    assert _quote(alice, body["id"]) == ("revoked", None)
+    assert _counted(base) == 0
+    assert not settle_quote(quote_id=quote.id, accepted=True), "what was revoked stays so"
+
+
+def _counted(status: Status) -> int:
+    return load_rows([status.id])[0].quotes_count
+
+
+def test_row_36_a_refused_quote_stays_refused(alice: Account) -> None:
+    base = make_remote_status(make_remote(), quote_policy=encode_policy(NO_GROUP, Group.PUBLIC))
+    body = _quoted(alice, base)
+    assert settle_quote(quote_id=Quote.objects.get().id, accepted=False)
+    assert _quote(alice, body["id"]) == ("rejected", None)
+
+
+def test_what_a_reader_sees_of_a_quote_depends_on_how_they_stand_to_the_quoted_author(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    base = make_status(alice)
+    number = _quoted(bob, base)["id"]
+    block(carol, alice)
+    assert _quote(carol, number) == ("blocked_account", str(base.id))
+    mute(bob, alice)
+    assert _quote(bob, number) == ("muted_account", str(base.id))
+    eve = make_remote(domain="far.example")
+    remote = make_remote_status(eve, quote_policy=encode_policy(Group.PUBLIC))
+    waiting = _quoted(bob, remote)["id"]
+    settle_quote(quote_id=Quote.objects.get(status_id=waiting).id, accepted=True)
+    AccountDomainBlock.objects.create(account=carol, domain="far.example")
+    assert _quote(carol, waiting) == ("blocked_domain", str(remote.id))
+    assert _quote(alice, waiting) == ("accepted", str(remote.id))
+
+
+def test_nobody_reads_through_a_quote_what_they_may_not_read(alice: Account, bob: Account, carol: Account) -> None:
+    base = make_status(alice, "secret words", visibility="private")
+    number = _quoted(alice, base)["id"]
+    public = _quoted(bob, make_status(alice, "open words"))["id"]
+    Quote.objects.filter(status_id=public).update(quoted_status=base)
+    follow(bob, alice)
+    assert _quote(bob, number) == ("accepted", str(base.id))
+    assert _quote(bob, public) == ("accepted", str(base.id))
+    outer = _quoted(carol, public)["id"]
+    for reader in (carol, None):
+        assert _quote(reader, public) == ("unauthorized", None)
+        shallow = (Api() if reader is None else api_of(reader)).get(f"{STATUSES}/{outer}").json()
+        assert shallow["quote"]["quoted_status"]["quote"] == {"state": "unauthorized", "quoted_status_id": None}
+    block(alice, bob)
+    assert _quote(bob, public) == ("unauthorized", None), "also in one's own post, and after it was shown"
+
+
+def test_a_quote_of_a_suspended_author_shows_nothing(alice: Account, bob: Account) -> None:
+    number = _quoted(bob, make_status(alice))["id"]
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert _quote(bob, number) == ("unauthorized", None)
+
+
+def test_a_deleted_post_leaves_its_quotes_and_a_deleted_quote_is_counted_no_more(alice: Account, bob: Account) -> None:
+    base = make_status(alice)
+    number = _quoted(bob, base)["id"]
+    other = _quoted(bob, base)["id"]
+    deleted = api_of(bob).delete(f"{STATUSES}/{other}").json()
+    assert deleted["quote"]["quoted_status"]["id"] == str(base.id)
+    assert _counted(base) == 1
+    api_of(alice).delete(f"{STATUSES}/{base.id}")
+    assert _quote(bob, number) == ("deleted", None)
+
+
+def test_deleting_for_another_attempt_shows_the_quoted_post_whatever_the_state_but_never_a_hidden_one(
+    alice: Account, bob: Account
+) -> None:
+    base = make_status(alice)
+    numbers = [_quoted(bob, base)["id"] for _time in range(2)]
+    for number in numbers:
+        assert api_of(alice).post(f"{STATUSES}/{base.id}/quotes/{number}/revoke").status_code == 200
+    shown = api_of(bob).delete(f"{STATUSES}/{numbers[0]}").json()["quote"]
+    assert (shown["state"], shown["quoted_status"]["id"]) == ("revoked", str(base.id))
+    block(alice, bob)
+    assert api_of(bob).delete(f"{STATUSES}/{numbers[1]}").json()["quote"] == {"state": "revoked", "quoted_status": None}
+
+
+def test_the_quotes_of_a_post_are_listed_newest_first_as_far_as_they_may_be_read(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    base = make_status(alice)
+    numbers = [_quoted(bob, base)["id"] for _time in range(3)]
+    private = _quoted(bob, base, visibility="private")["id"]
+    direct = _quoted(bob, base, status="@alice", visibility="direct")["id"]
+    path = f"{STATUSES}/{base.id}/quotes"
+    assert [item["id"] for item in api_of(carol).get(path).json()] == numbers[::-1]
+    assert [item["id"] for item in api_of(alice).get(path).json()] == [direct, *numbers[::-1]]
+    assert [item["id"] for item in api_of(bob).get(path).json()] == [direct, private, *numbers[::-1]]
+    first = api_of(carol).get(f"{path}?limit=2")
+    last = Quote.objects.get(status_id=numbers[1]).id
+    assert f"max_id={last}" in first.headers["Link"]
+    rest = api_of(carol).get(f"{path}?limit=2&max_id={last}")
+    assert [item["id"] for item in rest.json()] == numbers[:1]
+    assert Api().get(path).status_code == 401
+    mute(carol, bob)
+    mute(alice, bob)
+    assert api_of(carol).get(path).json() == []
+    assert len(api_of(alice).get(path).json()) == 4, "authors see who quotes them"
+
+
+def test_row_36_the_quoted_author_takes_a_post_out_of_a_quote(alice: Account, bob: Account, carol: Account) -> None:
+    base = make_status(alice)
+    number = _quoted(bob, base)["id"]
+    path = f"{STATUSES}/{base.id}/quotes/{number}/revoke"
+    for api, code in ((Api(), 401), (api_of(bob), 403), (api_of(carol), 403)):
+        assert api.post(path).status_code == code
+    assert api_of(alice).post(f"{STATUSES}/{base.id}/quotes/1/revoke").status_code == 404
+    assert api_of(alice).post(f"{STATUSES}/1/quotes/{number}/revoke").status_code == 404
+    for _time in range(2):
+        body = api_of(alice).post(path).json()
+        assert (body["id"], body["quote"]) == (number, {"state": "revoked", "quoted_status": None})
+        assert _counted(base) == 0
+    assert _quote(bob, number) == ("revoked", None)
+    assert api_of(alice).get(f"{STATUSES}/{base.id}/quotes").json() == []
+
+
+def test_a_quote_can_be_revoked_in_a_post_that_cannot_be_read_any_more_and_it_is_not_shown(
+    alice: Account, bob: Account
+) -> None:
+    base = make_status(alice)
+    number = _quoted(bob, base)["id"]
+    block(bob, alice)
+    assert api_of(alice).post(f"{STATUSES}/{base.id}/quotes/{number}/revoke").status_code == 404
+    assert Quote.objects.get().state == QuoteState.REVOKED
+
+
+def test_a_page_of_quotes_takes_as_many_statements_whatever_its_size(alice: Account, bob: Account) -> None:
+    def statements(size: int) -> int:
+        numbers = [int(_quoted(bob, make_status(make_user().account))["id"]) for _time in range(size)]
+        with CaptureQueriesContext(connection) as captured:
+            assert len(present_statuses(numbers, alice.id)) == size
+        return len(captured.captured_queries)
+
+    assert statements(2) == statements(15)
+
+
+def test_a_page_made_for_every_reader_of_a_stream_shows_no_quoted_post_that_one_of_them_may_not_read(
+    alice: Account, bob: Account, carol: Account
+) -> None:
+    base = make_status(alice, "secret words", visibility="private")
+    number = int(_quoted(alice, base)["id"])
+    follow(bob, alice)
+    (row,) = load_rows([number])
+    page = fill(of_rows([row], 0))
+    readers = load_relations_of({bob.id, carol.id}, related_ids(row))
+
+    def shown(reader: Account) -> Any:
+        seen = page.seen_by(reader.id, row, Marks(), readers.get(reader.id))
+        return orjson.loads(orjson.dumps(present(seen)[0]))["quote"]["state"]
+
+    assert orjson.loads(orjson.dumps(present(page)[0]))["quote"] == {"state": "unauthorized", "quoted_status": None}
+    assert (shown(bob), shown(carol)) == ("accepted", "unauthorized")
+
+
+def test_public_streams_leave_out_quotes_of_whom_a_viewer_hides_or_is_blocked_by() -> None:
+    stream = Stream(("public",), (), filtered=True)
+    facts = Facts(author_id=1, quoted_id=2, quoted_domain="far.example")
+    now = clock.now()
+
+    def is_left_out(viewer_id: int, **hidden: Any) -> bool:
+        return is_hidden_from_viewer(stream, facts, Viewer(viewer_id, Hidden(**hidden)), now)
+
+    assert Message.decode(Message("update", b"{}", facts).encode()).facts == facts
+    assert not is_left_out(3)
+    assert is_left_out(3, blocking=frozenset({2}))
+    assert is_left_out(3, muting={2: None})
+    assert is_left_out(3, domains=frozenset({"far.example"}))
+    assert is_left_out(3, blocked_by=frozenset({2}))
+    assert is_left_out(1, blocked_by=frozenset({2})), "also the viewer's own post"
+
+
+def test_clients_learn_of_a_quote_by_a_notification(alice: Account, bob: Account) -> None:
+    base = make_status(alice)
+    number = _quoted(bob, base)["id"]
+    _quoted(bob, base, visibility="private")
+    _quoted(alice, base)
+    work()
+    (entity,) = api_of(alice).get("/api/v1/notifications?types[]=quote").json()
+    assert (entity["type"], entity["account"]["acct"]) == ("quote", "bob")
+    assert (entity["status"]["id"], entity["status"]["quote"]["quoted_status"]["id"]) == (number, str(base.id))

@@ -1,0 +1,458 @@
+"""Posts show a preview of the page that they link to: fetched in the background, once for all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account
+from accounts.policies.attribution import is_attributed_from
+from federation.models import Fetch
+from social.kernel import clock
+from social.kernel.events import on
+from social.kernel.outbox import OutboxRow
+from social.kernel.subscriptions import registry
+from statuses.events import CardAttached
+from statuses.models import CardFetch, PreviewCard, Status, StatusCard
+from statuses.serializers.presenting import present_statuses
+from statuses.services import card_fetching
+from statuses.services.cards import attach_card, remove_unused_cards
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_media, make_remote_status, picture
+from tests.statuses.conftest import api_of
+from tests.support.client import Api
+from tests.support.site import Site, serving
+from tests.support.work import work
+
+pytestmark = pytest.mark.usefixtures("media_root")
+
+ARTICLE = """<html lang="de"><head><title>plain</title>
+<meta property="og:title" content="Great &amp; small"><meta property="og:description" content="What  it
+is about"><meta property="og:image" content="/picture.png"><meta property="og:image:alt" content="A square">
+<meta property="og:site_name" content="The Site"><meta property="article:published_time" content="2024-03-01T10:00:00+01:00">
+<meta name="author" content="Ann"></head><body>words</body></html>"""
+
+
+@pytest.fixture
+def site(settings: Any) -> Iterator[Site]:
+    settings.FEDERATION_LOOPBACK = True
+    with serving() as site:
+        yield site
+
+
+@pytest.fixture
+def stranger(db: None) -> Account:
+    return make_remote()
+
+
+@pytest.fixture
+def attached() -> Iterator[list[int]]:
+    """The posts for which CardAttached was published."""
+    received: list[int] = []
+
+    def listen(event: CardAttached) -> bool:
+        received.append(event.status_id)
+        return False
+
+    subscription = on(CardAttached, ignore, when=listen)
+    yield received
+    registry.remove(subscription)
+
+
+def ignore(events: Any) -> None:
+    raise AssertionError(events)
+
+
+def link_to(author: Account, url: str, before: str = "", **values: Any) -> Status:
+    return make_remote_status(author, f'<p>{before}<a href="{url}">there</a></p>', has_link=True, **values)
+
+
+def fetch_now() -> None:
+    """Attach, and fetch what is wanted, without the time over which fetches are spread."""
+    work()
+    CardFetch.objects.update(due_at=Now())
+    card_fetching.fetch_cards()
+
+
+def card_of(status: Status, api: Api | None = None) -> Any:
+    return (api or Api()).get(f"/api/v1/statuses/{status.id}").json()["card"]
+
+
+def test_a_post_shows_what_the_page_says_of_itself(stranger: Account, site: Site, media_root: Path) -> None:
+    site.show("/picture.png", picture(1200, 800), Content_Type="image/png")
+    link = site.show("/a?x=1", ARTICLE)
+    status = link_to(stranger, f"{link.replace('&', '&amp;')}#part", before='<a href="https://b.example/@u">@u</a> ')
+    assert card_of(status) is None
+    fetch_now()
+    card = card_of(status)
+    image = card.pop("image")
+    assert len(card.pop("blurhash")) == 36
+    assert card == {
+        "url": f"{link}#part",
+        "title": "Great & small",
+        "description": "What it is about",
+        "language": "de",
+        "type": "link",
+        "author_name": "Ann",
+        "author_url": "",
+        "provider_name": "The Site",
+        "provider_url": "",
+        "html": "",
+        "width": 588,
+        "height": 392,
+        "image_description": "A square",
+        "embed_url": "",
+        "published_at": "2024-03-01T09:00:00.000Z",
+        "authors": [{"name": "Ann", "url": "", "account": None}],
+    }
+    [file] = [path for path in media_root.rglob("*") if path.is_file()]
+    assert image.endswith(f"/preview_cards/{file.parent.parent.name}/{file.parent.name}/{file.name}")
+    assert site.asked == ["/a?x=1", "/picture.png"]
+
+
+def test_seed_081_posts_with_one_link_share_a_card_that_is_fetched_once(
+    stranger: Account, site: Site, attached: list[int]
+) -> None:
+    link = site.show("/a", "<title>One</title>")
+    first, second = link_to(stranger, link), link_to(stranger, link)
+    fetch_now()
+    third = link_to(stranger, f"{link}#else")
+    work()
+    cards = [card_of(status) for status in (first, second, third)]
+    assert [card["title"] for card in cards] == ["One"] * 3
+    assert cards[0] == cards[1] == cards[2] | {"url": link}
+    assert (site.asked, PreviewCard.objects.count(), CardFetch.objects.count()) == (["/a"], 1, 0)
+    # Streams get each post once more: the first two when it is fetched, the third at once.
+    assert sorted(attached) == [first.id, second.id, third.id]
+
+
+def test_a_page_is_fetched_again_two_weeks_later_and_keeps_what_was_known(stranger: Account, site: Site) -> None:
+    link = site.show("/a", "<title>Old</title>")
+    status = link_to(stranger, link)
+    fetch_now()
+    for days, title, answer, expected in (
+        (13, "New", 200, "Old"),
+        (15, "New", 200, "New"),
+        (15, "Not found", 404, "New"),
+        (0, "Newest", 200, "New"),
+    ):
+        site.show("/a", f"<title>{title}</title>", status=answer)
+        PreviewCard.objects.update(fetched_at=clock.now() - timedelta(days=days))
+        link_to(stranger, link)
+        fetch_now()
+        assert card_of(status)["title"] == expected, (days, title)
+    assert len(site.asked) == 3
+
+
+def test_posts_with_files_quotes_or_no_link_of_their_own_have_no_card(
+    alice: Account, stranger: Account, site: Site
+) -> None:
+    link = site.show("/a", "<title>One</title>")
+    quoted = make_remote_status(stranger)
+    for content, values in (
+        (f'<p><a href="{link}">x</a></p>', {"media_ids": [make_media(stranger).id]}),
+        (f'<p class="quote-inline">RE: <a href="{link}">x</a></p>', {}),
+        (f'<p>x<span class="quote-inline"><br>RE: <a href="{link}"><span>x</span></a></span></p>', {}),
+        (f'<p><a href="{link}" class="mention hashtag">#x</a> <a href="{link}">@<span>x</span></a></p>', {}),
+        ('<p><a href="http://social.localhost/@alice/1">ours</a> <a href="xmpp:a@b.example">chat</a></p>', {}),
+    ):
+        make_remote_status(stranger, content, has_link=True, **values)
+    fetch_now()
+    assert (StatusCard.objects.count(), PreviewCard.objects.count(), site.asked) == (0, 0, [])
+    assert card_of(quoted) is None
+
+
+def test_an_edit_of_the_text_changes_the_card(stranger: Account, site: Site) -> None:
+    one, two = site.show("/1", "<title>One</title>"), site.show("/2", "<title>Two</title>")
+    status = link_to(stranger, one)
+    fetch_now()
+    for link, title in ((two, "Two"), (one, "One")):
+        Status.objects.filter(id=status.id).update(content=f'<a href="{link}">x</a>')
+        attach_card(status.id)
+        fetch_now()
+        assert card_of(status)["title"] == title
+    Status.objects.filter(id=status.id).update(content="nothing")
+    attach_card(status.id)
+    assert card_of(status) is None
+
+
+def test_what_is_no_page_has_no_card_and_is_left_alone_for_a_day(stranger: Account, site: Site) -> None:
+    for path, body, values in (
+        ("/404", "<title>Not found</title>", {"status": 404}),
+        ("/json", '{"title": "x"}', {"Content_Type": "application/json"}),
+        ("/empty", "", {}),
+        ("/nothing", "<p>no title</p>", {}),
+        ("/away", "", {"status": 302, "Location": "http://10.0.0.1/"}),
+        ("/loop", "", {"status": 302, "Location": "/loop"}),
+    ):
+        link = site.show(path, body, **values)
+        status = link_to(stranger, link)
+        fetch_now()
+        assert card_of(status) is None
+        asked = len(site.asked)
+        link_to(stranger, link)
+        fetch_now()
+        assert (len(site.asked), CardFetch.objects.count()) == (asked, 0), path
+        PreviewCard.objects.update(fetched_at=clock.now() - timedelta(days=2))
+        link_to(stranger, link)
+        fetch_now()
+        assert len(site.asked) > asked
+
+
+def test_a_server_in_trouble_is_asked_three_times_and_holds_up_no_other(stranger: Account, site: Site) -> None:
+    broken = site.show("/503", "", status=503)
+    with serving() as other:
+        fine = other.show("/a", "<title>Fine</title>")
+        link_to(stranger, broken)
+        status = link_to(stranger, fine)
+        fetch_now()
+        assert card_of(status)["title"] == "Fine"
+    for _more in range(4):
+        fetch_now()
+    waiting = CardFetch.objects.get()
+    assert (len(site.asked), waiting.attempts, waiting.dead_at is None) == (3, 3, False)
+    link_to(stranger, broken)
+    fetch_now()
+    assert len(site.asked) == 3
+
+
+def test_of_one_server_a_bounded_number_of_pages_waits(
+    stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("statuses.services.cards.WAITING_PER_HOST", 3)
+    for number in range(5):
+        link_to(stranger, site.show(f"/{number}", "<title>x</title>"))
+    work()
+    assert CardFetch.objects.count() == 3
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://10.1.2.3/", "http://[::1]/", "http://2130706433/"])
+def test_row_10_previews_are_not_fetched_from_the_inside(stranger: Account, db: None, address: str) -> None:
+    status = link_to(stranger, address)
+    fetch_now()
+    assert card_of(status) is None
+    assert not PreviewCard.objects.exclude(title="").exists()
+
+
+def test_row_02_nothing_of_a_providers_html_is_passed_on(stranger: Account, site: Site) -> None:
+    evil = '<iframe src="{}" onload="alert(1)" srcdoc="<script>1</script>"></iframe><script>alert(2)</script>'
+    players = {
+        "https://www.youtube.com/embed/abc": "https://www.youtube.com/embed/abc",
+        "https://www.youtube.com.evil.example/embed/abc": "",
+        "https://www.youtube.com/redirect?to=evil": "",
+        "https://user@www.youtube.com/embed/abc": "",
+        "http://www.youtube.com/embed/abc": "",
+        "javascript:alert(1)": "",
+        "data:text/html,<script>alert(1)</script>": "",
+        "https://evil.example/embed/": "",
+    }
+    for number, (player, shown) in enumerate(players.items()):
+        site.show(
+            f"/oembed/{number}",
+            json.dumps(
+                {
+                    "type": "video",
+                    "title": "<script>alert(3)</script>Film",
+                    "html": evil.format(player),
+                    "width": 200,
+                    "height": "113",
+                    "author_url": "javascript:alert(4)",
+                    "provider_url": "data:text/html,x",
+                    "thumbnail_url": "file:///etc/passwd",
+                }
+            ),
+            Content_Type="application/json",
+        )
+        link = site.show(
+            f"/film/{number}",
+            f'<link rel="alternate" type="application/json+oembed" href="/oembed/{number}"><title>x</title>',
+        )
+        status = link_to(stranger, link)
+        fetch_now()
+        card = card_of(status)
+        assert card["title"] == "<script>alert(3)</script>Film"
+        assert (card["author_url"], card["provider_url"], card["image"]) == ("", "", None)
+        if not shown:
+            assert (card["type"], card["html"]) == ("link", ""), player
+            continue
+        assert (card["type"], card["width"], card["height"]) == ("video", 200, 113)
+        assert card["html"] == (
+            f'<iframe src="{shown}" width="200" height="113"'
+            ' sandbox="allow-scripts allow-same-origin allow-popups allow-presentation"'
+            ' referrerpolicy="strict-origin-when-cross-origin" allowfullscreen></iframe>'
+        )
+
+
+def test_a_photograph_is_shown_from_here(stranger: Account, site: Site) -> None:
+    site.show("/full.jpg", picture(64, 64), Content_Type="image/jpeg")
+    site.show(
+        "/oembed", json.dumps({"type": "photo", "url": f"{site.address}/full.jpg"}), Content_Type="application/json"
+    )
+    head = '<link rel=alternate type="application/json+oembed" href="/oembed"><title>Photo</title>'
+    status = link_to(stranger, site.show("/photo", head))
+    fetch_now()
+    card = card_of(status)
+    assert (card["type"], card["embed_url"]) == ("photo", card["image"])
+    assert site.address not in card["image"]
+
+
+def test_row_01_a_picture_that_is_none_leaves_a_card_without_picture(
+    stranger: Account, site: Site, media_root: Path
+) -> None:
+    site.show("/evil.png", "<svg onload=alert(1)>", Content_Type="image/png")
+    site.show("/evil.svg", "<svg onload=alert(1)/>", Content_Type="image/svg+xml")
+    site.show("/large.png", b"0" * (8 * 1024 * 1024 + 1), Content_Type="image/png")
+    for name in ("evil.png", "evil.svg", "large.png", "missing.png"):
+        status = link_to(
+            stranger, site.show(f"/{name}.html", f'<meta property=og:image content="/{name}"><title>x</title>')
+        )
+        fetch_now()
+        assert card_of(status) | {"image": None, "blurhash": None, "width": 0, "height": 0} == card_of(status)
+    assert [path for path in media_root.rglob("*") if path.is_file()] == []
+
+
+def test_row_37_only_who_agrees_is_named_as_the_author_of_a_page(alice: Account, bob: Account, site: Site) -> None:
+    stranger = make_remote("eve", domain="eve.example")
+    link = site.show("/a", '<meta name="fediverse:creator" content="@alice@social.localhost"><title>x</title>')
+    status = link_to(stranger, link)
+    fetch_now()
+    assert card_of(status)["authors"] == []
+    assert [card_of(status, api_of(account))["missing_attribution"] for account in (alice, bob)] == [True, False]
+    Account.objects.filter(id=alice.id).update(attribution_domains=["evil.example", f"evil{site.host}", site.host[1:]])
+    assert card_of(status)["authors"] == []
+    Account.objects.filter(id=alice.id).update(attribution_domains=[site.host])
+    card = card_of(status, api_of(alice))
+    assert [author["account"]["acct"] for author in card["authors"]] == ["alice"]
+    assert card["missing_attribution"] is False
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert card_of(status)["authors"] == []
+
+
+def test_row_33_each_text_of_a_page_has_an_end(stranger: Account, site: Site) -> None:
+    long = "x" * 30_000
+    names = ("og:title", "og:description", "og:site_name", "author", "fediverse:creator", "og:image:alt")
+    metas = "".join(f'<meta name="{name}" content="{long}">' for name in names)
+    addresses = (
+        f'<meta name="og:image" content="/{long}"><meta name="article:author" content="https://a.example/{long}">'
+    )
+    status = link_to(stranger, site.show("/a", f"{metas}{addresses}<title>{long}</title>"))
+    link_to(stranger, f"{site.address}/{'y' * 2048}")
+    fetch_now()
+    card = card_of(status)
+    texts = ("title", "description", "provider_name", "author_name", "author_url", "image_description")
+    assert [len(card[name]) for name in texts] == [500, 2000, 300, 300, 0, 0]
+    assert PreviewCard.objects.count() == 1
+    for name, length in (("title", 501), ("description", 2001), ("creator", 301), ("player_url", 2049)):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            PreviewCard.objects.update(**{name: "x" * length})
+
+
+def test_row_37_a_domain_agrees_for_itself_and_what_is_below_it() -> None:
+    for host, domains, agreed in (
+        ("example.com", ["example.com"], True),
+        ("www.Example.com", ["other.example", "EXAMPLE.com."], True),
+        ("evilexample.com", ["example.com"], False),
+        ("example.com.evil.org", ["example.com"], False),
+        ("example.com", ["www.example.com", "xample.com", "", " "], False),
+        ("xn--bcher-kva.example", ["bücher.example"], True),
+        ("user@example.com", ["example.com"], False),
+        ("", ["example.com", ""], False),
+    ):
+        assert is_attributed_from(host, domains) is agreed, (host, domains)
+
+
+def test_an_author_who_is_unknown_here_is_looked_for_in_the_background(stranger: Account, site: Site) -> None:
+    names = ("@new@There.Example", "@alice@social.localhost", "nobody", "a b@x.example", f"@{stranger.acct}", "@a@b/c")
+    for number, name in enumerate(names):
+        page = f'<meta name="fediverse:creator" content="{name}"><title>x</title>'
+        status = link_to(stranger, site.show(f"/{number}", page))
+    fetch_now()
+    assert card_of(status)["authors"] == []
+    assert list(Fetch.objects.values_list("kind", "uri")) == [("address", "new@there.example")]
+
+
+def test_cards_take_as_many_queries_for_twenty_posts_as_for_two(alice: Account, stranger: Account) -> None:
+    posts = [make_remote_status(stranger) for _number in range(20)]
+    plain = len(_queries(posts[:2], alice.id))
+    Account.objects.filter(id=alice.id).update(attribution_domains=["site.example"])
+    for status in posts:
+        card = PreviewCard.objects.create(
+            url=f"https://site.example/{status.id}", host="site.example", title="x", creator="alice@social.localhost"
+        )
+        StatusCard.objects.create(status=status, card=card, url=card.url)
+    few, many = _queries(posts[:2], alice.id), _queries(posts, alice.id)
+    assert len(few) == len(many) == plain + 3, "\n".join(many)
+
+
+def _queries(posts: list[Status], viewer_id: int) -> list[str]:
+    present_statuses([post.id for post in posts], viewer_id)
+    with CaptureQueriesContext(connection) as captured:
+        assert len(present_statuses([post.id for post in posts], viewer_id)) == len(posts)
+    return [query["sql"] for query in captured.captured_queries]
+
+
+def test_cards_that_no_post_shows_are_removed_after_two_weeks(stranger: Account, site: Site, media_root: Path) -> None:
+    site.show("/picture.png", picture(), Content_Type="image/png")
+    kept, gone = link_to(stranger, site.show("/1", ARTICLE)), link_to(stranger, site.show("/2", ARTICLE))
+    fetch_now()
+    delete_status(status_id=gone.id)
+    assert remove_unused_cards() == 0
+    old = clock.now() - timedelta(days=15)
+    PreviewCard.objects.update(fetched_at=old, created_at=old)
+    assert remove_unused_cards() == 1
+    assert card_of(kept)["title"] == "Great & small"
+    assert len([path for path in media_root.rglob("*") if path.is_file()]) == 1
+
+
+def test_pictures_of_old_cards_are_removed_by_a_command(
+    stranger: Account, site: Site, media_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.show("/picture.png", picture(), Content_Type="image/png")
+    status = link_to(stranger, site.show("/1", ARTICLE))
+    fetch_now()
+    PreviewCard.objects.update(fetched_at=clock.now() - timedelta(days=200))
+    call_command("remove_preview_cards", "--days", "300")
+    call_command("remove_preview_cards", "--dry-run")
+    assert card_of(status)["image"]
+    call_command("remove_preview_cards")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "0 pictures"
+    assert [line.partition(",")[0] for line in said[1:]] == ["1 picture", "1/1", "1 picture"]
+    assert (card_of(status)["image"], card_of(status)["title"]) == (None, "Great & small")
+    assert [path for path in media_root.rglob("*") if path.is_file()] == []
+    link_to(stranger, f"{site.address}/1")
+    fetch_now()
+    assert card_of(status)["image"]
+
+
+def test_row_04_a_page_that_drips_is_given_up(stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(card_fetching, "JOB_SECONDS", 0.3)
+
+    def drip(request: Any) -> None:
+        request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>")
+        # Nothing more comes until the other side goes.
+        request.rfile.read(1)
+        request.close_connection = True
+
+    site.instead = drip
+    link_to(stranger, f"{site.address}/drip")
+    fetch_now()
+    assert CardFetch.objects.get().attempts == 1
+    assert OutboxRow.objects.filter(event="CardsDue", last_error="").exists()
+
+
+def test_of_an_endless_page_the_beginning_is_read(stranger: Account, site: Site) -> None:
+    link = site.show("/long", "<title>Long</title>" + "<p>words</p>" * 300_000)
+    status = link_to(stranger, link)
+    fetch_now()
+    assert card_of(status)["title"] == "Long"

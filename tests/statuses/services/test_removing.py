@@ -1,0 +1,148 @@
+"""Posts nobody here has to do with can be removed, and counters counted anew; what concerns somebody here always stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Account, AccountStat
+from accounts.policies.staff import OPERATOR
+from moderation.models import Report
+from social.kernel import clock
+from social.kernel.media import storage
+from statuses.models import Favourite, Mention, Status, StatusStat
+from statuses.services import removing
+from statuses.services.deleting import delete_status
+from statuses.services.removing import remove_deleted_statuses, remove_remote_statuses
+from statuses.services.storing import NewQuote
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import (
+    counts,
+    edit,
+    follow,
+    make_bookmark,
+    make_favourite,
+    make_media,
+    make_reblog,
+    make_remote_status,
+    make_status,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+OLD = timedelta(days=100)
+
+
+def _old(author: Account, days: int = 100, **values: Any) -> Status:
+    return make_remote_status(author, created_at=clock.now() - timedelta(days=days), **values)
+
+
+def _run(*arguments: str) -> str:
+    output = StringIO()
+    call_command("remove_statuses", *arguments, stdout=output)
+    return output.getvalue().splitlines()[-1]
+
+
+def test_only_old_posts_of_other_servers_that_concern_nobody_here_are_removed(alice: Account) -> None:
+    zoe, followed = make_remote("zoe"), make_remote("yan")
+    follow(alice, followed)
+    local = make_status(alice)
+    Status.objects.filter(id=local.id).update(created_at=clock.now() - OLD)
+    kept = {
+        "recent": _old(zoe, days=10),
+        "followed": _old(followed),
+        "favourited": _old(zoe),
+        "bookmarked": _old(zoe),
+        "boosted": _old(zoe),
+        "boosted by followed": _old(zoe),
+        "answered": _old(zoe),
+        "quoted": _old(zoe, quote_policy=1),
+        "mentioning": _old(zoe),
+        "reported": _old(zoe),
+        "answering": _old(zoe, parent=local),
+        "quoting": _old(zoe, quote=NewQuote(quoted_id=local.id)),
+    }
+    make_favourite(alice, kept["favourited"])
+    make_bookmark(alice, kept["bookmarked"])
+    make_reblog(alice, kept["boosted"])
+    make_status(alice, reply_to=kept["answered"])
+    make_status(alice, quoted_status_id=kept["quoted"].id)
+    Mention.objects.create(status=kept["mentioning"], account=alice)
+    Report.objects.create(account=alice, target_account=zoe, status_ids=[kept["reported"].id])
+    plain = _old(zoe)
+    root = _old(zoe)
+    answer = _old(zoe, parent=root, days=99)
+    boost = make_reblog(make_remote(), plain)
+    make_reblog(followed, kept["boosted by followed"])
+    gone = {plain.id, root.id, answer.id, boost.id}
+    before = AccountStat.objects.get(account=zoe).statuses_count
+    assert _run("--dry-run") == "3 would be removed"
+    assert _run() == "4 removed"
+    left = set(Status.objects.values_list("id", flat=True))
+    assert not left & gone
+    assert {post.id for post in kept.values()} <= left
+    assert AccountStat.objects.get(account=zoe).statuses_count == before - 3
+    assert _run() == "0 removed"
+    # With the post of somebody followed goes one that such a person has boosted, and the boost.
+    assert _run("--of-followed", "--days", "50") == "3 removed"
+    with pytest.raises(CommandError):
+        call_command("remove_statuses", "--days", "0")
+
+
+def test_removing_goes_in_steps_and_frees_files_and_counts(
+    alice: Account, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(removing, "STEP", 2)
+    zoe = make_remote("zoe")
+    root = _old(zoe)
+    make_favourite(alice, root)
+    for days in (99, 98, 97):
+        _old(zoe, parent=root, days=days)
+    _old(zoe, quote=NewQuote(quoted_id=root.id, state="accepted"))  # type: ignore[arg-type]
+    assert (counts(root)[0], StatusStat.objects.get(status=root).quotes_count) == (3, 1)
+    progress = list(remove_remote_statuses(by=OPERATOR, older_than=timedelta(days=50)))
+    assert [step.looked_at for step in progress] == [2, 4, 5]
+    assert progress[-1].removed == 4
+    assert (counts(root), StatusStat.objects.get(status=root).quotes_count) == ((0, 0, 1), 0)
+
+
+def test_the_rows_of_deleted_posts_go_after_thirty_days_with_their_versions_and_files(
+    alice: Account, bob: Account, django_capture_on_commit_callbacks: Any
+) -> None:
+    media = make_media(alice)
+    post, other, reported = make_status(alice, "one", media=[media]), make_status(alice), make_status(alice)
+    edit(post, "two")
+    quoting = make_status(bob, quoted_status_id=post.id)
+    Report.objects.create(account=bob, target_account=alice, status_ids=[reported.id])
+    for status in (post, other, reported):
+        delete_status(status_id=status.id)
+    assert remove_deleted_statuses() == 0
+    Status.objects.filter(id__in=[post.id, reported.id]).update(deleted_at=clock.now() - timedelta(days=31))
+    assert remove_deleted_statuses() == 1
+    assert set(Status.objects.values_list("id", flat=True)) == {other.id, reported.id, quoting.id}
+    assert storage.url(media.file)
+
+
+def test_wrong_counters_are_found_and_corrected(alice: Account, bob: Account) -> None:
+    post, right = make_status(alice), make_status(alice)
+    for status in (post, right):
+        make_reblog(bob, status)
+        make_favourite(bob, status)
+        make_status(bob, reply_to=status)
+        make_status(bob, quoted_status_id=status.id)
+    StatusStat.objects.filter(status=post).update(replies_count=9, favourites_count=0, quotes_count=0)
+    Favourite.objects.create(account=alice, status=make_status(bob, "without a row of counters"))
+
+    def run(*arguments: str) -> str:
+        output = StringIO()
+        call_command("recount_statuses", *arguments, stdout=output)
+        return output.getvalue().splitlines()[-1]
+
+    assert run("--dry-run") == "7 counted, 2 wrong"
+    assert run() == "7 counted, 2 corrected"
+    assert run() == "7 counted, 0 corrected"
+    assert counts(post) == counts(right) == (1, 1, 1)
+    assert StatusStat.objects.get(status=post).quotes_count == 1

@@ -1,0 +1,74 @@
+"""Keeps the tables of one run for the next: making them by all migrations takes ten seconds of the processor.
+
+What is kept belongs to the contents of all migrations. Whatever differs is made by the migrations as on any server, and so
+is everything in the first run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import django
+import psycopg
+from django.apps import apps
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from social.runtime.postgres import Postgres
+
+FOLDER: Final = Path(__file__).resolve().parents[2] / "var" / "test-schema"
+TEMPLATE: Final = "social_template"
+_IMPORT: Final = re.compile(r"^(?:import|from) ((?:social|accounts|statuses|timelines|moderation)[\w.]*)", re.MULTILINE)
+
+
+def fingerprint(version: str) -> str:
+    """What the tables depend on: PostgreSQL, Django, the apps, their migrations and what these import of our own."""
+    sources = {sys.modules[one.__module__].__file__ for one in MigrationLoader(None).disk_migrations.values()}
+    imported = {name for path in sources if path for name in _IMPORT.findall(Path(path).read_text())}
+    sources |= {spec.origin for name in imported if (spec := importlib.util.find_spec(name)) is not None}
+    # Sorted by content: where packages are installed has nothing to do with it.
+    contents = sorted(hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sources if path)
+    whole = f"{version} {django.__version__} {sorted(apps.app_configs)} {contents}"
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+
+
+def load(postgres: Postgres) -> None:
+    """Have the database of the tests made from what was kept, if that is the same."""
+    path = _path(postgres)
+    if not path.exists():
+        return
+    with psycopg.connect(postgres.conninfo(), autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {TEMPLATE}")
+    _run(postgres, "psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "-d", postgres.conninfo(TEMPLATE), "-f", str(path))
+    connection.settings_dict["TEST"]["TEMPLATE"] = TEMPLATE
+
+
+def keep(postgres: Postgres) -> None:
+    """Keep the tables that have just been made, unless they are kept."""
+    path = _path(postgres)
+    if path.exists():
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.glob("*.sql"):
+        if old != path:
+            old.unlink(missing_ok=True)
+    made = path.with_suffix(f".{os.getpid()}")  # another worker may be at it too
+    name = str(connection.settings_dict["NAME"])
+    _run(postgres, "pg_dump", "--no-owner", "-d", postgres.conninfo(name), "-f", str(made))
+    made.replace(path)
+
+
+def _path(postgres: Postgres) -> Path:
+    with psycopg.connect(postgres.conninfo()) as server:
+        return FOLDER / f"{fingerprint(str(server.info.server_version))}.sql"
+
+
+def _run(postgres: Postgres, program: str, *arguments: str) -> None:
+    subprocess.run([postgres.binaries() / program, *arguments], check=True, stdout=subprocess.DEVNULL)

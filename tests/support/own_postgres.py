@@ -1,0 +1,25 @@
+"""A PostgreSQL apart from that of the suite, which a test may stop and start."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from social.runtime.embedded import Embedded
+
+
+@contextmanager
+def own_postgres() -> Iterator[Embedded]:
+    """A running one, without Valkey; it ends with the block."""
+    folder = Path(tempfile.mkdtemp(prefix="social-p-"))
+    folder.chmod(0o755)
+    embedded = Embedded(folder, durable=False, valkey_wanted=False)
+    embedded.start()
+    try:
+        yield embedded
+    finally:
+        embedded.stop()
+        shutil.rmtree(folder, ignore_errors=True)

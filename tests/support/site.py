@@ -1,0 +1,62 @@
+"""A web site of somebody else's, on this machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = tuple[int, dict[str, str], str | bytes]
+
+
+class Site:
+    """A web server on a loopback address: answers by path, and the paths it was asked for."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Answer] = {}
+        self.asked: list[str] = []
+        # Writes to the connection itself, instead of an answer.
+        self.instead: Callable[[BaseHTTPRequestHandler], Any] | None = None
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                if site.instead is not None:
+                    site.instead(self)
+                    return
+                status, headers, body = site.pages.get(self.path, (404, {}, "nothing"))
+                data = body.encode() if isinstance(body, str) else body
+                self.send_response(status)
+                for name, value in ({"Content-Type": "text/html", "Content-Length": str(len(data))} | headers).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        self.address = f"http://{self.host}"
+
+    def show(self, path: str, body: str | bytes, status: int = 200, **headers: str) -> str:
+        """Answer a path with this from now on; its address. Names of headers have low lines for hyphens."""
+        self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+        return self.address + path
+
+
+@contextmanager
+def serving() -> Iterator[Site]:
+    """A site that answers as long as the block lasts."""
+    site = Site()
+    thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield site
+    finally:
+        site.server.shutdown()
+        thread.join()
+        site.server.server_close()

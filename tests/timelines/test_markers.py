@@ -1,0 +1,76 @@
+"""Promises of markers: how far somebody has read, the same on all devices (contract, behaviours section 11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection, connections, transaction
+
+from social.kernel.locks import lock
+from tests.timelines.conftest import Person
+from timelines.models import Marker
+
+MARKERS = "/api/v1/markers"
+
+
+def save(who: Person, **positions: Any) -> Any:
+    answer = who.api.post(MARKERS, {name: {"last_read_id": value} for name, value in positions.items()})
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+@pytest.mark.django_db
+def test_seed_023_a_marker_is_kept_as_it_is_given_and_its_version_grows_with_each_change(
+    reader: Person, author: Person
+) -> None:
+    both = {"timeline[]": ["home", "notifications"]}
+    assert reader.api.get(MARKERS, both).json() == {}
+    first = reader.api.post(MARKERS, form="home%5Blast_read_id%5D=100").json()
+    assert first == {"home": {"last_read_id": "100", "version": 1, "updated_at": first["home"]["updated_at"]}}
+    second = save(reader, home="200", notifications="7")
+    assert [(name, mark["last_read_id"], mark["version"]) for name, mark in second.items()] == [
+        ("home", "200", 2),
+        ("notifications", "7", 1),
+    ]
+    assert save(reader, home="200")["home"] == second["home"], "the same again changes nothing"
+    back = save(reader, home=100)
+    assert (back["home"]["last_read_id"], back["home"]["version"]) == ("100", 3)
+    assert reader.api.get(MARKERS, both).json() == {**back, "notifications": second["notifications"]}
+    assert reader.api.get(MARKERS, {"timeline": "home"}).json() == back
+    assert reader.api.get(MARKERS).json() == {}
+    assert author.api.get(MARKERS, both).json() == {}
+
+
+@pytest.mark.django_db
+def test_what_is_no_position_of_a_known_timeline_changes_nothing(reader: Person) -> None:
+    save(reader, home="5")
+    for sent in ({}, {"nonsense": {"last_read_id": "9"}}, {"home": "9"}, {"home": ["9"]}):
+        assert reader.api.post(MARKERS, sent).json() == {}
+    for empty in ({"home": {}}, {"home": {"last_read_id": ""}}, {"home": {"last_read_id": None}}):
+        assert reader.api.post(MARKERS, empty).json()["home"]["last_read_id"] == "5"
+    for wrong in ("abc", "-1", str(2**63), "9" * 100):
+        answer = reader.api.post(MARKERS, {"home": {"last_read_id": wrong}})
+        assert (answer.status_code, answer.json()) == (422, {"error": "Validation failed: Last read id is invalid"})
+    assert Marker.objects.get().version == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_write_at_the_same_moment_one_gets_a_conflict(reader: Person) -> None:
+    other = connections.create_connection("default")
+    other.ensure_connection()
+    reader.api.get(MARKERS)
+    try:
+        with transaction.atomic():
+            lock(f"markers:{reader.id}")
+            # The request runs on a connection of its own, as another process would.
+            kept, connections["default"] = connections["default"], other
+            try:
+                answer = reader.api.post(MARKERS, {"home": {"last_read_id": "5"}})
+            finally:
+                connections["default"] = kept
+    finally:
+        other.close()
+    assert (answer.status_code, answer.json()) == (409, {"error": "Conflict during update, please try again"})
+    assert connection.ensure_connection() is None
+    assert save(reader, home="5")["home"]["version"] == 1

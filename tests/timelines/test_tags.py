@@ -1,0 +1,167 @@
+"""Promises of hashtags: looking at them, following them, and what comes home by them (contract, behaviours section 11)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, TagFollow
+from accounts.services.blocking import block_account, mute_account, unmute_account
+from social.kernel import clock, redis
+from social.kernel.cursors import Cursor
+from tests.factories.accounts import make_remote, make_token
+from tests.factories.statuses import make_reblog, make_remote_status, make_status
+from tests.support.client import Api
+from tests.timelines.conftest import Person, follow, person, work
+from timelines.stores import feed
+
+pytestmark = pytest.mark.django_db
+TAGS = "/api/v1/tags"
+
+
+def act(who: Person, verb: str, name: str) -> Any:
+    answer = who.api.post(f"{TAGS}/{name}/{verb}")
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def home(who: Person) -> list[int]:
+    """The home timeline, which is the same from the feed and after the loss of all feeds."""
+    work()
+    found = [[int(post["id"]) for post in who.api.get("/api/v1/timelines/home").json()] for _ in range(2)]
+    redis.client("feeds").flushall()
+    found.append([int(post["id"]) for post in who.api.get("/api/v1/timelines/home").json()])
+    assert found[0] == found[1] == found[2]
+    return found[0]
+
+
+def test_a_hashtag_is_shown_to_anybody_used_or_not(reader: Person, author: Person) -> None:
+    unused = Api().get(f"{TAGS}/Dates").json()
+    assert (unused["id"], unused["name"], len(unused["history"])) == ("", "Dates", 7)
+    assert "following" not in unused
+    make_status(author.account, "#Apples and #apples")
+    make_status(author.account, "#apples again")
+    used = Api().get(f"{TAGS}/APPLES").json()
+    assert (used["name"], used["history"][0]["uses"], used["history"][0]["accounts"]) == ("Apples", "2", "1")
+    assert used["url"].endswith("/tags/apples")
+    signed_in = reader.api.get(f"{TAGS}/apples").json()
+    assert signed_in == {**used, "following": False, "featuring": False}
+    narrow = Api(make_token(reader.user, "write:media"))
+    assert narrow.get(f"{TAGS}/apples").json() == signed_in, "any scope will do"
+
+
+@pytest.mark.parametrize("name", ["!!!", "123", "two words", "a" * 501])
+def test_what_is_no_hashtag_is_not_found(reader: Person, name: str) -> None:
+    for answer in (
+        Api().get(f"{TAGS}/{name}"),
+        *(reader.api.post(f"{TAGS}/{name}/{verb}") for verb in ("follow", "unfollow", "feature", "unfeature")),
+    ):
+        assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
+
+
+def test_following_twice_is_following_once_and_ending_it_twice_no_error(reader: Person) -> None:
+    for name in ("cats", "Cats", "CATS"):
+        shown = act(reader, "follow", name)
+        assert (shown["name"], shown["following"]) == ("cats", True)
+    assert TagFollow.objects.count() == 1
+    assert reader.api.get(f"{TAGS}/cats").json()["following"]
+    for _ in range(2):
+        assert not act(reader, "unfollow", "cats")["following"]
+    assert act(reader, "unfollow", "unused")["id"] == ""
+    assert not TagFollow.objects.exists()
+
+
+def test_followed_hashtags_are_listed_in_pages_the_latest_first(reader: Person, author: Person) -> None:
+    assert "Link" not in reader.api.get("/api/v1/followed_tags").headers
+    for name in ("one", "two", "three"):
+        act(reader, "follow", name)
+    act(author, "follow", "another")
+    first = reader.api.get("/api/v1/followed_tags", {"limit": 2})
+    assert [(tag["name"], tag["following"]) for tag in first.json()] == [("three", True), ("two", True)]
+    oldest = TagFollow.objects.get(tag__name="two").id
+    assert re.search(rf'limit=2&max_id={oldest}>; rel="next", .*since_id=\d+>; rel="prev"', first.headers["Link"])
+    second = reader.api.get("/api/v1/followed_tags", {"limit": 2, "max_id": oldest})
+    assert [tag["name"] for tag in second.json()] == ["one"]
+    assert "next" not in second.headers["Link"]
+
+
+def test_a_hashtag_is_featured_by_its_name(reader: Person) -> None:
+    for _ in range(2):
+        assert act(reader, "feature", "Cats")["featuring"]
+    assert [tag["name"] for tag in reader.api.get("/api/v1/featured_tags").json()] == ["Cats"]
+    for _ in range(2):
+        assert not act(reader, "unfeature", "cats")["featuring"]
+    for number in range(10):
+        act(reader, "feature", f"tag{number}")
+    answer = reader.api.post(f"{TAGS}/eleven/feature")
+    error = "Validation failed: You have already featured the maximum number of hashtags"
+    assert (answer.status_code, answer.json()) == (422, {"error": error})
+
+
+def test_public_posts_with_a_followed_hashtag_come_home_from_then_on(reader: Person, author: Person) -> None:
+    make_status(author.account, "#cats before")
+    act(reader, "follow", "cats")
+    remote = make_remote()
+    expected = [
+        make_status(author.account, "#cats and #dogs").id,
+        make_remote_status(remote, "#cats", tags=[("cats", "cats")]).id,
+        make_status(reader.account, "#cats of my own").id,
+    ]
+    for visibility in ("unlisted", "private", "direct"):
+        make_status(author.account, "#cats", visibility=visibility)
+    make_reblog(author.account, make_status(person().account, "#dogs"))
+    answered = make_status(person().account, "a question")
+    expected.append(make_status(author.account, "#cats answer", reply_to=answered).id)
+    assert home(reader) == expected[::-1]
+    act(reader, "follow", "dogs")
+    act(reader, "unfollow", "cats")
+    assert home(reader) == [expected[2]], "what came by a hashtag goes with it"
+
+
+def test_a_post_that_comes_both_ways_comes_once_and_stays_when_one_ends(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    for name in ("cats", "dogs"):
+        act(reader, "follow", name)
+    both = make_status(author.account, "#cats #dogs").id
+    assert home(reader) == [both]
+    act(reader, "unfollow", "cats")
+    act(reader, "unfollow", "dogs")
+    assert home(reader) == [both]
+
+
+def test_whom_one_blocks_mutes_or_is_blocked_by_does_not_come_by_a_hashtag_either(reader: Person) -> None:
+    act(reader, "follow", "cats")
+    blocked, muted, blocker, limited, mentioning, friend = (person() for _ in range(6))
+    block_account(account=reader.account, target=blocked.account)
+    mute_account(account=reader.account, target=muted.account)
+    block_account(account=blocker.account, target=reader.account)
+    Account.objects.filter(id=limited.id).update(limited_at=clock.now())
+    reader.api.post("/api/v1/domain_blocks", {"domain": "far.example"})
+    for other in (blocked, muted, blocker, limited):
+        make_status(other.account, "#cats")
+    make_status(mentioning.account, f"#cats @{muted.account.username}")
+    make_remote_status(make_remote("far", "far.example"), "#cats", tags=[("cats", "cats")])
+    shown = make_status(friend.account, "#cats").id
+    assert home(reader) == [shown]
+    mute_account(account=reader.account, target=friend.account)
+    assert reader.api.get("/api/v1/timelines/home").json() == [], "at once"
+    unmute_account(account=reader.account, target=friend.account)
+    assert home(reader) == [shown]
+
+
+def test_posts_by_hashtag_are_written_to_feeds_and_taken_out(reader: Person, author: Person) -> None:
+    act(reader, "follow", "cats")
+    home(reader)
+    post = make_status(author.account, "#cats")
+    work()
+
+    def cached() -> list[int]:
+        return [item.id for item in feed.read(feed.home(reader.id), reader.id, Cursor(100)).items]
+
+    assert cached() == [post.id]
+    assert author.api.delete(f"/api/v1/statuses/{post.id}").status_code == 200
+    work()
+    assert cached() == []
+    assert home(reader) == []

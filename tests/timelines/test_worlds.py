@@ -1,0 +1,114 @@
+"""Home timelines and lists are what a naive model of the contract says, in generated worlds, however they are made: by the
+fan-out, by a feed that is built, from SQL alone, or judged when they are read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import Account
+from accounts.queries.relations import load_hiding
+from social.kernel import redis
+from social.kernel.cursors import Cursor
+from statuses.events import StatusPublished
+from statuses.models import Status
+from statuses.queries.rows import load_rows
+from tests.timelines.worlds import Model, World
+from timelines.models import List
+from timelines.policies.home import home_verdict
+from timelines.policies.lists import list_verdict
+from timelines.queries.home import TaggedPosts, list_home_items
+from timelines.queries.lists import list_list_items, load_concerned_members
+from timelines.services.fan_out import fan_out_posts, find_recipients
+from timelines.services.home import load_home_page, load_list_page
+from timelines.stores import feed
+
+pytestmark = pytest.mark.django_db
+ALL = Cursor(500)
+
+
+def timelines(people: list[Account]) -> dict[str, tuple[Account, List | None]]:
+    """Every home timeline and list, by the name of its feed, with its reader."""
+    found: dict[str, tuple[Account, List | None]] = {feed.home(person.id): (person, None) for person in people}
+    for each in List.objects.select_related("account"):
+        found[feed.of_list(each.id)] = (each.account, each)
+    return found
+
+
+def read(reader: Account, wanted: List | None, cursor: Cursor = ALL) -> list[int]:
+    return (load_home_page(reader.id, cursor) if wanted is None else load_list_page(wanted, cursor)).ids
+
+
+def walked(reader: Account, wanted: List | None) -> list[int]:
+    found: list[int] = []
+    while page := read(reader, wanted, Cursor(7, before=found[-1] if found else None)):
+        found += page
+    return found
+
+
+def in_sql(reader: Account, wanted: List | None) -> set[int]:
+    items = list_home_items(reader.id, ALL) if wanted is None else list_list_items(wanted, ALL)
+    return {item.id for item in items}
+
+
+def judged(reader: Account, wanted: List | None, everybody: list[Account]) -> set[int]:
+    ids = list(Status.objects.values_list("id", flat=True))
+    relations = load_hiding(reader.id, [person.id for person in everybody])
+    rows = load_rows(ids)
+    if wanted is None:
+        tagged = TaggedPosts(reader.id, ids)
+        return {row.id for row in rows if home_verdict(row, relations, tagged).delivered}
+    members = load_concerned_members(wanted.id, ids)
+    return {row.id for row in rows if list_verdict(row, relations, wanted.replies_policy, members).delivered}
+
+
+def see_that_all_ways_agree(seed: int) -> None:
+    redis.client("feeds").flushdb()
+    world = World(seed)
+    found = timelines(world.here)
+    models = {person.id: Model(person) for person in world.here}
+    expected = {
+        name: models[reader.id].home() if wanted is None else models[reader.id].of_list(wanted)
+        for name, (reader, wanted) in found.items()
+    }
+    unreachable = {person.id for person in world.here if Account.objects.get(id=person.id).suspended}
+    rows = [row for row in load_rows(Status.objects.values_list("id", flat=True)) if not row.is_deleted]
+    sent: dict[str, set[int]] = {name: set() for name in found}
+    for status_id, recipients in find_recipients(rows).items():
+        for name in recipients.feeds:
+            sent[name].add(status_id)
+    for name, (reader, wanted) in found.items():
+        by_sql = in_sql(reader, wanted)
+        assert by_sql == judged(reader, wanted, world.people) == sent[name], name
+        feed.read(name, reader.id, ALL)  # a server that does not have the scripts yet forgets all feeds
+        assert feed.finish(name, feed.begin(name), [], complete=True)
+    # One after the other, as they were written.
+    for row in sorted(rows, key=lambda row: row.id):
+        fan_out_posts([StatusPublished(status_id=row.id, account_id=row.account_id, local=row.local)])
+    ways: list[dict[str, list[int]]] = [
+        {name: [item.id for item in feed.read(name, reader.id, ALL).items] for name, (reader, _list) in found.items()},
+        {name: read(*of) for name, of in found.items()},
+    ]
+    redis.client("feeds").flushdb()
+    ways.append({name: read(*of) for name, of in found.items()})
+    ways.append({name: walked(*of) for name, of in found.items()})
+    for way in ways:
+        for name, (reader, _list) in found.items():
+            if reader.id not in unreachable:
+                assert way[name] == expected[name], name
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_timelines_are_what_the_contract_says_however_they_are_made(seed: int) -> None:
+    see_that_all_ways_agree(seed)
+
+
+@pytest.mark.verify
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_timelines_are_what_the_contract_says_in_many_worlds(seed: int) -> Any:
+    see_that_all_ways_agree(seed)

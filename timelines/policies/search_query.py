@@ -1,0 +1,176 @@
+"""What somebody who searches for posts has typed, taken apart (contract, behaviours section 15).
+
+    cat "white dog" -mouse from:@bob has:image is:reply language:de after:2024-01-31 in:library
+
+Every part must fit; `-` says that it must not, `+` is the same as nothing. What has no known operator is looked for as it
+stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from enum import StrEnum
+from typing import Final
+
+from social.kernel.text.languages import known_language
+
+MOST_PARTS: Final = 32
+"""Further parts of a query are passed over."""
+
+
+class Scope(StrEnum):
+    """Where to look: among what the searcher has to do with, among what everybody may find, or both."""
+
+    LIBRARY = "library"
+    PUBLIC = "public"
+    ALL = "all"
+
+
+class Fact(StrEnum):
+    """What can be asked of a post besides its words; the values are those of the operators `has:` and `is:`."""
+
+    MEDIA = "media"
+    IMAGE = "image"
+    VIDEO = "video"
+    AUDIO = "audio"
+    POLL = "poll"
+    LINK = "link"
+    EMBED = "embed"
+    REPLY = "reply"
+    SENSITIVE = "sensitive"
+    QUOTE = "quote"
+
+
+class InvalidDate(ValueError):
+    """A date operator whose value is no date."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Of one kind: what a post must have, all of it, and what it must not have."""
+
+    wanted: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+    def joined(self, value: str, *, negated: bool) -> Sides:
+        """With one value more."""
+        if negated:
+            return Sides(self.wanted, (*self.excluded, value))
+        return Sides((*self.wanted, value), self.excluded)
+
+
+@dataclass(frozen=True)
+class StatusQuery:
+    """What is looked for. `texts` are words and phrases; `authors` addresses as written, `me` for the searcher.
+
+    `since` is the first day (UTC) and `until` the day behind the last one. `impossible`: nothing can fit.
+    """
+
+    texts: Sides = field(default_factory=Sides)
+    authors: Sides = field(default_factory=Sides)
+    facts: Sides = field(default_factory=Sides)
+    languages: Sides = field(default_factory=Sides)
+    scope: Scope = Scope.ALL
+    since: date | None = None
+    until: date | None = None
+    excluded_days: tuple[date, ...] = ()
+    impossible: bool = False
+
+
+_PART: Final = re.compile(
+    r"""(?P<sign>[-+])?(?:(?P<operator>from|has|is|in|before|after|during|language):(?P<value>"[^"]*"|\S+)
+    |"(?P<phrase>[^"]*)(?:"|\Z)|(?P<word>\S+))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_HAS: Final = frozenset({Fact.MEDIA, Fact.IMAGE, Fact.VIDEO, Fact.AUDIO, Fact.POLL, Fact.LINK, Fact.EMBED})
+_IS: Final = frozenset({Fact.REPLY, Fact.SENSITIVE, Fact.QUOTE})
+
+
+def parse_query(text: str) -> StatusQuery:
+    """Take a query apart. Raises InvalidDate."""
+    parts: dict[str, Sides] = {"texts": Sides(), "authors": Sides(), "facts": Sides(), "languages": Sides()}
+    scope, days, impossible = Scope.ALL, _Days(), False
+    for place, found in enumerate(_PART.finditer(text)):
+        if place == MOST_PARTS:
+            break
+        negated = found["sign"] == "-"
+        operator = (found["operator"] or "").lower()
+        value = (found["value"] or "").strip('"')
+        if operator in ("before", "after", "during"):
+            days = days.narrowed(operator, _date(value), negated=negated)
+        elif operator == "in":
+            scope, known = _scope(value.lower(), negated=negated, before=scope)
+            impossible |= not known
+        else:
+            kind, read = _read(operator, value, found["phrase"] or found["word"] or "")
+            impossible |= read is None and not negated
+            if read:
+                parts[kind] = parts[kind].joined(read, negated=negated)
+    impossible |= days.since is not None and days.until is not None and days.since >= days.until
+    return StatusQuery(
+        **parts,
+        scope=scope,
+        since=days.since,
+        until=days.until,
+        excluded_days=days.excluded,
+        impossible=impossible,
+    )
+
+
+def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
+    """What kind of part it is, and its value: None when no post can fit."""
+    match operator:
+        case "from":
+            return "authors", value.removeprefix("@") or None
+        case "has" | "is":
+            known: dict[str, Fact] = {fact.value: fact for fact in (_HAS if operator == "has" else _IS)}
+            return "facts", known.get(value.lower())
+        case "language":
+            return "languages", known_language(value)
+    return "texts", text
+
+
+def _scope(value: str, *, negated: bool, before: Scope) -> tuple[Scope, bool]:
+    """The scope, and whether the operator names one."""
+    try:
+        scope = Scope(value)
+    except ValueError:
+        return before, negated
+    if not negated or scope is Scope.ALL:
+        return scope, not negated
+    return (Scope.PUBLIC if scope is Scope.LIBRARY else Scope.LIBRARY), True
+
+
+@dataclass(frozen=True)
+class _Days:
+    since: date | None = None
+    until: date | None = None
+    excluded: tuple[date, ...] = ()
+
+    def narrowed(self, operator: str, day: date, *, negated: bool) -> _Days:
+        following = day + timedelta(days=1) if day < date.max else day
+        if operator == "during":
+            return replace(self, excluded=(*self.excluded, day)) if negated else self._within(day, following)
+        if (operator == "before") is not negated:
+            return self._within(None, day if operator == "before" else following)
+        return self._within(following if operator == "after" else day, None)
+
+    def _within(self, since: date | None, until: date | None) -> _Days:
+        return _Days(_of(max, self.since, since), _of(min, self.until, until), self.excluded)
+
+
+def _of(choose: Callable[[date, date], date], one: date | None, other: date | None) -> date | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return choose(one, other)
+
+
+def _date(value: str) -> date:
+    try:
+        # Of a moment its day counts.
+        return date.fromisoformat(value.partition("T")[0])
+    except ValueError as error:
+        raise InvalidDate(value) from error

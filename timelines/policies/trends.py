@@ -1,0 +1,32 @@
+"""How strongly something trends (contract, behaviours section 18 "Trends")."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+THRESHOLD: Final = 5
+"""People, or likes and boosts, below which nothing trends."""
+
+TAG_HALF_LIFE: Final = timedelta(hours=4)
+LINK_HALF_LIFE: Final = timedelta(hours=8)
+STATUS_HALF_LIFE: Final = timedelta(hours=1)
+
+PEAK_LASTS: Final = timedelta(days=2)
+"""After so long a peak is forgotten, and what is measured now counts."""
+
+LEAST: Final = 1.0
+"""What has a lower score trends no more."""
+
+
+def surprise(observed: int, expected: int) -> float:
+    """How much more there is than was to be expected: 0 below THRESHOLD, and where there is no more than expected."""
+    usual = max(expected, 1)
+    if observed < THRESHOLD or observed <= usual:
+        return 0.0
+    return (observed - usual) ** 2 / usual
+
+
+def decayed(score: float, since: datetime, now: datetime, half_life: timedelta) -> float:
+    """A score that was reached at `since`, as it is now."""
+    return float(score * 0.5 ** (max(now - since, timedelta()) / half_life))

@@ -1,0 +1,109 @@
+"""Reads what trends: a bounded number of things of each kind, the strongest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+from django.db import connection
+
+from accounts.models import SiteSetting, Tag
+from accounts.queries.tags import HISTORY_DAYS, DayOfUse
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.kernel.ids import first_at
+from statuses.models import PreviewCard
+from statuses.policies.visibility import PUBLIC_POST
+from statuses.queries.cards import find_card
+
+SETTING: Final = "trends"
+"""The site setting that switches trends off when it is False."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trending:
+    """Something that trends. `allowed`: whether staff have said that it may be shown, None if they have said nothing."""
+
+    object_id: int
+    allowed: bool | None
+
+
+_ALLOWED: Final = {
+    "tag": """SELECT t.object_id, g.trendable FROM timelines_trend t JOIN accounts_tag g ON g.id = t.object_id
+               WHERE t.kind = 'tag' AND g.listable ORDER BY t.score DESC, t.object_id""",
+    "status": """
+      SELECT t.object_id, COALESCE(r.trendable, a.trendable) FROM timelines_trend t
+        JOIN statuses_status s ON s.id = t.object_id AND s.deleted_at IS NULL
+        LEFT JOIN timelines_trendreview r ON r.kind = 'status' AND r.object_id = s.id
+        LEFT JOIN timelines_trendreview a ON a.kind = 'author' AND a.object_id = s.account_id
+       WHERE t.kind = 'status' ORDER BY t.score DESC, t.object_id""",
+    "link": """
+      SELECT t.object_id, COALESCE(r.trendable, p.trendable) FROM timelines_trend t
+        JOIN statuses_previewcard c ON c.id = t.object_id
+        LEFT JOIN timelines_trendreview r ON r.kind = 'link' AND r.object_id = c.id
+        LEFT JOIN timelines_linkpublisher p ON p.domain = c.host
+       WHERE t.kind = 'link' ORDER BY t.score DESC, t.object_id""",
+}
+_HISTORY: Final = f"""
+SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.account_id), count(*)
+  FROM statuses_statuscard k JOIN statuses_status s ON s.id = k.status_id
+ WHERE k.card_id = ANY(%(ids)s) AND k.status_id >= %(since)s AND {PUBLIC_POST} GROUP BY 1, 2
+"""  # noqa: S608 (constants)
+
+
+def are_trends_shown() -> bool:
+    """Whether this server shows what trends at all."""
+    stored = SiteSetting.objects.filter(key=SETTING).values_list("value", flat=True).first()
+    return stored is not False
+
+
+def list_trending(kind: str) -> list[Trending]:
+    """Everything of a kind, shown or not: for staff."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ALLOWED[kind])
+        return [Trending(object_id, allowed) for object_id, allowed in cursor.fetchall()]
+
+
+def list_allowed_ids(kind: str) -> list[int]:
+    """What may be shown: what staff have allowed, and nothing when trends are switched off."""
+    if not are_trends_shown():
+        return []
+    return [found.object_id for found in list_trending(kind) if found.allowed]
+
+
+def find_trending_link(url: str) -> int:
+    """The preview card of a link that trends and may be shown. Raises NotFound for any other address."""
+    card = find_card(url)
+    if card.id not in list_allowed_ids("link"):
+        raise NotFound
+    return card.id
+
+
+def load_tags(tag_ids: Iterable[int]) -> list[Tag]:
+    """These hashtags, in their order."""
+    ids = list(tag_ids)
+    known = {tag.id: tag for tag in Tag.objects.filter(id__one_of=ids)}
+    return [known[number] for number in ids if number in known]
+
+
+def load_cards(card_ids: Iterable[int]) -> list[PreviewCard]:
+    """These preview cards, in their order."""
+    ids = list(card_ids)
+    known = {card.id: card for card in PreviewCard.objects.filter(id__one_of=ids)}
+    return [known[number] for number in ids if number in known]
+
+
+def load_link_histories(card_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
+    """How many people have linked to pages, and how often, in public posts of the last HISTORY_DAYS days, today first."""
+    ids = list(card_ids)
+    today = clock.now().astimezone(UTC).date()
+    days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
+    found: dict[tuple[int, date], DayOfUse] = {}
+    values: dict[str, Any] = {"ids": ids, "since": first_at(datetime.combine(days[-1], time(), UTC))}
+    with connection.cursor() as cursor:
+        cursor.execute(_HISTORY, values)
+        for card_id, day, accounts, uses in cursor.fetchall():
+            found[card_id, day] = DayOfUse(day, accounts, uses)
+    return {number: [found.get((number, day), DayOfUse(day)) for day in days] for number in ids}

@@ -1,0 +1,31 @@
+"""Shows a streamed post to a viewer who has filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import orjson
+
+from statuses.policies.filters import ActiveFilter, Text, match
+from statuses.serializers.status import searched_text_of
+from timelines.stores.messages import Message
+
+_NOTHING = b'"filtered":[]'
+
+
+def with_filters(message: Message, filters: Sequence[ActiveFilter], moment: datetime) -> Message:
+    """An event on a public stream as a viewer with these filters gets it: `filtered` of its post says which match.
+
+    The same message when none does, or when it shows no post. Posts on public streams are no boosts.
+    """
+    active = [wanted for wanted in filters if not wanted.has_expired(moment)]
+    if not active or message.payload is None or _NOTHING not in message.payload:
+        return message
+    # In a JSON document quotation marks inside a text are escaped: these bytes are the member and no text.
+    entity = orjson.loads(message.payload)
+    results = match(active, Text(searched_text_of(entity)), [int(entity["id"])])
+    if not results:
+        return message
+    shown = message.payload.replace(_NOTHING, b'"filtered":%b' % orjson.dumps(results), 1)
+    return Message(message.event, shown, message.facts, message.recipients)

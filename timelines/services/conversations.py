@@ -1,0 +1,171 @@
+"""Files direct posts under the conversations of those who read them (contract, behaviours section 11)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from accounts.events import AccountBlocked
+from social.kernel.errors import NotFound
+from social.kernel.events import publish
+from statuses.events import StatusDeleted
+from statuses.models import Mention, Status
+from statuses.policies.visibility import is_conversational
+from timelines.events import ConversationChanged
+from timelines.models import Conversation
+
+_Key = tuple[int, int, tuple[int, ...]]
+
+# Rows are locked in one order, so that two writers cannot wait for each other.
+_CONVERSATIONS: Final = """
+INSERT INTO timelines_conversation (account_id, thread_id, participants, key, last_status_id, unread)
+SELECT account_id, thread_id, string_to_array(participants, ',')::bigint[], key, last_status_id, false
+  FROM unnest(%(accounts)s::bigint[], %(threads)s::bigint[], %(participants)s::text[], %(keys)s::text[],
+              %(posts)s::bigint[]) c (account_id, thread_id, participants, key, last_status_id)
+ ORDER BY account_id, thread_id, key
+    ON CONFLICT (account_id, thread_id, key) DO UPDATE SET unread = timelines_conversation.unread
+RETURNING id, account_id, thread_id, key
+"""
+# What is in a conversation already changes nothing of it.
+_POSTS: Final = """
+WITH sent AS (
+  SELECT * FROM unnest(%(ids)s::bigint[], %(posts)s::bigint[], %(own)s::bool[]) s (conversation_id, status_id, own)),
+added AS (
+  INSERT INTO timelines_conversationpost (conversation_id, status_id)
+  SELECT conversation_id, status_id FROM sent ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING conversation_id, status_id),
+newest AS (
+  SELECT DISTINCT ON (conversation_id) conversation_id, status_id, own FROM added NATURAL JOIN sent
+   ORDER BY conversation_id, status_id DESC)
+UPDATE timelines_conversation c
+   SET unread = CASE WHEN NOT n.own THEN true WHEN n.status_id >= c.last_status_id THEN false ELSE c.unread END,
+       last_status_id = GREATEST(n.status_id, c.last_status_id)
+  FROM newest n WHERE c.id = n.conversation_id
+RETURNING c.id, c.account_id
+"""
+_WITHDRAW: Final = """
+WITH gone AS (
+  DELETE FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s) RETURNING conversation_id, status_id),
+left_over AS (
+  SELECT g.conversation_id,
+         (SELECT max(p.status_id) FROM timelines_conversationpost p
+           WHERE p.conversation_id = g.conversation_id AND p.status_id <> ALL(%(posts)s)) AS status_id
+    FROM (SELECT DISTINCT conversation_id FROM gone) g),
+emptied AS (
+  DELETE FROM timelines_conversation c USING left_over l WHERE c.id = l.conversation_id AND l.status_id IS NULL)
+UPDATE timelines_conversation c SET last_status_id = l.status_id
+  FROM left_over l WHERE c.id = l.conversation_id AND l.status_id IS NOT NULL
+"""
+
+# Nothing in the database removes the rows of posts with their conversation.
+_LEAVE: Final = """
+WITH ended AS (
+  SELECT c.id FROM unnest(%(accounts)s::bigint[], %(targets)s::bigint[]) b (account_id, target_id)
+    JOIN timelines_conversation c ON c.account_id = b.account_id AND b.target_id = ANY(c.participants)),
+emptied AS (DELETE FROM timelines_conversationpost WHERE conversation_id IN (SELECT id FROM ended))
+DELETE FROM timelines_conversation WHERE id IN (SELECT id FROM ended)
+"""
+
+
+def add_posts(readers: Collection[tuple[int, int]]) -> None:
+    """File direct posts: `readers` are pairs of a local account, the author or somebody mentioned, and a post's id.
+
+    A post by somebody else makes its conversation unread, one's own makes it read. Posts that are no direct ones are passed
+    over, and nothing changes for a post that is filed already. Works in a transaction of its own or the caller's; publishes
+    ConversationChanged. Four statements, whatever the number of posts and readers.
+    """
+    statuses = (
+        Status.objects.filter(id__one_of={status for _account, status in readers}, deleted_at=None) if readers else ()
+    )
+    posts = {status.id: status for status in statuses if is_conversational(status.visibility)}
+    wanted = sorted({(account, status) for account, status in readers if status in posts})
+    if not wanted:
+        return
+    mentioned: dict[int, set[int]] = {number: set() for number in posts}
+    for status_id, account_id in Mention.objects.filter(status_id__one_of=posts, silent=False).values_list(
+        "status_id", "account_id"
+    ):
+        mentioned[status_id].add(account_id)
+    keys: dict[tuple[int, int], _Key] = {}
+    for account_id, status_id in wanted:
+        row = posts[status_id]
+        others = tuple(sorted((mentioned[status_id] | {row.account_id}) - {account_id}))
+        keys[account_id, status_id] = (account_id, row.thread_root_id, others)
+    with transaction.atomic():
+        ids = _ensure(keys)
+        changed = _file(
+            [(ids[keys[pair]], pair[1], posts[pair[1]].account_id == pair[0]) for pair in wanted if keys[pair] in ids]
+        )
+        publish(*(ConversationChanged(conversation_id=number, account_id=account) for number, account in changed))
+
+
+def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
+    """The ids of the conversations, made where there are none."""
+    newest: dict[_Key, int] = {}
+    for (_account, status_id), key in keys.items():
+        newest[key] = max(status_id, newest.get(key, 0))
+    wanted = list(newest)
+    digests = {(key[0], key[1], digest(key[2])): key for key in wanted}
+    values: dict[str, Any] = {
+        "accounts": [key[0] for key in wanted],
+        "threads": [key[1] for key in wanted],
+        "participants": [",".join(map(str, key[2])) for key in wanted],
+        "keys": [digest(key[2]) for key in wanted],
+        "posts": [newest[key] for key in wanted],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_CONVERSATIONS, values)
+        return {digests[account, thread, key]: number for number, account, thread, key in cursor.fetchall()}
+
+
+def _file(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
+    """Put posts (conversation, post, whether it is the owner's) into conversations: ids and owners of those that changed."""
+    values: dict[str, Any] = {
+        "ids": [number for number, _post, _own in posts],
+        "posts": [post for _number, post, _own in posts],
+        "own": [own for _number, _post, own in posts],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_POSTS, values)
+        return sorted(cursor.fetchall())
+
+
+def digest(participants: Iterable[int]) -> str:
+    """A short text that stands for these people: an array of any length is too long for an index."""
+    return hashlib.blake2b(",".join(map(str, participants)).encode(), digest_size=16).hexdigest()
+
+
+def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
+    """Deleted posts are in no conversation any more; one without posts is gone, others end with the post before."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WITHDRAW, {"posts": [event.status_id for event in events]})
+
+
+def leave_conversations(events: Sequence[AccountBlocked]) -> None:
+    """Who blocks somebody has no conversation with them any more; the other one keeps theirs."""
+    pairs = {"accounts": [event.account_id for event in events], "targets": [event.target_id for event in events]}
+    with connection.cursor() as cursor:
+        cursor.execute(_LEAVE, pairs)
+
+
+def find_conversation(*, account_id: int, conversation_id: int) -> Conversation:
+    """One's own conversation. Raises NotFound."""
+    found = Conversation.objects.filter(id=conversation_id, account_id=account_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def mark_conversation(*, account_id: int, conversation_id: int, unread: bool) -> Conversation:
+    """Make one's conversation read or unread. Raises NotFound."""
+    found = find_conversation(account_id=account_id, conversation_id=conversation_id)
+    Conversation.objects.filter(id=found.id).update(unread=unread)
+    found.unread = unread
+    return found
+
+
+def remove_conversation(*, account_id: int, conversation_id: int) -> None:
+    """Hide one's conversation; the next post in it brings it back. Raises NotFound."""
+    find_conversation(account_id=account_id, conversation_id=conversation_id).delete()

@@ -1,0 +1,165 @@
+"""Makes, changes and deletes lists, and puts people into them (contract, parameters "Lists"); announces ListChanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import AccountUnfollowed
+from accounts.models import Account, Follow, FollowRequest
+from accounts.queries.accounts import list_accounts
+from accounts.services.following import FollowChange, follow_account
+from social.kernel.batches import BATCH
+from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from timelines.events import ListChanged
+from timelines.models import List, ListMember, RepliesPolicy
+from timelines.models.list import LISTS_LIMIT, TITLE_LIMIT
+
+
+@dataclass(frozen=True)
+class ListDraft:
+    """What a client sent of a list: what is None was not sent."""
+
+    title: str | None = None
+    replies_policy: str | None = None
+    exclusive: bool | None = None
+
+
+def create_list(*, account_id: int, draft: ListDraft) -> List:
+    """Make a list. Raises Invalid for a missing or too long title, an unknown policy, and the LISTS_LIMIT + 1st list."""
+    made = List(account_id=account_id, title="")
+    _write(made, draft)
+    with transaction.atomic():
+        lock(f"lists:{account_id}")
+        if List.objects.filter(account_id=account_id).count() >= LISTS_LIMIT:
+            raise Invalid.sentence(_("You have reached the maximum number of lists"))
+        made.save(force_insert=True)
+    return made
+
+
+def update_list(*, found: List, draft: ListDraft) -> None:
+    """Change what was sent. Raises Invalid; NotFound when the list was deleted meanwhile."""
+    with transaction.atomic():
+        row = List.objects.select_for_update().filter(id=found.id).first()
+        if row is None:
+            raise NotFound
+        before = (row.replies_policy, row.exclusive)
+        _write(row, draft)
+        row.save()
+        if (row.replies_policy, row.exclusive) != before:
+            _announce(row, concerns_home=row.exclusive != before[1])
+    found.title, found.replies_policy, found.exclusive = row.title, row.replies_policy, row.exclusive
+
+
+def delete_list(*, found: List) -> None:
+    """Delete a list; what its members write is in the home timeline again."""
+    with transaction.atomic():
+        _announce(found, concerns_home=found.exclusive)
+        found.delete()
+
+
+def add_members(*, found: List, account_ids: Sequence[int]) -> None:
+    """Put people into a list: all of them, or none.
+
+    Raises NotFound for an unknown account, Invalid for one whom the owner neither follows nor has asked to, the owner
+    excepted, and for one that is in the list.
+    """
+    ids = list(account_ids)
+    if not ids:
+        return
+    if list_accounts().filter(id__one_of=ids).count() != len(ids):
+        raise NotFound
+    with transaction.atomic():
+        lock(f"list:{found.id}")
+        if not List.objects.filter(id=found.id).exists():
+            raise NotFound
+        if {*ids} - _allowed(found.account_id, ids):
+            raise Invalid.sentence(_("Account must be a followed account"))
+        if ListMember.objects.filter(list_id=found.id, account_id__one_of=ids).exists():
+            raise Invalid.sentence(_("Account is already on the list"))
+        ListMember.objects.bulk_create(
+            (ListMember(list_id=found.id, account_id=account_id) for account_id in ids), batch_size=BATCH
+        )
+        _announce(found, concerns_home=found.exclusive)
+
+
+def add_by_title(*, account: Account, title: str, member: Account) -> None:
+    """Put somebody into the list with this title, which is made if there is none, and follow them if that is not so yet.
+
+    Who is in it already stays. Raises Invalid (title, number of lists, limit of follows), and Forbidden and NotFound as
+    `follow_account` does.
+    """
+    with transaction.atomic():
+        found = List.objects.filter(account=account, title=title).order_by("id").first()
+        if found is None:
+            found = create_list(account_id=account.id, draft=ListDraft(title=title))
+        if not _allowed(account.id, [member.id]):
+            follow_account(account=account, target=member, change=FollowChange())
+        if not ListMember.objects.filter(list=found, account=member).exists():
+            add_members(found=found, account_ids=[member.id])
+
+
+def remove_members(*, found: List, account_ids: Sequence[int]) -> None:
+    """Take people out of a list; who is not in it is no error."""
+    with transaction.atomic():
+        ended, _rows = ListMember.objects.filter(list_id=found.id, account_id__one_of=list(account_ids)).delete()
+        if ended:
+            _announce(found, concerns_home=found.exclusive)
+
+
+def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
+    """Take people out of the lists of those who follow them no more (contract, behaviours section 11).
+
+    Somebody who is followed again, or asked to be, stays. Who has moved is replaced by the new account, if that is followed.
+    """
+    for event in events:
+        with transaction.atomic():
+            if _allowed(event.account_id, [event.target_id]):
+                continue
+            left = ListMember.objects.filter(list__account_id=event.account_id, account_id=event.target_id)
+            for member in left.select_related("list", "account"):
+                successor = member.account.moved_to_id
+                if successor is not None and _allowed(event.account_id, [successor]):
+                    ListMember.objects.get_or_create(list=member.list, account_id=successor)
+                _announce(member.list, concerns_home=member.list.exclusive)
+                member.delete()
+
+
+def _allowed(owner_id: int, account_ids: Sequence[int]) -> set[int]:
+    """Those who may be in the owner's lists. Their follows are locked: whoever ends one now does so after the caller's
+    transaction, and takes them out of the lists.
+    """
+    allowed = {owner_id}
+    for model in (Follow, FollowRequest):
+        rows = model._default_manager.filter(account_id=owner_id, target_id__one_of=account_ids).order_by("id")
+        allowed.update(rows.select_for_update().values_list("target_id", flat=True))
+    return allowed & {*account_ids}
+
+
+def _write(target: List, draft: ListDraft) -> None:
+    errors = []
+    if draft.title is not None:
+        target.title = draft.title
+    if not target.title.strip():
+        errors.append(FieldError("title", "ERR_BLANK", _("can't be blank")))
+    elif len(target.title) > TITLE_LIMIT:
+        too_long = _("is too long (maximum is %(limit)d characters)") % {"limit": TITLE_LIMIT}
+        errors.append(FieldError("title", "ERR_TOO_LONG", too_long))
+    if draft.replies_policy is not None:
+        if draft.replies_policy in RepliesPolicy.values:
+            target.replies_policy = draft.replies_policy
+        else:
+            errors.append(FieldError("replies_policy", "ERR_INCLUSION", _("is not included in the list")))
+    if draft.exclusive is not None:
+        target.exclusive = draft.exclusive
+    if errors:
+        raise Invalid.of(errors)
+
+
+def _announce(changed: List, *, concerns_home: bool) -> None:
+    publish(ListChanged(list_id=changed.id, account_id=changed.account_id, concerns_home=concerns_home))

@@ -1,0 +1,190 @@
+"""Finds accounts, hashtags and posts for somebody who searches (contract, behaviours section 15)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.db.models import OuterRef
+
+from accounts.models import Account, Tag
+from accounts.policies.relations import blocked_by
+from accounts.queries.account_search import search_accounts
+from accounts.queries.accounts import by_address, list_accounts, split_address
+from accounts.queries.tags import search_tags
+from accounts.services.resolving import resolve_address
+from social.kernel import links
+from social.kernel.errors import NotFound
+from social.kernel.ids import parse_id
+from timelines.policies.search_query import Sides, parse_query
+from timelines.ports import remote_objects
+from timelines.services.status_index import Search, status_index
+
+MOST: Final = 40
+"""So many of each kind at a time (contract, endpoints)."""
+
+LONGEST: Final = 1000
+"""So many characters of what is searched for are read."""
+
+_URL: Final = re.compile(r"https?://\S+\Z")
+_LOCAL_POST: Final = re.compile(r"/(?:users/|@)[A-Za-z0-9_.-]+/(?:statuses/)?([0-9]{1,19})/?\Z")
+_LOCAL_PERSON: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
+_LOCAL_COLLECTION: Final = re.compile(r"/(?:users/[A-Za-z0-9_.-]+/)?collections/([0-9]{1,19})/?\Z")
+
+
+@dataclass(frozen=True)
+class SearchForm:
+    """What a client asks for. `kind` is empty for every kind; one that there is not finds nothing. `offset` counts
+    with a kind only."""
+
+    text: str = ""
+    kind: str = ""
+    resolve: bool = False
+    limit: int = 20
+    offset: int = 0
+    min_id: int | None = None
+    max_id: int | None = None
+    account_id: int | None = None
+    following: bool = False
+    exclude_unreviewed: bool = False
+
+    def wants(self, kind: str) -> bool:
+        """Whether things of this kind are asked for."""
+        return self.kind in ("", kind)
+
+
+@dataclass
+class Found:
+    """Ids of accounts, posts and collections, and hashtags, each in the order in which they are shown. Who may read the posts
+    and collections is still to be asked.
+    """
+
+    accounts: Sequence[int] = ()
+    statuses: Sequence[int] = ()
+    hashtags: Sequence[Tag] = field(default_factory=list)
+    collections: Sequence[int] = ()
+
+
+def search(form: SearchForm, viewer_id: int) -> Found:
+    """Everything that fits, of the kinds asked for. With `resolve`, what an address leads to, its server asked if need be,
+    and nothing else. Outside of a transaction.
+
+    Raises NotFound for an `account_id` that nobody has, and InvalidDate.
+    """
+    text = form.text.strip()[:LONGEST]
+    form = replace(form, limit=min(form.limit, MOST), offset=form.offset if form.kind else 0)
+    if form.resolve and _URL.match(text):
+        return _behind(text, form, viewer_id)
+    found = Found()
+    if form.limit == 0:
+        return found
+    if form.wants("accounts"):
+        found.accounts = _accounts(text, form, viewer_id)
+    if form.wants("hashtags") and "@" not in text:
+        found.hashtags = search_tags(
+            text, limit=form.limit, offset=form.offset, exclude_unreviewed=form.exclude_unreviewed
+        )
+    if form.wants("statuses"):
+        found.statuses = _statuses(text, form, viewer_id)
+    return found
+
+
+def _accounts(text: str, form: SearchForm, viewer_id: int) -> list[int]:
+    if form.resolve and "@" in text:
+        resolve_address(text)
+    wanted = search_accounts(text.removeprefix("#"), viewer_id=viewer_id, following=form.following)
+    return list(wanted[form.offset : form.offset + form.limit])
+
+
+def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
+    if form.account_id is not None and not list_accounts().filter(id=form.account_id).exists():
+        raise NotFound
+    query = parse_query(text)
+    chosen, excluded = _authors(query.authors, viewer_id)
+    if form.account_id is not None:
+        chosen = {form.account_id} if chosen is None else chosen & {form.account_id}
+    if chosen is not None and not chosen:
+        return []
+    return status_index.get().find(
+        Search(
+            viewer_id=viewer_id,
+            query=query,
+            limit=form.limit,
+            offset=form.offset,
+            authors=chosen,
+            excluded_authors=excluded,
+            min_id=form.min_id,
+            max_id=form.max_id,
+        )
+    )
+
+
+def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[int]]:
+    """The accounts named by `from:`: of which one must have written a post, or None for anybody, and those who must not.
+
+    A name that nobody has stands for nobody.
+    """
+    pairs = {name: split_address(name) for name in (*names.wanted, *names.excluded)}
+    known = by_address([pair for name, pair in pairs.items() if pair is not None and name.lower() != "me"])
+
+    def account_id(name: str) -> int | None:
+        if name.lower() == "me":
+            return viewer_id
+        pair = pairs[name]
+        account = known.get((pair[0].lower(), pair[1])) if pair is not None else None
+        return account.id if account is not None else None
+
+    excluded = {number for number in map(account_id, names.excluded) if number is not None}
+    if not names.wanted:
+        return None, excluded
+    # Nobody writes a post together with somebody else: of several names each would have to be its author's.
+    several = {account_id(name) for name in names.wanted}
+    return {number for number in several if number is not None} if len(several) == 1 else set(), excluded
+
+
+def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
+    """What an address leads to, if it is of a kind that is asked for."""
+    found = Found()
+    post, person, collection = _local(url)
+    if post is None and person is None and collection is None and not _is_own(url):
+        finder = remote_objects.find()
+        thing = finder.find_by_url(url) if finder is not None else None
+        if isinstance(thing, Account):
+            person = thing.id
+        elif thing is not None:
+            post = thing.id
+    if post is not None and form.wants("statuses"):
+        found.statuses = [post]
+    if person is not None and form.wants("accounts"):
+        # Who has blocked somebody is found by them in no way (SEED-128).
+        shown = list_accounts().filter(id=person).exclude(blocked_by(viewer_id, OuterRef("id")))
+        found.accounts = list(shown.values_list("id", flat=True))
+    if collection is not None and not form.kind:
+        found.collections = [collection]
+    return found
+
+
+def _is_own(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return f"{parts.scheme}://{parts.netloc}" == links.web_url()
+
+
+def _local(url: str) -> tuple[int | None, int | None, int | None]:
+    """The ids of the post, of the account, or of the collection that an address of this server is of."""
+    if not _is_own(url):
+        return None, None, None
+    path = urlsplit(url).path
+    if (found := _LOCAL_COLLECTION.match(path)) is not None:
+        return None, None, parse_id(found[1])
+    if (found := _LOCAL_POST.match(path)) is not None:
+        return parse_id(found[1]), None, None
+    if (found := _LOCAL_PERSON.match(path)) is not None:
+        number = list_accounts().filter(username__iexact=found[1], domain=None).values_list("id", flat=True).first()
+        return None, number, None
+    return None, None, None

@@ -1,0 +1,202 @@
+"""Computes what trends, in a bounded amount of work, and keeps what staff decide about showing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from accounts.models import Account, Tag
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.kernel.ids import first_at
+from statuses.models import PreviewCard, Status
+from statuses.policies.visibility import PUBLIC_POST, is_listed
+from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
+from timelines.policies.trends import (
+    LEAST,
+    LINK_HALF_LIFE,
+    PEAK_LASTS,
+    STATUS_HALF_LIFE,
+    TAG_HALF_LIFE,
+    THRESHOLD,
+    decayed,
+    surprise,
+)
+
+KEPT: Final = 200
+"""So many of a kind trend at once."""
+
+LOOKED_AT: Final = 50_000
+"""So many of the newest public posts are looked at, and candidates of hashtags."""
+
+_SHOWN: Final = "a.suspended_at IS NULL AND a.limited_at IS NULL"
+_TAGS: Final = f"""
+SELECT today.tag_id, today.people,
+       (SELECT count(*) FROM accounts_taguse y WHERE y.tag_id = today.tag_id AND y.day = %(day)s::date - 1)
+  FROM (SELECT u.tag_id, count(*) AS people FROM accounts_taguse u JOIN accounts_account a ON a.id = u.account_id
+         WHERE u.day = %(day)s AND {_SHOWN}
+         GROUP BY u.tag_id HAVING count(*) >= %(threshold)s ORDER BY count(*) DESC LIMIT 1000) today
+"""  # noqa: S608 (constants)
+_NEWEST: Final = f"""(
+  SELECT s.* FROM statuses_status s WHERE {PUBLIC_POST} AND s.id >= %(since)s ORDER BY s.id DESC LIMIT %(looked_at)s)"""  # noqa: S608 (constants)
+_STATUSES: Final = f"""
+SELECT s.id, s.created_at, c.reblogs_count + c.favourites_count AS liked
+  FROM {_NEWEST} s JOIN statuses_statusstat c ON c.status_id = s.id JOIN accounts_account a ON a.id = s.account_id
+ WHERE c.reblogs_count + c.favourites_count >= %(threshold)s AND {_SHOWN} AND a.discoverable AND NOT s.sensitive
+   AND a.sensitized_at IS NULL AND s.spoiler_text = '' AND s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL
+   AND s.in_reply_to_account_id IS NULL
+ ORDER BY liked DESC LIMIT 1000
+"""  # noqa: S608 (constants)
+_LINKS: Final = f"""
+SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.account_id)
+  FROM {_NEWEST} s JOIN statuses_statuscard k ON k.status_id = s.id JOIN accounts_account a ON a.id = s.account_id
+  JOIN statuses_previewcard p ON p.id = k.card_id
+ WHERE {_SHOWN} AND p.title <> '' GROUP BY 1, 2
+"""  # noqa: S608 (constants)
+
+
+def compute_trends() -> int:
+    """Compute all three kinds anew; how many things trend. A fixed number of statements."""
+    now = clock.now()
+    return compute_tags(now) + compute_statuses(now) + compute_links(now)
+
+
+def compute_tags(now: datetime) -> int:
+    """Hashtags that more people have used today (UTC) than yesterday. Staff are asked to look at those that are new."""
+    rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": THRESHOLD})
+    fresh = {tag_id: surprise(today, yesterday) for tag_id, today, yesterday in rows}
+    trending = _renew(TrendKind.TAG, fresh, TAG_HALF_LIFE, now)
+    unseen = Tag.objects.filter(id__one_of=trending, reviewed_at=None, requested_review_at=None)
+    unseen.update(requested_review_at=now)
+    return len(trending)
+
+
+def compute_statuses(now: datetime) -> int:
+    """Public posts of the last two days that are no answers and hide nothing, by people who want to be discovered."""
+    values = {
+        "since": first_at(now - timedelta(days=2)),
+        "looked_at": LOOKED_AT,
+        "threshold": THRESHOLD,
+    }
+    scores = {
+        status_id: decayed(surprise(liked, 1), created_at, now, STATUS_HALF_LIFE)
+        for status_id, created_at, liked in _rows(_STATUSES, values)
+    }
+    return len(_store(TrendKind.STATUS, {number: (score, score, now) for number, score in scores.items()}))
+
+
+def compute_links(now: datetime) -> int:
+    """Pages that more people link to today (UTC) than yesterday. Staff are asked to look at publishers that are new."""
+    today = now.astimezone(UTC).date()
+    yesterday = datetime.combine(today - timedelta(days=1), time(), UTC)
+    counts: dict[int, dict[Any, int]] = {}
+    for card_id, day, people in _rows(_LINKS, {"since": first_at(yesterday), "looked_at": LOOKED_AT}):
+        counts.setdefault(card_id, {})[day] = people
+    fresh = {
+        card_id: surprise(days.get(today, 0), sum(days.values()) - days.get(today, 0))
+        for card_id, days in counts.items()
+    }
+    trending = _renew(TrendKind.LINK, fresh, LINK_HALF_LIFE, now)
+    hosts = PreviewCard.objects.filter(id__one_of=trending).exclude(host="").values_list("host", flat=True).distinct()
+    publishers = [LinkPublisher(domain=host, requested_review_at=now) for host in sorted(hosts)]
+    LinkPublisher.objects.bulk_create(publishers, ignore_conflicts=True, batch_size=KEPT)
+    return len(trending)
+
+
+def _rows(sql: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
+
+
+def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, now: datetime) -> list[int]:
+    """Scores fall from their peak; a higher one, or one when the peak is long ago, is the new peak."""
+    peaks = {row.object_id: (row.peak, row.peak_at) for row in Trend.objects.filter(kind=kind)}
+    scores: dict[int, tuple[float, float, datetime]] = {}
+    for number in {*peaks, *fresh}:
+        peak, peak_at = peaks.get(number, (0.0, now))
+        measured = fresh.get(number, 0.0)
+        if measured > peak or now - peak_at > PEAK_LASTS:
+            peak, peak_at = measured, now
+        scores[number] = (decayed(peak, peak_at, now, half_life), peak, peak_at)
+    return _store(kind, scores)
+
+
+def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]]) -> list[int]:
+    """Replace what trends of a kind; the ids, the strongest first."""
+    strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= LEAST))[:KEPT]
+    kept = [number for _score, number in strong]
+    rows = [
+        Trend(kind=kind, object_id=number, score=scores[number][0], peak=scores[number][1], peak_at=scores[number][2])
+        for number in sorted(kept)
+    ]
+    with transaction.atomic():
+        Trend.objects.filter(kind=kind).exclude(object_id__one_of=kept).delete()
+        Trend.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["kind", "object_id"],
+            update_fields=["score", "peak", "peak_at"],
+            batch_size=KEPT,
+        )
+    return kept
+
+
+def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool) -> None:
+    """Decide whether something may be shown as trending.
+
+    Raises NotPermitted, and NotFound for what there is not or cannot trend: a post that is not public, a boost, a link
+    without a preview.
+    """
+    require(by, Permission.MANAGE_TAXONOMIES)
+    with transaction.atomic():
+        if kind is TrendKind.TAG:
+            changed = Tag.objects.filter(id=object_id).update(trendable=trendable, reviewed_at=clock.now())
+            if not changed:
+                raise NotFound
+        else:
+            if not _can_trend(kind, object_id):
+                raise NotFound
+            TrendReview.objects.update_or_create(
+                kind=kind, object_id=object_id, defaults={"trendable": trendable, "reviewed_at": clock.now()}
+            )
+        _record(by, kind.capitalize(), object_id, str(object_id), trendable=trendable)
+
+
+def _can_trend(kind: TrendKind, object_id: int) -> bool:
+    """Of posts only public ones: the answer to a review shows the post to staff."""
+    if kind is TrendKind.STATUS:
+        post = Status.objects.filter(id=object_id, reblog_of=None, deleted_at=None).first()
+        return post is not None and is_listed(post.visibility)
+    if kind is TrendKind.LINK:
+        return PreviewCard.objects.filter(id=object_id).exclude(title="").exists()
+    return Account.objects.filter(id=object_id).exists()
+
+
+def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPublisher:
+    """Decide whether pages of a site may be shown as trending. Raises NotPermitted and NotFound."""
+    require(by, Permission.MANAGE_TAXONOMIES)
+    with transaction.atomic():
+        publisher = LinkPublisher.objects.select_for_update().filter(id=publisher_id).first()
+        if publisher is None:
+            raise NotFound
+        publisher.trendable, publisher.reviewed_at = trendable, clock.now()
+        publisher.save(update_fields=["trendable", "reviewed_at"])
+        _record(by, "LinkPublisher", publisher.id, publisher.domain, trendable=trendable)
+    return publisher
+
+
+def _record(by: Staff, target_type: str, target_id: int, name: str, *, trendable: bool) -> None:
+    action = "approve_trend" if trendable else "reject_trend"
+    record(by=by, action=action, target_type=target_type, target_id=target_id, target_name=name)
+
+
+def forget_reviews(kind: TrendKind, object_ids: Iterable[int]) -> None:
+    """Remove what was decided about things that are gone."""
+    TrendReview.objects.filter(kind=kind, object_id__one_of=list(object_ids)).delete()

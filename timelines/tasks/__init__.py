@@ -1,0 +1,5 @@
+"""The background work of the timelines app, and reactions that present entities; Celery finds the tasks here."""
+
+from timelines.tasks.trends import compute_trends
+
+__all__ = ["compute_trends"]

@@ -1,0 +1,25 @@
+"""Sends changed conversations to the `direct` streams of who has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from social.kernel import streams
+from timelines.events import ConversationChanged
+from timelines.models import Conversation
+from timelines.serializers.conversation import present_conversations
+from timelines.stores import channels
+from timelines.stores.audience import subscribed_channels
+from timelines.stores.messages import Event, Message
+
+
+def stream_conversations(events: Sequence[ConversationChanged]) -> None:
+    """Publish the conversations as they are now, where somebody listens; a repeated call publishes again."""
+    subscribed = subscribed_channels({channels.direct(event.account_id) for event in events})
+    wanted = {event.conversation_id for event in events if channels.direct(event.account_id) in subscribed}
+    for conversation in Conversation.objects.filter(id__one_of=wanted) if wanted else ():
+        entity = present_conversations([conversation], conversation.account_id)[0]
+        message = Message(Event.CONVERSATION, orjson.dumps(entity))
+        streams.publish(channels.direct(conversation.account_id), message.encode())
