@@ -52,9 +52,9 @@ def test_everything_else_keeps_its_promises_without_it() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["INSTANCE_SETTINGS"] = "tests.support.without_federation_server"
     command = [sys.executable, "-m", "pytest", "--ds=tests.support.without_federation", *suites()]
-    command += ["-q", "-n", "2", "--dist", "worksteal", "-p", "no:cacheprovider", "-rs"]
+    command += ["-q", "-n", "2", "--dist", "worksteal", "-p", "no:cacheprovider", "-rfEs"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    last = done.stdout.strip().splitlines()[-20:]
+    last = done.stdout.strip().splitlines()[-40:]
     assert done.returncode == 0, "\n".join(last) + done.stderr[-2000:]
     print("\n".join(last))
     passed = re.search(r"(\d+) passed", last[-1])

@@ -30,6 +30,7 @@ from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api
+from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -259,6 +260,7 @@ def test_a_suspended_person_of_another_server_follows_nobody_here_and_may_be_fol
     assert SeveredAccount.objects.get(account=ann).followers_count == 1
 
 
+@needs_federation
 def test_seed_051_nothing_is_erased_before_thirty_days_and_everything_after_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -26,6 +26,7 @@ from social.kernel.errors import Unavailable
 from tests.accounts.pages.conftest import PASSWORD
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.support.client import Api
+from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -238,6 +239,7 @@ def test_row_25_looking_up_accounts_is_counted(browser: Client, counted: None) -
     assert answers == [422] * 20 + [429]
 
 
+@needs_federation
 def test_one_moves_by_password_and_comes_back(browser: Client, person: User) -> None:
     new = make_account("new", also_known_as=[person.account.uri])
     fan = make_account("fan")
@@ -308,6 +310,7 @@ def with_app(user: User) -> None:
     TOTP(Authenticator.objects.create(user=user, type=Authenticator.Type.TOTP, data=data))
 
 
+@needs_federation
 @pytest.mark.django_db(transaction=True)
 def test_row_24_deleting_the_account_ends_sessions_and_tokens_at_once(browser: Client, person: User) -> None:
     other, token = Client(), make_token(person)

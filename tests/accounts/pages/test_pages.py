@@ -23,6 +23,7 @@ from statuses.models import Status
 from tests.accounts.oauth.conftest import code_for
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_status
+from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3] / "social"
@@ -114,6 +115,7 @@ def test_pages_are_in_the_persons_own_language_unless_another_is_asked_for(brows
     assert 'dir="ltr"' in browser.get("/?lang=en").content.decode()
 
 
+@needs_federation
 def test_ones_account_leads_to_ones_profile(browser: Client) -> None:
     assert '<a href="/@ada">Your profile</a>' in browser.get("/").content.decode()
     assert browser.get("/@ada").status_code == 200
@@ -286,6 +288,7 @@ def test_robots_txt_disallows_what_crawlers_should_not_read(client: Client) -> N
     assert "Disallow: /" not in lines
 
 
+@needs_federation
 def test_moments_are_in_the_readers_time_zone_and_name_it(client: Client, browser: Client, person: User) -> None:
     post = make_status(person.account, "hello")
     Status.objects.filter(pk=post.pk).update(created_at=datetime(2026, 1, 31, 23, 30, tzinfo=UTC))

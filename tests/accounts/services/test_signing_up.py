@@ -14,6 +14,7 @@ from social.kernel import crypto
 from social.settings import base
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import follow, make_status
+from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +37,7 @@ def test_signing_in_replaces_a_hash_of_another_kind(settings: Any) -> None:
     assert identify_hasher(user.password).algorithm == "argon2"
 
 
+@needs_federation
 def test_keys_are_made_when_somebody_asks_for_them_and_only_once() -> None:
     user = make_user("ada")
     assert not KeyPair.objects.exists()
@@ -47,6 +49,7 @@ def test_keys_are_made_when_somebody_asks_for_them_and_only_once() -> None:
     assert keys_of(account=user.account) == pair
 
 
+@needs_federation
 def test_keys_are_there_before_anything_is_signed_with_them() -> None:
     ada, bob = make_user("ada").account, make_user("bob").account
     follow(make_remote(), ada)

@@ -16,6 +16,7 @@ from statuses.models import PreviewCard, StatusCard
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
 from tests.support.client import Api
+from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.usefixtures("media_root")
 HTML = {"Accept": "text/html"}
@@ -104,6 +105,7 @@ def heads(path: str) -> dict[str, str]:
     return found | ({"oembed": unescape(link[1])} if link else {})
 
 
+@needs_federation
 def test_pages_say_what_they_are_to_whoever_previews_them(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(display_name="Al <i>", note_html="<p>I write</p><p>much</p>")
     text = "one two\nthree " + "word " * 90
@@ -121,6 +123,7 @@ def test_pages_say_what_they_are_to_whoever_previews_them(alice: Account) -> Non
     assert profile["profile:username"] == "alice@social.localhost"
 
 
+@needs_federation
 def test_what_an_author_has_covered_is_in_no_preview(alice: Account) -> None:
     covered = make_status(alice, "the end", spoiler_text="spoiler", media=[make_media(alice, "a plate")])
     sensitive = make_status(alice, "look", sensitive=True, media=[make_media(alice, "a plate")])
@@ -131,6 +134,7 @@ def test_what_an_author_has_covered_is_in_no_preview(alice: Account) -> None:
         assert "og:image:alt" not in found or found["og:image:alt"] != "a plate"
 
 
+@needs_federation
 def test_a_page_shows_the_preview_of_a_link_with_the_host_it_leads_to(alice: Account) -> None:
     posts = [make_status(alice, f"https://xn--e1awd7f.com/{number}") for number in range(3)]
     for status in posts:
