@@ -5,9 +5,9 @@
         endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"}),
     ]
 
-A trailing slash is accepted on every path, without a redirect (clients.md, trap 15); a suffix such as `.json` is not
-(contract, behaviours section 3). `<id>` and `<..._id>` are ids, any other `<name>` is one segment of text. There is one
-`ApiRouter("accounts.urls", ...)` for all.
+A trailing slash is accepted on every path, without a redirect (clients.md, trap 15), and several slashes are one; a
+suffix such as `.json` is not accepted (contract, behaviours section 3). `<id>` and `<..._id>` are ids, any other
+`<name>` is one segment of text. There is one `ApiRouter("accounts.urls", ...)` for all.
 """
 
 from __future__ import annotations
@@ -165,7 +165,10 @@ class ApiRouter(URLResolver):
         """The view of a path. Raises Resolver404 so that the patterns after this one get their turn."""
         path = str(path)
         segments = path.split("/")
-        if segments[-1] == "" and len(segments) > 1:
+        if segments[0] == "api":
+            # Several slashes are one, as Mastodon's router has it, and one at the end is none.
+            segments = [segment for segment in segments if segment]
+        elif segments[-1] == "" and len(segments) > 1:
             segments.pop()
         values: list[str] = []
         node = _find(self._tree, segments, 0, values)

@@ -21,14 +21,14 @@ def test_fixed_segments_win_over_parameters() -> None:
     assert resolve("/api/v1/failures/drfx").kwargs == {"name": "drfx"}
 
 
-@pytest.mark.parametrize("path", ["/api/v1/tags", "/api/v1/tags/"])
-def test_a_slash_at_the_end_is_the_same_path(path: str) -> None:
+@pytest.mark.parametrize("path", ["/api/v1/tags", "/api/v1/tags/", "/api/v1/tags//", "/api//v1/tags", "/api/v1//tags"])
+def test_slashes_at_the_end_and_several_in_place_of_one_are_the_same_path(path: str) -> None:
     assert resolve(path).route == "api/v1/tags"
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/api/v1/tags//", "/api/v1/tags.json", "/api/v1//tags", "//api/v1/tags", "/api/v1/tags/5/6", "/api/v1/Tags"],
+    ["/api/v1/tags.json", "//api/v1/tags", "/api/v1/tags/5/6", "/api/v1/Tags"],
 )
 def test_other_spellings_are_other_paths(path: str) -> None:
     try:
