@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import Final
 
 from django.db import transaction
 from django.db.models import Q
 
+from accounts.models import FeaturedTag
 from accounts.services import counters as account_counters
 from accounts.services.featured_tags import count_featured_use
 from social.kernel import clock
@@ -36,54 +38,66 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     The row stays, invisible. Files are unattached and wait a day to be posted again; with
     `delete_media` they are removed at once. Announces StatusDeleted (contract, behaviours section 7 "Deleting").
     """
-    now = clock.now()
+    delete_statuses(status_ids=[status_id], delete_media=delete_media)
+
+
+def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) -> int:
+    """Delete up to STEP posts in one transaction, each as `delete_status` does; how many that were not deleted already.
+
+    The number of statements depends on how many counters change, not on the posts.
+    """
+    assert len(status_ids) <= STEP  # one batch: the caller divides more
     with transaction.atomic():
-        # The row lock makes two deletions count once, and orders this event after those published before.
-        locked = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
-        if locked is None:
-            return
-        change_statuses([locked.id], deleted_at=now)
-        boosters = _delete_boosts(locked.id)
-        _detach_answers(locked.id)
-        Pin.objects.filter(status_id=locked.id).delete()
-        StatusCard.objects.filter(status_id=locked.id).delete()
-        files = _let_go_of_media(locked, delete_media=delete_media)
+        # The row locks make two deletions count once, and order these events after those published before.
+        rows = Status.objects.select_for_update(of=("self",)).filter(id__one_of=list(status_ids), deleted_at=None)
+        locked = list(rows.order_by("id"))
+        ids = [status.id for status in locked]
+        if not ids:
+            return 0
+        change_statuses(ids, deleted_at=clock.now())
+        boosters = _delete_boosts(ids)
+        _detach_answers(ids)
+        Pin.objects.filter(status_id__one_of=ids).delete()
+        StatusCard.objects.filter(status_id__one_of=ids).delete()
+        files = _let_go_of_media(ids, delete_media=delete_media)
         publish(
-            StatusDeleted(
-                status_id=locked.id,
-                account_id=locked.account_id,
-                local=locked.local,
-                reblog_of_id=locked.reblog_of_id,
+            *(
+                StatusDeleted(
+                    status_id=status.id,
+                    account_id=status.account_id,
+                    local=status.local,
+                    reblog_of_id=status.reblog_of_id,
+                )
+                for status in locked
             )
         )
-        if locked.local and locked.is_public:
-            used = StatusTag.objects.filter(status_id=locked.id).values("tag_id")
-            count_featured_use(locked.account_id, used, locked.created_at, -1)
-        quoted = Quote.objects.filter(status_id=locked.id, state=QuoteState.ACCEPTED)
-        _uncount(locked, boosters, quoted.values_list("quoted_status_id", flat=True).first())
+        _uncount_featured_tags(locked)
+        quoted = Quote.objects.filter(status_id__one_of=ids, state=QuoteState.ACCEPTED, quoted_status__isnull=False)
+        _uncount(locked, boosters, quoted.values_list("quoted_status_id", flat=True))
         if files:
             transaction.on_commit(partial(storage.remove, *files), robust=True)
+    return len(ids)
 
 
 def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
     """The next step for posts that were deleted with many boosts."""
     for status_id in {event.status_id for event in events}:
         with transaction.atomic():
-            boosters = Tally(_delete_boosts(status_id))
+            boosters = Tally(_delete_boosts([status_id]))
             account_counters.bump({(booster, "statuses_count"): -number for booster, number in boosters.items()})
 
 
-def _delete_boosts(status_id: int) -> list[int]:
-    """Delete up to STEP boosts of a post, in the caller's transaction, and publish an event when there may be more.
+def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
+    """Delete up to STEP boosts of these posts, in the caller's transaction, and publish events when there may be more.
     Returns their authors.
 
     They are counted by the caller, last.
     """
-    rows = Status.objects.select_for_update().filter(reblog_of_id=status_id, deleted_at=None).order_by("id")
-    boosts = dict(rows.values_list("id", "account_id")[:STEP])
+    rows = Status.objects.select_for_update(of=("self",)).filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
+    boosts = dict(rows.order_by("id").values_list("id", "account_id")[:STEP])
     change_statuses(boosts, deleted_at=clock.now())
     if len(boosts) == STEP:
-        publish(BoostsOutlived(status_id=status_id))
+        publish(*(BoostsOutlived(status_id=status_id) for status_id in status_ids))
     return list(boosts.values())
 
 
@@ -91,21 +105,22 @@ def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
     """The next step for posts that were deleted with many answers."""
     for status_id in {event.status_id for event in events}:
         with transaction.atomic():
-            _detach_answers(status_id)
+            _detach_answers([status_id])
 
 
-def _detach_answers(status_id: int) -> None:
-    """Take the post out of up to STEP answers, in the caller's transaction, and publish an event when there may be more."""
-    answers = Status.objects.select_for_update().filter(in_reply_to_id=status_id).order_by("id")
-    ids = list(answers.values_list("id", flat=True)[:STEP])
+def _detach_answers(status_ids: Sequence[int]) -> None:
+    """Take the posts out of up to STEP answers, in the caller's transaction, and publish events when there may be more."""
+    rows = Status.objects.select_for_update(of=("self",)).filter(in_reply_to_id__one_of=list(status_ids))
+    ids = list(rows.order_by("id").values_list("id", flat=True)[:STEP])
     change_statuses(ids, in_reply_to=None)
     if len(ids) == STEP:
-        publish(AnswersOutlived(status_id=status_id))
+        publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 
 
-def _let_go_of_media(status: Status, *, delete_media: bool) -> list[str]:
-    """Unattach or remove the files of a post, and of its earlier versions; the paths that nothing names any more."""
-    attached = MediaAttachment.objects.filter(Q(status_id=status.id) | Q(former_status_id=status.id))
+def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> list[str]:
+    """Unattach or remove the files of posts, and of their earlier versions; the paths that nothing names any more."""
+    ids = list(status_ids)
+    attached = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
     if not delete_media:
         attached.update(status=None, former_status=None, unattached_at=clock.now())
         return []
@@ -115,16 +130,34 @@ def _let_go_of_media(status: Status, *, delete_media: bool) -> list[str]:
     return files
 
 
-def _uncount(status: Status, booster_ids: Iterable[int], quoted_id: int | None) -> None:
+def _uncount_featured_tags(statuses: Sequence[Status]) -> None:
+    """Count the posts less for the hashtags that their authors show on their profiles."""
+    counted = {status.id: status for status in statuses if status.local and status.is_public}
+    authors = {status.account_id for status in counted.values()}
+    shown = set(FeaturedTag.objects.filter(account_id__one_of=authors).values_list("account_id", "tag_id"))
+    if not shown:
+        return
+    uses: dict[tuple[int, int], list[Status]] = defaultdict(list)
+    for status_id, tag_id in StatusTag.objects.filter(status_id__one_of=counted).values_list("status_id", "tag_id"):
+        uses[counted[status_id].account_id, tag_id].append(counted[status_id])
+    for (account_id, tag_id), posts in sorted(uses.items(), key=lambda item: item[0]):
+        if (account_id, tag_id) in shown:
+            count_featured_use(account_id, [tag_id], posts[-1].created_at, -len(posts))
+
+
+def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids: Iterable[int | None]) -> None:
+    gone = {status.id for status in statuses}
     authors = Tally(booster_ids)
-    if is_counted(status.visibility):
-        authors[status.account_id] += 1
+    changes: dict[tuple[int, Counter], int] = defaultdict(int)
+    for status in statuses:
+        if is_counted(status.visibility):
+            authors[status.account_id] += 1
+        if status.reblog_of_id is not None:
+            changes[status.reblog_of_id, "reblogs_count"] -= 1
+        elif status.in_reply_to_id is not None and status.is_public:
+            changes[status.in_reply_to_id, "replies_count"] -= 1
+    for quoted_id in quoted_ids:
+        if quoted_id is not None:
+            changes[quoted_id, "quotes_count"] -= 1
     account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
-    changes: dict[tuple[int, Counter], int] = {}
-    if status.reblog_of_id is not None:
-        changes[status.reblog_of_id, "reblogs_count"] = -1
-    elif status.in_reply_to_id is not None and status.is_public:
-        changes[status.in_reply_to_id, "replies_count"] = -1
-    if quoted_id is not None:
-        changes[quoted_id, "quotes_count"] = -1
-    bump(changes)
+    bump({key: change for key, change in changes.items() if key[0] not in gone})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from django.db import transaction
@@ -9,17 +10,16 @@ from django.db import transaction
 from accounts.services import erasing
 from social.kernel.errors import NotFound
 from social.kernel.media import storage
-from statuses.models import Favourite, MediaAttachment, Status
+from statuses.models import Favourite, MediaAttachment, Poll, PollVote, Status
 from statuses.services.copies import forget_copies_of
-from statuses.services.deleting import delete_status
+from statuses.services.deleting import delete_statuses
 from statuses.services.interactions import unfavourite_status
 
 
 def _delete_posts(account_id: int) -> int:
     posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("id")
     chosen = list(posts.values_list("id", flat=True)[: erasing.STEP])
-    for status_id in chosen:
-        delete_status(status_id=status_id, delete_media=True)
+    delete_statuses(status_ids=chosen, delete_media=True)
     return len(chosen)
 
 
@@ -32,6 +32,30 @@ def _take_back_favourites(account_id: int) -> int:
         except NotFound:
             # One of a post that the account may not see any more.
             Favourite.objects.filter(id=favourite_id).delete()
+    return len(chosen)
+
+
+def _take_back_votes(account_id: int) -> int:
+    """Votes in polls of this server count no more; what polls of other servers say is what those servers count."""
+    with transaction.atomic():
+        votes = PollVote.objects.filter(account_id=account_id).order_by("poll_id", "id")
+        chosen = list(votes.values_list("id", "poll_id", "choice")[: erasing.STEP])
+        choices: dict[int, list[int]] = defaultdict(list)
+        for _vote_id, poll_id, choice in chosen:
+            choices[poll_id].append(choice)
+        # Locked as `vote` locks it; all of them in one order.
+        polls = Poll.objects.select_for_update(of=("self",)).filter(id__one_of=list(choices), status__local=True)
+        locked = list(polls.order_by("id"))
+        PollVote.objects.filter(id__one_of=[vote_id for vote_id, _poll_id, _choice in chosen]).delete()
+        voting = set(
+            PollVote.objects.filter(account_id=account_id, poll_id__one_of=list(choices)).values_list("poll_id")
+        )
+        for poll in locked:
+            for choice in choices[poll.id]:
+                poll.tallies[choice] = max(poll.tallies[choice] - 1, 0)
+            if (poll.id,) not in voting:
+                poll.voters_count = max((poll.voters_count or 0) - 1, 0)
+            poll.save(update_fields=["tallies", "voters_count"])
     return len(chosen)
 
 
@@ -50,4 +74,4 @@ def _remove_files(account_id: int) -> int:
 
 def register_steps() -> None:
     """Add these steps, before those of the apps below."""
-    erasing.register(_delete_posts, _take_back_favourites, _remove_files)
+    erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _remove_files)
