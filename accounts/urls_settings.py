@@ -13,6 +13,7 @@ from accounts.pages.preferences import preferences
 from accounts.pages.profile_settings import feature, profile_settings, unfeature
 from accounts.pages.settings import settings_page
 from accounts.pages.settings_forms import IMPORT_MAX_BODY, PROFILE_MAX_BODY
+from accounts.pages.severances import ended_followers, ended_follows, severances
 from accounts.queries.identities import SignInState
 from social.pages.views import View, page
 
@@ -46,6 +47,17 @@ urlpatterns = [
     path("settings/migration/cancel", settings_page(cancel_migration, states=MOVING), name="settings_cancel_migration"),
     path("settings/aliases", settings_page(aliases, states=MOVING), name="settings_aliases"),
     path("settings/aliases/remove", settings_page(forget_alias, states=MOVING), name="settings_forget_alias"),
+    path("severed_relationships", settings_page(severances, states=LEAVING), name="severances"),
+    path(
+        "severed_relationships/<int:severed_id>/following.csv",
+        settings_page(ended_follows, states=LEAVING),
+        name="severed_following",
+    ),
+    path(
+        "severed_relationships/<int:severed_id>/followers.csv",
+        settings_page(ended_followers, states=LEAVING),
+        name="severed_followers",
+    ),
     path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),
     path("settings/deleted", page(deleted), name="account_deleted"),
     path("invites", _active(invitations), name="invitations"),

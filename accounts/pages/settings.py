@@ -93,6 +93,7 @@ GROUPS: Final[list[Group]] = [
         (
             Entry("settings_imports", _("Import"), ("settings_import",)),
             Entry("settings_export", _("Export")),
+            Entry("severances", _("Ended follows")),
             Entry("settings_aliases", _("Move from another account")),
             Entry("settings_migration", _("Move to another account")),
             Entry("settings_delete", _("Delete the account")),

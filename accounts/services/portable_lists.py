@@ -15,7 +15,8 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account
+from accounts.models import Account, Follow
+from accounts.models.severance import SeveredFollow
 from accounts.policies.transfers import BadLine, Problem, read_boolean, write_boolean
 from accounts.queries.accounts import split_address
 from accounts.queries.networks import list_follows
@@ -193,6 +194,12 @@ def _read_follow(cells: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def follow_cells(row: Follow | SeveredFollow) -> tuple[str, str, str, str]:
+    """The cells of a follow, with its `target`, in the columns of FOLLOWS."""
+    languages = ", ".join(row.languages or ())
+    return full_address(row.target), write_boolean(row.show_reblogs), write_boolean(row.notify), languages
+
+
 def _follow(account: Account, target: Account, values: dict[str, Any]) -> None:
     follow_account(account=account, target=target, change=FollowChange(**values))
 
@@ -216,11 +223,7 @@ FOLLOWS: Final = _list_of_accounts(
     file_name="following_accounts.csv",
     columns=(ADDRESS, "Show boosts", "Notify on new posts", "Languages"),
     named=True,
-    options=lambda row: (
-        write_boolean(row.show_reblogs),
-        write_boolean(row.notify),
-        ", ".join(row.languages or ()),
-    ),
+    options=lambda row: follow_cells(row)[1:],
     read_options=_read_follow,
     add=_follow,
     remove=lambda account, target: unfollow_account(account=account, target=target),
