@@ -126,6 +126,14 @@ class UserApproved(Event):
 
 
 @dataclass(frozen=True)
+class UserWaiting(Event):
+    """Somebody has confirmed their address and waits for staff to let them in. Published once."""
+
+    key: ClassVar[str] = "user:{user_id}"
+    user_id: int
+
+
+@dataclass(frozen=True)
 class UserActivated(Event):
     """Somebody can use their account from now on: confirmed, and approved where that is asked. Published once."""
 

@@ -1,5 +1,6 @@
 """Which event calls which service."""
 
+from accounts.events import UserWaiting
 from moderation.events import (
     AnnouncementDue,
     AnnouncementPublished,
@@ -13,11 +14,18 @@ from moderation.events import (
 )
 from moderation.services.announcements import handle_due
 from moderation.services.domain_rules import apply_rules
-from moderation.services.mails import send_appeal_mails, send_decision_mails, send_report_mails, send_strike_mails
+from moderation.services.mails import (
+    send_appeal_mails,
+    send_decision_mails,
+    send_report_mails,
+    send_sign_up_mails,
+    send_strike_mails,
+)
 from moderation.tasks.announcing import stream_announcements, stream_reactions, stream_withdrawals
 from social.kernel.events import on
 
 # A mail server may take its time: few mails a call, and time enough for them.
+on(UserWaiting, send_sign_up_mails, queue="mailers", batch=1, seconds=90)
 on(ReportFiled, send_report_mails, queue="mailers", batch=1, seconds=90, when=lambda event: event.notify)
 on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
 on(AppealFiled, send_appeal_mails, queue="mailers", batch=1, seconds=90)

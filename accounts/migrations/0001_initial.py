@@ -599,6 +599,8 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
             options={
+                "verbose_name": "entry of the audit log",
+                "verbose_name_plural": "audit log",
                 "indexes": [
                     models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
                     models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
@@ -762,6 +764,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="user",
             name="activated_at",
+            field=models.DateTimeField(null=True),
+        ),
+        migrations.AddField(
+            model_name="user",
+            name="waiting_since",
             field=models.DateTimeField(null=True),
         ),
         migrations.AddField(

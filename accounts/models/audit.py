@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
 
@@ -26,6 +27,8 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("entry of the audit log")
+        verbose_name_plural = _("audit log")
         indexes = [
             models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
             models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),

@@ -110,6 +110,8 @@ class User(AbstractBaseUser):
     approved = models.BooleanField(default=True)
     # When the account could be used for the first time: confirmed and approved.
     activated_at = models.DateTimeField(null=True)
+    # Since when staff can decide: the address is confirmed, and nobody has let them in. It stays when somebody has.
+    waiting_since = models.DateTimeField(null=True)
     # That somebody is old enough is kept, their date of birth is not.
     age_verified_at = models.DateTimeField(null=True)
     invite = models.ForeignKey(Invite, null=True, on_delete=models.SET_NULL, related_name="users")

@@ -227,13 +227,14 @@ class PreferencesForm(ServiceForm):
     autoplay_gifs = _check(_("Play animations without being asked"))
     noindex = _check(_("Ask search engines to leave your profile alone"))
     staff_mails = _check(_("Mails about reports and appeals"))
+    sign_up_mails = _check(_("Mails about people who wait for approval"))
 
     parts = {
         "pages": ("locale", "time_zone"),
         "posting": ("privacy", "quote_policy", "language", "sensitive", "show_application"),
         "reading": ("expand_media", "expand_spoilers", "autoplay_gifs"),
         "privacy": ("noindex",),
-        "staff": ("staff_mails",),
+        "staff": ("staff_mails", "sign_up_mails"),
     }
 
     def __init__(self, user: User, data: Any = None) -> None:
@@ -251,10 +252,11 @@ class PreferencesForm(ServiceForm):
             "autoplay_gifs": bool(kept.get("autoplay_gifs")),
             "noindex": bool(kept.get("noindex")),
             "staff_mails": kept.get("staff_mails", True),
+            "sign_up_mails": kept.get("sign_up_mails", True),
         }
         super().__init__(data, initial=values)
         if not user.is_staff:
-            del self.fields["staff_mails"]
+            del self.fields["staff_mails"], self.fields["sign_up_mails"]
         names = [(code, str(LANG_INFO[code]["name_local"])) for code, _name in settings.LANGUAGES]
         self._choices("locale", [("", _("As the browser asks")), *names])
         zones = sorted(clock.time_zones())
@@ -279,7 +281,7 @@ class PreferencesForm(ServiceForm):
         """What is to be changed of the rest."""
         names = (
             *("locale", "time_zone", "expand_media", "expand_spoilers", "autoplay_gifs"),
-            *("noindex", "show_application", "staff_mails"),
+            *("noindex", "show_application", "staff_mails", "sign_up_mails"),
         )
         return PreferencesChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
 

@@ -25,7 +25,8 @@ class PreferencesChange:
     """What to change; None leaves a value as it is, an empty string takes a choice back.
 
     `noindex`: search engines are asked to leave the profile alone. `show_application`: posts say which application wrote
-    them. `staff_mails`: staff get mails about reports and appeals.
+    them. `staff_mails`, `sign_up_mails`: staff get mails about reports and appeals, and about people who
+    wait for approval.
     """
 
     locale: str | None = None
@@ -36,6 +37,7 @@ class PreferencesChange:
     noindex: bool | None = None
     show_application: bool | None = None
     staff_mails: bool | None = None
+    sign_up_mails: bool | None = None
 
 
 def change_preferences(*, user: User, change: PreferencesChange) -> None:
@@ -57,7 +59,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         name: getattr(change, name)
         for name in (
             *("expand_media", "expand_spoilers", "autoplay_gifs", "noindex", "show_application"),
-            "staff_mails",
+            *("staff_mails", "sign_up_mails"),
         )
         if getattr(change, name) is not None
     }

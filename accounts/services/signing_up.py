@@ -11,7 +11,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import AccountCreated, ConfirmationRequested, UserActivated
+from accounts.events import AccountCreated, ConfirmationRequested, UserActivated, UserWaiting
 from accounts.models import Account, AccountStat, Application, Invite, User
 from accounts.models.user import Permission
 from accounts.policies.sign_up import SignUpDraft, draft_errors, in_order
@@ -85,6 +85,7 @@ def sign_up(
                 time_zone=draft.time_zone if draft.time_zone in clock.time_zones() else None,
                 approved=approved,
                 activated_at=now if approved and verified else None,
+                waiting_since=now if verified and not approved else None,
                 age_verified_at=now if settings.MINIMUM_AGE and not by_operator else None,
                 invite=invite,
                 sign_up_reason=draft.reason,
@@ -97,6 +98,8 @@ def sign_up(
             publish(AccountCreated(account_id=account.id))
             if user.activated_at is not None:
                 publish(UserActivated(user_id=user.id, invited=invite is not None))
+            if user.waiting_since is not None:
+                publish(UserWaiting(user_id=user.id))
             if not verified:
                 publish(ConfirmationRequested(user_id=user.id, return_to=draft.return_to))
     except IntegrityError:

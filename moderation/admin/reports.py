@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.admin.accounts import account_link
 from accounts.admin.permitted import PermittedAdmin
 from accounts.admin.users import acting
 from accounts.models.user import Permission
 from moderation.models import InstanceRule, Report, ReportCategory
+from moderation.services import acting_on_posts
 from moderation.services.evidence import open_evidence
 from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
+from statuses.admin.statuses import earlier_lines
 
 CATEGORIES = {
     ReportCategory.SPAM: gettext_lazy("Spam"),
@@ -50,8 +54,11 @@ def _rules(report: Report) -> list[str]:
 
 
 def _posts(report: Report) -> Any:
-    rows = [(post.url, post.words or _("(without words)")) for post in report.__dict__.get("evidence", ())]
-    return format_html_join("", '<p dir="auto"><a href="{}">{}</a></p>', rows)
+    rows = [
+        (found.post.url, found.post.words or _("(without words)"), earlier_lines(found.earlier) or "")
+        for found in report.__dict__.get("evidence", ())
+    ]
+    return format_html_join("", '<p dir="auto"><a href="{}">{}</a></p>{}', rows)
 
 
 NUMBER = shown("id", gettext_lazy("Report"), lambda report: str(report.pk), order="id")
@@ -67,13 +74,15 @@ COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shortened(rep
 
 @admin.register(Report)
 class ReportAdmin(PermittedAdmin):
-    """Reports; they are worked on with the admin API."""
+    """Reports. Posts are acted on here, everything else with the admin API."""
 
     permission = Permission.MANAGE_REPORTS
     list_display = (NUMBER, TARGET, COMMENT, CATEGORY, STATE, REPORTER, SINCE)
     list_filter = (StateFilter,)
     list_select_related = ("account", "target_account")
     ordering = ("-id",)
+    actions = ("delete_posts", "mark_sensitive")
+    change_form_template = "admin/report.html"
     fieldsets = (
         lines(
             None,
@@ -110,6 +119,48 @@ class ReportAdmin(PermittedAdmin):
     def name_of(self, row: Report) -> str:
         """Its number and whom it is about."""
         return f"{row.pk} (@{row.target_account.acct})"
+
+    @admin.action(description=gettext_lazy("Delete the reported posts"), permissions=["manage"])
+    def delete_posts(self, request: HttpRequest, queryset: QuerySet[Report]) -> TemplateResponse | None:
+        """Delete them, with a strike."""
+        return self._act(
+            request,
+            queryset,
+            acting_on_posts.delete_posts,
+            verb="delete_statuses",
+            question=gettext_lazy("Delete the posts of these reports? This cannot be undone."),
+        )
+
+    @admin.action(description=gettext_lazy("Mark the reported posts as sensitive"), permissions=["manage"])
+    def mark_sensitive(self, request: HttpRequest, queryset: QuerySet[Report]) -> TemplateResponse | None:
+        """Mark them, with a strike."""
+        return self._act(
+            request,
+            queryset,
+            acting_on_posts.mark_posts_sensitive,
+            verb="mark_statuses_as_sensitive",
+            question=gettext_lazy("Mark the posts of these reports as sensitive?"),
+        )
+
+    def _act(
+        self, request: HttpRequest, queryset: QuerySet[Report], act: Callable[..., Any], *, verb: str, question: Any
+    ) -> TemplateResponse | None:
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda report: act(
+                by=by,
+                account=report.target_account,
+                status_ids=report.status_ids,
+                text=request.POST.get("text", "").strip(),
+                report=report,
+            ),
+            verb=verb,
+            done=lambda count: ngettext("%(count)d report was settled.", "%(count)d reports were settled.", count),
+            question=question,
+            asks_for=gettext_lazy("What you write to the person (may be empty)"),
+        )
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """With the attached posts: the look at those that are not public is written down."""

@@ -9,7 +9,6 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
@@ -22,15 +21,21 @@ from moderation.policies.appeals import appeal_errors, may_be_appealed
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden, Invalid
 from social.kernel.events import publish
+from statuses.services.moderating import unmark_statuses_sensitive
 
-Undo = Callable[[Staff, Account], None]
-
-
-def _enable(by: Staff, account: Account) -> None:
-    enable(by=by, user=account.user)
+Undo = Callable[[Staff, Strike], None]
 
 
-def _unsuspend(by: Staff, account: Account) -> None:
+def _enable(by: Staff, strike: Strike) -> None:
+    enable(by=by, user=strike.target_account.user)
+
+
+def _unmark(by: Staff, strike: Strike) -> None:
+    unmark_statuses_sensitive(by=by, status_ids=strike.status_ids or ())
+
+
+def _unsuspend(by: Staff, strike: Strike) -> None:
+    account = strike.target_account
     # It may have been taken back already, or be another server's.
     if account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL:
         sanctions.unsuspend_account(by=by, account=account)
@@ -38,11 +43,12 @@ def _unsuspend(by: Staff, account: Account) -> None:
 
 UNDO: Final[dict[str, Undo]] = {
     StrikeAction.DISABLE: _enable,
-    StrikeAction.SENSITIVE: lambda by, account: sanctions.unsensitize_account(by=by, account=account),
-    StrikeAction.SILENCE: lambda by, account: sanctions.unlimit_account(by=by, account=account),
+    StrikeAction.MARK_STATUSES_AS_SENSITIVE: _unmark,
+    StrikeAction.SENSITIVE: lambda by, strike: sanctions.unsensitize_account(by=by, account=strike.target_account),
+    StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
 }
-"""How each action is taken back; for others there is nothing to take back."""
+"""How each action is taken back; a warning needs no undoing, and what was deleted does not come back."""
 
 
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
@@ -78,7 +84,8 @@ def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
         undo = UNDO.get(locked.strike.action)
         if undo is not None:
             # Who decides on appeals takes back what was done, whatever right the doing of it took.
-            undo(replace(by, permissions=by.permissions | Permission.MANAGE_USERS), locked.account)
+            rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
+            undo(replace(by, permissions=by.permissions | rights), locked.strike)
         _record(by, "accept", locked)
 
 
@@ -92,7 +99,9 @@ def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
 
 def _decide(by: Staff, appeal: Appeal) -> Appeal:
     locked = (
-        Appeal.objects.select_for_update(of=("self",)).select_related("strike", "account__user__role").get(id=appeal.id)
+        Appeal.objects.select_for_update(of=("self",))
+        .select_related("strike__target_account__user", "account__user__role")
+        .get(id=appeal.id)
     )
     require(by, Permission.MANAGE_APPEALS, over=locked.account.user.role)
     if locked.state != "pending":

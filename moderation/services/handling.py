@@ -57,14 +57,6 @@ def settle_reports(*, by: Staff, target: Account, only: Report | None = None) ->
         record_each(by=by, action="resolve", target_type="Report", targets=[(number, f"#{number}") for number in ids])
 
 
-def note_private_posts_seen(*, by: Staff, posts: Sequence[tuple[int, str]]) -> None:
-    """Write down that somebody has seen these posts (id and author's address) that not everybody may read: they are shown
-    to staff only where they are attached to a report.
-    """
-    with transaction.atomic():
-        record_each(by=by, action="view", target_type="Status", targets=list(posts))
-
-
 def update_report(
     *, by: Staff, report: Report, category: str | None = None, rule_ids: Sequence[int] | None = None
 ) -> None:

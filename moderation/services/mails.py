@@ -1,4 +1,4 @@
-"""Writes to staff about reports and appeals, and to people about what staff did to them and decided.
+"""Writes to staff about reports, appeals and those who want to join, and to people about what staff did to them and decided.
 
 Mails go through the outbox, as those of `accounts.services.mails`.
 """
@@ -10,6 +10,7 @@ from typing import Final
 
 from django.urls import reverse
 
+from accounts.events import UserWaiting
 from accounts.models import User
 from accounts.models.user import Permission
 from accounts.queries.users import list_staff
@@ -21,6 +22,17 @@ from social.kernel import links
 
 WANTED: Final = "staff_mails"
 """The preference of staff who get mails about reports and appeals; they do unless they have said otherwise."""
+
+
+SIGN_UPS_WANTED: Final = "sign_up_mails"
+"""The preference of staff who get mails about people who wait for approval; they do unless they have said otherwise."""
+
+
+def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
+    """The reaction to UserWaiting: to everybody who manages users (contract, behaviours section 6), as long as nobody has
+    decided.
+    """
+    send_all(letter for event in events for letter in _sign_up_letters(event.user_id))
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
@@ -43,8 +55,21 @@ def send_decision_mails(events: Sequence[AppealDecided]) -> None:
     send_all(letter for event in events for letter in _decision_letters(event.appeal_id))
 
 
-def _staff(permission: Permission) -> Iterator[User]:
-    return (user for user in list_staff(permission) if user.preferences.get(WANTED, True))
+def _staff(permission: Permission, wanted: str = WANTED) -> Iterator[User]:
+    return (user for user in list_staff(permission) if user.preferences.get(wanted, True))
+
+
+def _sign_up_letters(user_id: int) -> Iterator[Letter]:
+    for waiting in User.objects.select_related("account").filter(
+        pk=user_id, approved=False, disabled_at=None, account__suspended_at=None
+    ):
+        context = {
+            "person": waiting.account.username,
+            "reason": waiting.sign_up_reason,
+            "link": links.web_url(reverse("admin:accounts_user_change", args=[waiting.pk])),
+        }
+        for user in _staff(Permission.MANAGE_USERS, SIGN_UPS_WANTED):
+            yield Letter(user, user.email, "sign_up", context)
 
 
 def _report_letters(report_id: int) -> Iterator[Letter]:
@@ -85,10 +110,13 @@ def _appeal_letters(appeal_id: int) -> Iterator[Letter]:
 
 
 def _decision_letters(appeal_id: int) -> Iterator[Letter]:
-    for appeal in Appeal.objects.select_related("account__user").filter(id=appeal_id, account__deleted_at=None):
+    for appeal in Appeal.objects.select_related("account__user", "strike").filter(
+        id=appeal_id, account__deleted_at=None
+    ):
         user = appeal.account.user
         context = {
             "accepted": appeal.approved_at is not None,
+            "deleted": appeal.strike.action == StrikeAction.DELETE_STATUSES,
             "link": strike_link(appeal.strike_id),
         }
         yield Letter(user, user.email, "appeal_decided", context)

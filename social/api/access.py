@@ -75,8 +75,6 @@ class Access:
                 raise errors.Forbidden(_("Your login is currently pending approval"))
             if identity.moved:
                 raise errors.Forbidden(_("Your login is currently disabled"))
-        if identity.needs_second_factor:
-            raise errors.Forbidden(_("Your account requires two-factor authentication"))
 
 
 def _access(kind: AccessKind, scopes: tuple[str, ...], *, unconfirmed: bool = False) -> Access:

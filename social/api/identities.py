@@ -7,7 +7,7 @@ from typing import Protocol
 
 import orjson
 
-_CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED, _NEEDS_SECOND_FACTOR = (1 << bit for bit in range(6))
+_CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in range(5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,6 @@ class Identity:
     disabled: bool = False
     suspended: bool = False
     moved: bool = False
-    needs_second_factor: bool = False
     locale: str = ""
 
 
@@ -71,7 +70,6 @@ def encode(identity: Identity) -> bytes:
         | identity.disabled * _DISABLED
         | identity.suspended * _SUSPENDED
         | identity.moved * _MOVED
-        | identity.needs_second_factor * _NEEDS_SECOND_FACTOR
     )
     head = f"{identity.token_id}:{identity.user_id or ''}:{identity.account_id or ''}:"
     return head.encode() + orjson.dumps([identity.application_id, sorted(identity.scopes), flags, identity.locale])
@@ -92,6 +90,5 @@ def decode(blob: bytes) -> Identity:
         disabled=bool(flags & _DISABLED),
         suspended=bool(flags & _SUSPENDED),
         moved=bool(flags & _MOVED),
-        needs_second_factor=bool(flags & _NEEDS_SECOND_FACTOR),
         locale=locale,
     )

@@ -155,10 +155,12 @@ class ReadOnlyAdmin(Base):
         verb: str,
         done: Callable[[int], str],
         question: str | Promise = "",
+        asks_for: str | Promise = "",
     ) -> TemplateResponse | None:
         """Run a service for each chosen row, note it in the admin's log under `verb`, and say what happened.
 
-        With a `question` nothing happens until it was answered: the page that asks it is returned. `done` makes the
+        With a `question` nothing happens until it was answered: the page that asks it is returned, with a field for the `text`
+        of what it `asks_for`. `done` makes the
         sentence for a count, with `%(count)d` in it. A row that its service refuses is named with the reason.
         """
         rows = list(queryset[: AT_ONCE + 1])
@@ -167,7 +169,7 @@ class ReadOnlyAdmin(Base):
             self.message_user(request, text, messages.WARNING)
             return None
         if rows and question and _CONFIRMED not in request.POST:
-            return self._ask(request, rows, question)
+            return self._ask(request, rows, question, asks_for)
         count = 0
         for row in rows:
             try:
@@ -181,7 +183,9 @@ class ReadOnlyAdmin(Base):
             self.message_user(request, done(count) % {"count": count}, messages.SUCCESS)
         return None
 
-    def _ask(self, request: HttpRequest, rows: list[Any], question: str | Promise) -> TemplateResponse:
+    def _ask(
+        self, request: HttpRequest, rows: list[Any], question: str | Promise, asks_for: str | Promise
+    ) -> TemplateResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": question,
@@ -190,6 +194,7 @@ class ReadOnlyAdmin(Base):
             "more": max(0, len(rows) - NAMED_AT_MOST),
             "keys": [row.pk for row in rows],
             "action": request.POST["action"],
+            "asks_for": asks_for,
             "checkbox": ACTION_CHECKBOX_NAME,
             "confirmed": _CONFIRMED,
             "back": request.get_full_path(),

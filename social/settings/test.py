@@ -7,6 +7,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATE_LIMITS = False
 RECENT_SECONDS = 0
 SERIALIZER_QUERIES_FORBIDDEN = True
+# Staff of tests have no second factor; a test of the rule asks for it.
+STAFF_SECOND_FACTOR = False
 # A pool keeps connections open that would stop the test database from being dropped.
 DATABASES["default"]["OPTIONS"].pop("pool", None)
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -10,7 +11,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -27,6 +30,7 @@ from social.kernel.media import storage
 from social.kernel.text.plain import plain
 from statuses.models import MediaAttachment, Status
 from statuses.policies.visibility import FOR_ANYBODY
+from statuses.queries.history import EarlierVersion, load_earlier_versions
 from statuses.services.moderating import remove_status
 
 EXCERPT = 160
@@ -107,6 +111,17 @@ def _parent(status: Status) -> Any:
     return link(reverse("admin:statuses_status_change", args=[status.in_reply_to_id]), str(status.in_reply_to_id))
 
 
+def _earlier(status: Status) -> Any:
+    versions = load_earlier_versions([status.id]).get(status.id, []) if status.edited_at is not None else []
+    return earlier_lines(versions)
+
+
+def earlier_lines(versions: Sequence[EarlierVersion]) -> Any:
+    """Earlier versions of a post, each with the time since when it said so; None when there are none."""
+    rows = [(date_format(localtime(version.created_at), "DATETIME_FORMAT"), version.words) for version in versions]
+    return format_html_join("", '<p dir="auto"><small>{}</small> {}</p>', rows) or None
+
+
 def _figure(name: str) -> Any:
     return lambda status: getattr(getattr(status, "stat", None), name, 0)
 
@@ -144,6 +159,7 @@ class StatusAdmin(ReadOnlyAdmin):
                 gettext_lazy("Text"),
                 lambda status: format_html('<div class="words text" dir="auto">{}</div>', plain(status.content)),
             ),
+            shown("earlier", gettext_lazy("Earlier versions"), _earlier),
             shown("media", gettext_lazy("Pictures"), _pictures),
             shown("sensitive", gettext_lazy("Pictures are sensitive")),
         ),

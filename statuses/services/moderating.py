@@ -1,21 +1,85 @@
-"""What staff do to posts."""
+"""What staff do to posts: they delete them, and mark their files as sensitive."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from django.db import transaction
 
+from accounts.models import User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
-from statuses.models import Status
-from statuses.services.deleting import delete_status
+from accounts.services.audit import record_each
+from social.kernel.batches import in_batches
+from statuses.models import MediaAttachment, Status, StatusCard
+from statuses.services.changing import change_statuses
+from statuses.services.deleting import STEP, delete_statuses
+from statuses.services.revising import store_sensitivity
 
 
 def remove_status(*, by: Staff, status: Status) -> None:
-    """Delete a post, whose account is loaded, as its author could, and write the audit row. Raises Forbidden."""
-    require(by, Permission.MANAGE_REPORTS)
+    """Delete one post; see `remove_statuses`."""
+    remove_statuses(by=by, status_ids=[status.id])
+
+
+def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
+    """Delete posts with their files, which their authors could post again otherwise, and write an audit row for each; the
+    ids of those that were there.
+
+    Raises Forbidden without MANAGE_REPORTS, or the rank above an author of this server: then nothing is deleted.
+    """
     with transaction.atomic():
-        delete_status(status_id=status.id)
-        record(
-            by=by, action="destroy", target_type="Status", target_id=status.id, target_name=f"@{status.account.acct}"
-        )
+        found = _hold(by, status_ids)
+        for batch in in_batches(found, STEP):
+            delete_statuses(status_ids=[status.id for status in batch], delete_media=True)
+        _record(by, "destroy", found)
+    return [status.id for status in found]
+
+
+def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
+    """Mark posts with files or a preview as sensitive, and write an audit row for each; the ids of those that were not
+    marked before.
+
+    Posts of this server get a new version, as if their authors had edited them: other servers learn of it. Raises Forbidden
+    as `remove_statuses`. Publishes StatusEdited for posts of this server.
+    """
+    return _set_sensitive(by, status_ids, "sensitize", sensitive=True)
+
+
+def unmark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
+    """Undo `mark_statuses_sensitive`, of posts that are still marked."""
+    return _set_sensitive(by, status_ids, "unsensitize", sensitive=False)
+
+
+def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensitive: bool) -> list[int]:
+    with transaction.atomic():
+        found = [status for status in _hold(by, status_ids) if status.sensitive != sensitive]
+        if sensitive:
+            ids = [status.id for status in found]
+            shown = {
+                *MediaAttachment.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True),
+                *StatusCard.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True),
+            }
+            found = [status for status in found if status.id in shown]
+        for status in found:
+            if status.local:
+                store_sensitivity(status, sensitive=sensitive)
+        change_statuses([status.id for status in found if not status.local], sensitive=sensitive)
+        _record(by, action, found)
+    return [status.id for status in found]
+
+
+def _hold(by: Staff, status_ids: Collection[int]) -> list[Status]:
+    """Those of these posts that are not deleted, held, with their accounts, when `by` may act on all of them."""
+    rows = Status.objects.select_for_update(of=("self",)).select_related("account")
+    found = list(rows.filter(id__one_of=list(status_ids), deleted_at=None).order_by("id"))
+    require(by, Permission.MANAGE_REPORTS)
+    authors = {status.account_id for status in found if status.local}
+    for user in User.objects.select_related("role").filter(account_id__one_of=authors) if authors else ():
+        require(by, Permission.MANAGE_REPORTS, over=user.role)
+    return found
+
+
+def _record(by: Staff, action: str, statuses: Sequence[Status]) -> None:
+    targets = [(status.id, f"@{status.account.acct}") for status in statuses]
+    record_each(by=by, action=action, target_type="Status", targets=targets)

@@ -98,6 +98,16 @@ def store_revision(status: Status, new: Revision, *, changed: bool = False) -> b
     return True
 
 
+def store_sensitivity(status: Status, *, sensitive: bool) -> None:
+    """Write an edit that changes nothing but whether the files are sensitive: what staff decide. `status` is held by the
+    caller's transaction. The version before is kept, and StatusEdited is published.
+    """
+    before, _files = _version(status)
+    _keep(before)
+    change_statuses([status.id], sensitive=sensitive, edited_at=clock.now())
+    publish(StatusEdited(status_id=status.id, account_id=status.account_id, local=status.local))
+
+
 def _version(status: Status) -> tuple[StatusEdit, list[MediaAttachment]]:
     """The version that the post is now, not stored, and its files."""
     current = list(MediaAttachment.objects.filter(status_id=status.id).order_by("position", "id"))

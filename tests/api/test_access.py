@@ -71,7 +71,6 @@ def test_the_checks_come_in_the_order_token_scope_user_state_object(callers: Tok
         ({"disabled": True}, DISABLED),
         ({"suspended": True}, DISABLED),
         ({"moved": True}, DISABLED),
-        ({"needs_second_factor": True}, "Your account requires two-factor authentication"),
     ],
 )
 def test_a_user_who_may_not_act_gets_the_reason(callers: Tokens, get: Any, state: dict[str, Any], message: str) -> None:

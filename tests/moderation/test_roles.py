@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 import pytest
+from allauth.mfa.models import Authenticator
 
 from accounts.models import Role, User
 from accounts.models.user import Permission
@@ -93,3 +94,20 @@ def test_each_role_opens_what_it_should_and_nothing_else(actor: tuple[Role, Api]
 def test_without_a_token_no_endpoint_of_staff_answers() -> None:
     for method, path, _permission in ROUTES:
         assert ask(Api(), method, path).status_code in (401, 403), (method, path)
+
+
+def test_staff_who_must_have_a_second_factor_and_have_none_are_refused_by_every_endpoint(
+    actor: tuple[Role, Api], settings: Any
+) -> None:
+    role, api = actor
+    give(role, P.ADMINISTRATOR)
+    settings.STAFF_SECOND_FACTOR = True
+    refused = (403, {"error": "Your account requires two-factor authentication"})
+    routes = [(method, path) for method, path, _permission in ROUTES]
+    routes += [("get", f"api/v1/admin/trends/{kind}") for kind in ("tags", "statuses", "links")]
+    for method, path in routes:
+        answer = ask(api, method, path)
+        assert (answer.status_code, answer.json()) == refused, (method, path)
+    Authenticator.objects.create(user=User.objects.get(role=role), type=Authenticator.Type.TOTP, data={})
+    for method, path in routes:
+        assert ask(api, method, path).status_code != 403, (method, path)

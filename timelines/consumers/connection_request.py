@@ -72,7 +72,7 @@ def _find(token: str) -> Identity | None:
         return None
     if identity is None or identity.user_id is None:
         return None
-    unusable = identity.disabled or identity.suspended or identity.moved or identity.needs_second_factor
+    unusable = identity.disabled or identity.suspended or identity.moved
     return None if unusable or not (identity.confirmed and identity.approved) else identity
 
 

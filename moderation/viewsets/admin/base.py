@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from allauth.mfa.utils import is_mfa_enabled
+from django.conf import settings
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
+from accounts.models import User
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require, staff_of
 from accounts.queries.users import find_user
@@ -11,13 +15,23 @@ from social.api.viewsets import ApiViewSet
 from social.kernel.errors import Forbidden
 
 
+def require_second_factor(user: User) -> None:
+    """Refuse somebody of the staff who must have a second factor and has none. Raises Forbidden (behaviours section 3)."""
+    if settings.STAFF_SECOND_FACTOR and not is_mfa_enabled(user):
+        raise Forbidden(_("Your account requires two-factor authentication"))
+
+
 class AdminViewSet(ApiViewSet):
     """Base of the endpoints under `/api/v1/admin`."""
 
     def acting(self, permission: Permission) -> Staff:
-        """Who calls, if their role grants the permission, or one of several. Raises NotPermitted. One query."""
-        by = staff_of(find_user(self.identity.user_id))
+        """Who calls, if their role grants the permission, or one of several. One query, and one for the second factor where
+        staff must have one (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
+        """
+        user = find_user(self.identity.user_id)
+        by = staff_of(user)
         require(by, permission)
+        require_second_factor(user)
         return by
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet

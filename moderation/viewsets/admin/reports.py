@@ -15,9 +15,9 @@ from moderation.queries.admin_reports import find_report, list_reports, load_rul
 from moderation.serializers.admin_presenting import present_admin_accounts
 from moderation.serializers.admin_report import AdminReportSerializer
 from moderation.serializers.inputs.admin_reports import ReportChangeInput, ReportsInput
+from moderation.services.evidence import note_posts_seen
 from moderation.services.handling import (
     assign_report,
-    note_private_posts_seen,
     reopen_report,
     resolve_report,
     unassign_report,
@@ -28,13 +28,16 @@ from social.api import access
 from social.api.declarations import Endpoint
 from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
-from statuses.policies.visibility import FOR_ANYBODY
 from statuses.queries.page import fill, of_rows
-from statuses.queries.rows import load_rows
+from statuses.queries.rows import Row, load_rows
 from statuses.serializers.presenting import present_by_id
 
 _READ = access.staff("admin:read:reports")
 _WRITE = access.staff("admin:write:reports")
+
+
+def _address(row: Row) -> str:
+    return f"@{row.username}" if row.domain is None else f"@{row.username}@{row.domain}"
 
 
 class AdminReportsViewSet(AdminViewSet):
@@ -96,9 +99,7 @@ class AdminReportsViewSet(AdminViewSet):
             for row in load_rows(number for report in reports for number in report.status_ids)
             if not row.is_deleted and not row.proper.is_deleted
         ]
-        private = [(row.id, f"@{row.username}") for row in rows if row.visibility not in FOR_ANYBODY]
-        if private:
-            note_private_posts_seen(by=by, posts=private)
+        note_posts_seen(by=by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
             "accounts": present_admin_accounts(
                 (one for report in reports for one in people_of(report)), self.viewer_id

@@ -16,7 +16,7 @@ from moderation.serializers.admin_trends import (
     present_statuses_for_staff,
     present_tags_for_staff,
 )
-from moderation.viewsets.admin.base import AdminViewSet
+from moderation.viewsets.admin.base import AdminViewSet, require_second_factor
 from social.api import access
 from social.api.declarations import Endpoint
 from social.api.pagination import ByCursor, ByOffset, Limit
@@ -112,9 +112,11 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         identity = self.caller
         if identity is None or identity.user_id is None:
             return False
-        if not can(staff_of(find_user(identity.user_id)), Permission.MANAGE_TAXONOMIES):
+        user = find_user(identity.user_id)
+        if not can(staff_of(user), Permission.MANAGE_TAXONOMIES):
             return False
         _STAFF.check(identity)
+        require_second_factor(user)
         return True
 
     def _review(self, kind: TrendKind, object_id: int, *, trendable: bool) -> HttpResponse:

@@ -1,0 +1,100 @@
+"""Staff get a mail when somebody waits for them to decide, once for each account (contract, behaviours section 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
+from django.test import Client
+
+from accounts.models import User
+from accounts.policies.sign_up import SignUpDraft
+from accounts.policies.staff import OPERATOR
+from accounts.services import staff
+from accounts.services.activation import activate_if_ready
+from accounts.services.signing_up import sign_up
+from tests.factories.accounts import make_user
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+DRAFT = SignUpDraft(
+    username="newcomer",
+    email="new@example.com",
+    password="correct horse battery",
+    agreement=True,
+    reason="For the birds",
+)
+
+
+@pytest.fixture(autouse=True)
+def boss(settings: Any) -> User:
+    settings.REGISTRATIONS = "approval"
+    settings.CONFIRM_EMAIL = True
+    make_user("moderator", role="Moderator")
+    make_user("nobody")
+    return make_user("boss", role="Owner")
+
+
+def confirm(user: User) -> None:
+    EmailAddress.objects.filter(user=user).update(verified=True)
+    activate_if_ready(user_id=user.pk)
+
+
+def letters() -> list[tuple[str, str]]:
+    work()
+    found = [(letter.to[0], str(letter.body)) for letter in mail.outbox if "wants to join" in letter.subject]
+    mail.outbox.clear()
+    return found
+
+
+def test_who_may_approve_gets_one_mail_when_the_address_is_confirmed() -> None:
+    user = sign_up(draft=DRAFT)
+    assert letters() == [], "nobody decides about an address that is not confirmed"
+    confirm(user)
+    found = dict(letters())
+    assert "boss@example.com" in found
+    assert "nobody@example.com" not in found
+    body = found["boss@example.com"]
+    assert "@newcomer" in body
+    assert "For the birds" in body
+    assert f"/admin/accounts/user/{user.pk}/change/" in body
+    confirm(user)
+    assert letters() == [], "once"
+
+
+def test_without_confirmation_the_mail_comes_at_once(settings: Any) -> None:
+    settings.CONFIRM_EMAIL = False
+    sign_up(draft=DRAFT)
+    assert "boss@example.com" in dict(letters())
+
+
+def test_nobody_is_asked_about_who_was_let_in_or_needs_no_approval(settings: Any) -> None:
+    user = sign_up(draft=DRAFT)
+    staff.approve(by=OPERATOR, user=user)
+    confirm(user)
+    assert letters() == []
+    settings.REGISTRATIONS = "open"
+    confirm(
+        sign_up(draft=SignUpDraft(username="other", email="o@example.com", password=DRAFT.password, agreement=True))
+    )
+    assert letters() == []
+
+
+def test_somebody_decided_about_meanwhile_is_no_reason_for_a_mail() -> None:
+    user = sign_up(draft=DRAFT)
+    confirm(user)
+    staff.approve(by=OPERATOR, user=user)
+    assert letters() == []
+
+
+def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss: User) -> None:
+    browser = Client()
+    browser.force_login(boss)
+    form = browser.get("/settings/preferences").context["form"]
+    assert form["sign_up_mails"].value() is True
+    sent = {name: form[name].value() for name in form.fields if form[name].value() and name != "sign_up_mails"}
+    assert browser.post("/settings/preferences", sent).status_code == 302
+    confirm(sign_up(draft=DRAFT))
+    assert "boss@example.com" not in dict(letters())
