@@ -51,18 +51,24 @@ class Limit:
 class ByCursor:
     """Pages by `max_id`, `since_id` and perhaps `min_id`, with a `Link` header.
 
-    `prev`: "min_id" for statuses and the like; "since_id" for lists of accounts, where `min_id` is no parameter.
-    `next_when`: "any" on timelines and notifications, where every page that is not empty leads on.
+    `prev`: "min_id" for statuses and the like; "since_id" for lists of accounts, where `min_id` is no parameter unless
+    `takes_min_id` says so. `next_when`: "any" on timelines and notifications, where every page that is not empty leads on.
     """
 
     limit: Limit
     prev: Literal["min_id", "since_id"] = "min_id"
     next_when: Literal["full", "any"] = "full"
+    takes_min_id: bool = False
+
+    @property
+    def reads_min_id(self) -> bool:
+        """Whether `min_id` is a parameter."""
+        return self.takes_min_id or self.prev == "min_id"
 
     @property
     def parameters(self) -> frozenset[str]:
         """The names of what is read."""
-        return frozenset({"limit", "max_id", "since_id", self.prev})
+        return frozenset({"limit", "max_id", "since_id", *(["min_id"] if self.reads_min_id else [])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ def paginate(
     to read it from an item, by default the attribute `cursor`, or the item itself if it is an int. `lists`: as for `link`.
     """
     limit, prev = paging.limit, paging.prev
-    position = read_cursor(request, limit, min_id=prev == "min_id")
+    position = read_cursor(request, limit, min_id=paging.reads_min_id)
     if position.limit == 0:
         return Page(_everything(source, cursor) if limit.zero_is_all else [])
     items = position.cut(source, cursor) if isinstance(source, QuerySet) else list(source(position))

@@ -20,7 +20,7 @@ from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
 from statuses.services.featured_tags import feature_used_tag
 
-_FOLLOWED: Final = ByCursor(Limit(100, 200), prev="since_id")
+_FOLLOWED: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id=True)
 
 
 class TagsViewSet(ApiViewSet):
