@@ -18,6 +18,7 @@ from social.kernel.errors import NotFound
 from social.kernel.text.documents import markdown_to_html
 from social.kernel.text.plain import plain
 from social.pages.frame import show
+from timelines.pages.public import public_url
 
 
 @require_safe
@@ -33,6 +34,7 @@ def about(request: HttpRequest) -> HttpResponse:
         "contact_email": document.texts["site_contact_email"],
         "extended": _html(find_description().markdown),
         "terms": have_terms(),
+        "posts_url": public_url("local"),
         "version": settings.VERSION,
     }
     return show(request, "moderation/about.html", context)

@@ -33,6 +33,8 @@ _PAGES: Final = (
     "/@bea",
     "/@bea/{answer}",
     "/tags/unseen",
+    "/public",
+    "/public/local",
     "/users/ann",
     "/users/ann/outbox",
     "/users/ann/outbox?page=true",

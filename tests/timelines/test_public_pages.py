@@ -1,4 +1,4 @@
-"""The page of a hashtag: what anybody may read, and nothing else."""
+"""The pages of hashtags and of the public timelines: what anybody may read, and nothing else."""
 
 from __future__ import annotations
 
@@ -110,3 +110,82 @@ def test_posts_with_a_content_warning_are_collapsed(settings: Any, tmp_path: Pat
 def test_what_others_wrote_stays_inside_its_post() -> None:
     make_remote_status(make_remote("zoe", display_name="<b>zoe</b>"), "<p>hi</p>", tags=[("garden", "garden")])
     assert "&lt;b&gt;zoe" in page("garden")
+
+
+def ours_and_theirs() -> None:
+    make_status(make_account("anna"), "here #garden")
+    make_remote_status(make_remote("zoe"), "<p>there</p>", tags=[("garden", "garden")])
+
+
+def words_of(path: str) -> list[str]:
+    """Which of two posts a page shows."""
+    answer = Client().get(path)
+    assert answer.status_code == 200
+    shown = answer.content.decode()
+    return [word for word in ("here", "there") if f">{word}" in shown]
+
+
+def test_the_public_timelines_have_pages_of_all_posts_and_by_where_they_come_from() -> None:
+    anna = make_account("berta")
+    make_status(anna, "quiet", visibility="unlisted")
+    make_status(anna, "secret", visibility="private")
+    ours_and_theirs()
+    paths = ("/public", "/public/", "/public/local", "/public/remote/")
+    assert [words_of(path) for path in paths] == [["here", "there"], ["here", "there"], ["here"], ["there"]]
+    everything = Client().get("/public").content.decode()
+    assert "quiet" not in everything
+    assert "secret" not in everything
+    assert re.findall(r'href="(/public[^"]*)"', everything) == ["/public/local", "/public/remote"]
+
+
+@pytest.mark.parametrize(
+    ("openness", "pages"),
+    [
+        ({"local": "authenticated", "remote": "authenticated"}, {}),
+        ({"local": "disabled", "remote": "disabled"}, {}),
+        ({"local": "public", "remote": "authenticated"}, {"/public": ["here"], "/public/local": ["here"]}),
+        ({"local": "disabled", "remote": "public"}, {"/public": ["there"], "/public/remote": ["there"]}),
+    ],
+)
+def test_a_timeline_that_is_not_open_to_all_has_no_page_and_nothing_leads_to_one(
+    openness: dict[str, str], pages: dict[str, list[str]]
+) -> None:
+    ours_and_theirs()
+    assert 'href="/public/local"' in Client().get("/about").content.decode()
+    write_setting("timelines_access", {"live_feeds": openness})
+    access.forget_access()
+    for path in ("/public", "/public/local", "/public/remote"):
+        if path in pages:
+            assert words_of(path) == pages[path]
+            assert 'href="/public' not in Client().get(path).content.decode()
+        else:
+            assert Client().get(path).status_code == 404
+    assert ('href="/public/local"' in Client().get("/about").content.decode()) == ("/public/local" in pages)
+
+
+@pytest.mark.parametrize("path", ["/tags/garden", "/public", "/public/local"])
+def test_the_pages_lead_from_the_newest_posts_to_the_oldest(path: str) -> None:
+    author = make_account()
+    posts = [make_status(author, f"number {number} #garden") for number in range(45)]
+    seen: list[str] = []
+    address = path
+    for _page in range(5):
+        answer = Client().get(address)
+        assert answer.status_code == 200
+        shown = answer.content.decode()
+        assert (f'href="{path}"' in shown) == (address != path)
+        seen += re.findall(r"number (\d+)", re.sub(r"<head>.*</head>", "", shown, flags=re.DOTALL))
+        # What was read stays where it is when somebody posts.
+        make_status(author, f"later #garden {address}")
+        older = re.search(r'href="(\?max_id=\d+)" rel="next"', shown)
+        if older is None:
+            break
+        address = f"{path}{older[1]}"
+    assert seen == [str(number) for number in reversed(range(len(posts)))]
+
+
+@pytest.mark.parametrize("wrong", ["abc", "-1", "", "99999999999999999999", "%00"])
+def test_a_page_that_is_no_number_is_the_first(wrong: str) -> None:
+    ours_and_theirs()
+    assert words_of(f"/public?max_id={wrong}") == ["here", "there"]
+    assert words_of(f"/tags/garden?max_id={wrong}") == ["here", "there"]

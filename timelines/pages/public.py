@@ -1,0 +1,97 @@
+"""What anybody may read without an app: the page of a hashtag, which every post that uses one links to, and those of the
+public timelines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from social.kernel.cursors import Cursor
+from social.kernel.errors import NotFound
+from social.kernel.ids import parse_id
+from social.kernel.text.scan import Kind, normalise_hashtag, scan
+from social.pages.frame import show
+from statuses.pages.posts import load_shown
+from timelines.policies.access import HASHTAG, LIVE
+from timelines.queries.access import load_origins
+from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids
+
+POSTS: Final = 20
+
+#: By the last part of a page's path: whether posts of this server and those of others are asked for.
+_ASKED: Final = {"": (True, True), "local": (True, False), "remote": (False, True)}
+
+
+@require_safe
+def tag(request: HttpRequest, name: str) -> HttpResponse:
+    """`/tags/:name`: public posts with the hashtag, newest first, as anybody may read them (contract, behaviours section 11).
+
+    Raises NotFound for what cannot be a hashtag; one that nobody has used has a page without posts, and so has every
+    hashtag where these timelines are for people who are signed in.
+    """
+    tokens = scan(f"#{name}")
+    if len(tokens) != 1 or tokens[0].kind is not Kind.HASHTAG:
+        raise NotFound
+    wanted = _open(HASHTAG, *_ASKED[""])
+    context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": wanted is None}
+    if wanted is not None:
+        searched = TagFilter(normalise_hashtag(name))
+        context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, wanted, searched))
+    return show(request, "timelines/public.html", context)
+
+
+@require_safe
+def public(request: HttpRequest, origin: str = "") -> HttpResponse:
+    """`/public`, `/public/local`, `/public/remote`: the public timelines, newest first, as anybody may read them.
+
+    Raises NotFound for a timeline that is for people who are signed in, or for nobody.
+    """
+    wanted = {name: _open(LIVE, *_ASKED[name]) for name in _ASKED}
+    chosen = wanted[origin]
+    if chosen is None:
+        raise NotFound
+    titles = {
+        "": _("All public posts"),
+        "local": _("Public posts of this server"),
+        "remote": _("Public posts of other servers"),
+    }
+    others = [name for name in _ASKED if name != origin] if all(wanted.values()) else []
+    context: dict[str, Any] = {
+        "title": titles[origin],
+        "others": [{"title": titles[name], "url": public_url(name)} for name in others],
+    }
+    context |= _posts(request, lambda cursor: list_public_ids(None, cursor, chosen))
+    return show(request, "timelines/public.html", context)
+
+
+def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
+    """One page of posts, and what leads to the others."""
+    before = parse_id(request.GET.get("max_id", ""))
+    ids = list_ids(Cursor(POSTS + 1, before=before))
+    return {
+        "posts": load_shown(ids[:POSTS]),
+        "older": f"?max_id={ids[POSTS - 1]}" if len(ids) > POSTS else "",
+        "newest": request.path if before is not None else "",
+    }
+
+
+def public_url(origin: str = "") -> str:
+    """The path of a public timeline's page; empty where nothing of it is shown without signing in."""
+    if _open(LIVE, *_ASKED[origin]) is None:
+        return ""
+    return reverse("public_timeline", kwargs={"origin": origin} if origin else None)
+
+
+def _open(kind: str, local: bool, remote: bool) -> PublicFilter | None:
+    """What of a timeline is shown without signing in, of the origins asked for; None for nothing."""
+    for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
+        origins = load_origins(kind, None, local=local_too, remote=remote_too)
+        if origins is not None and any(origins):
+            return PublicFilter(None if all(origins) else origins[0])
+    return None
