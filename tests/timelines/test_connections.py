@@ -247,6 +247,7 @@ def test_messages_come_back_as_they_went() -> None:
     assert message.websocket_text(("hashtag", "x")) == (
         '{"stream":["hashtag","x"],"event":"update","payload":"{\\"text\\":\\"a\\\\nb\\"}"}'
     )
+    assert Message("filters_changed").server_sent_text() == "event: filters_changed\ndata: null\n\n"
     assert Message("delete", b"12").server_sent_text() == "event: delete\ndata: 12\n\n"
 
 

@@ -116,10 +116,13 @@ class Message:
         return text
 
     def server_sent_text(self) -> str:
-        """What an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough."""
+        """What an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough.
+
+        Without a payload it says null: an event without that line is dropped by browsers, and clients read it as JSON.
+        """
         text = self._texts.get(())
         if text is None:
-            payload = (self.payload or b"").decode().replace("\n", " ")
+            payload = (b"null" if self.payload is None else self.payload).decode().replace("\n", " ")
             text = self._texts[()] = f"event: {self.event}\ndata: {payload}\n\n"
         return text
 
