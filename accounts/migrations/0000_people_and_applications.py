@@ -454,6 +454,7 @@ class Migration(migrations.Migration):
                         to="accounts.account",
                     ),
                 ),
+                ("direct_since", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(

@@ -23,10 +23,14 @@ class _Following(models.Model):
 
 
 class Follow(_Following):
-    """`account` follows `target`, with the options of that follow."""
+    """`account` follows `target`, with the options of that follow.
+
+    `direct_since` is when `account` last ended a mute of `target`: direct posts that are older do not come home.
+    """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="followers", db_index=False)
+    direct_since = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -20,11 +20,12 @@ from accounts.models import Account, AccountDomainBlock, Block, Mute
 
 @dataclass(frozen=True, slots=True)
 class FollowOptions:
-    """What a follow, or a request to follow, asks for."""
+    """What a follow, or a request to follow, asks for; and when the follower last ended a mute of the one followed."""
 
     show_reblogs: bool = True
     notify: bool = False
     languages: tuple[str, ...] | None = None
+    direct_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

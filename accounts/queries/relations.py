@@ -18,7 +18,7 @@ from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptio
 # The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
 # (docs/adr/0011). Accounts are looked up only for the few who block a server at all.
 _HIDING: Final = """
-SELECT 'following', target_id, show_reblogs, notify, languages, NULL::timestamptz FROM accounts_follow
+SELECT 'following', target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'blocking', target_id, NULL, NULL, NULL, NULL FROM accounts_block
@@ -77,7 +77,7 @@ SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_acc
 # so the answer is short.
 _OF_MANY: Final = """
 WITH viewers AS MATERIALIZED (SELECT unnest(%(viewers)s::bigint[]) AS id)
-SELECT 'following', account_id, target_id, show_reblogs, notify, languages, NULL::timestamptz FROM accounts_follow
+SELECT 'following', account_id, target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
  WHERE target_id = ANY(%(followable)s) AND account_id IN (SELECT id FROM viewers)
 UNION ALL
 SELECT 'blocking', account_id, target_id, NULL, NULL, NULL, NULL FROM accounts_block
@@ -283,13 +283,14 @@ def _relations(viewer_id: int, rows: Iterable[tuple[Any, ...]]) -> Relations:
     requested: dict[int, FollowOptions] = {}
     muting: dict[int, MuteOptions] = {}
     notes: dict[int, str] = {}
-    for kind, account_id, flag, notify, languages, expires_at in rows:
+    for kind, account_id, flag, notify, languages, moment in rows:
         if kind == "following" or kind == "requested":
-            plain = flag and not notify and languages is None
-            options = _PLAIN if plain else FollowOptions(flag, notify, None if languages is None else tuple(languages))
+            plain = flag and not notify and languages is None and moment is None
+            chosen = None if languages is None else tuple(languages)
+            options = _PLAIN if plain else FollowOptions(flag, notify, chosen, moment)
             (following if kind == "following" else requested)[account_id] = options
         elif kind == "muting":
-            muting[account_id] = MuteOptions(flag, expires_at)
+            muting[account_id] = MuteOptions(flag, moment)
         elif kind == "note":
             notes[account_id] = languages[0]
         else:

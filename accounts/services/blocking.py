@@ -16,7 +16,7 @@ from accounts.events import (
     DomainBlocked,
     DomainUnblocked,
 )
-from accounts.models import Account, AccountDomainBlock, Block, Mute
+from accounts.models import Account, AccountDomainBlock, Block, Follow, Mute
 from accounts.services.collections import remove_between
 from accounts.services.following import end_following, pair_name
 from social.kernel import clock
@@ -138,9 +138,13 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
 
 
 def unmute_account(*, account: Account, target: Account) -> None:
-    """End a mute; nothing happens when there is none. Announces AccountUnmuted."""
+    """End a mute; nothing happens when there is none. Announces AccountUnmuted.
+
+    The posts of somebody who is followed come home again, but for direct ones (contract, behaviours section 11).
+    """
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         ended, _by_model = Mute.objects.filter(account=account, target=target).delete()
         if ended:
+            Follow.objects.filter(account=account, target=target).update(direct_since=clock.now())
             publish(AccountUnmuted(account_id=account.id, target_id=target.id))

@@ -48,6 +48,11 @@ def is_reserved_for_posts(visibility: str) -> bool:
     return visibility == Visibility.DIRECT
 
 
+def is_for_addressed(visibility: str) -> bool:
+    """Whether only those read it whom it addresses."""
+    return visibility in FOR_ADDRESSED
+
+
 def is_conversational(visibility: str) -> bool:
     """Whether posts of this visibility make conversations among those they mention."""
     return visibility == Visibility.DIRECT
@@ -194,6 +199,11 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
 
 
 _WORDS_FOR_ANYBODY: Final = ", ".join(f"'{visibility}'" for visibility in FOR_ANYBODY)
+
+_WORDS_FOR_ADDRESSED: Final = ", ".join(f"'{visibility}'" for visibility in FOR_ADDRESSED)
+
+ADDRESSED_POST: Final = f"s.visibility IN ({_WORDS_FOR_ADDRESSED})"
+"""`is_for_addressed` for a post `s`."""
 
 PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL"
 """Posts `s` that may stand in public places. Literals, not parameters: they choose the partial index."""

@@ -13,7 +13,16 @@ from django.urls import get_resolver
 
 from accounts.models import Account
 from social.api.routing import endpoints
-from statuses.models import Bookmark, ConversationMute, Favourite, Filter, Pin, Status
+from statuses.models import (
+    Bookmark,
+    ConversationMute,
+    Favourite,
+    Filter,
+    Pin,
+    PreviewCard,
+    Status,
+    StatusCard,
+)
 from statuses.queries.rows import load_rows
 from statuses.services.conversation_mutes import mute_conversation
 from statuses.services.pinning import pin_status
@@ -29,9 +38,11 @@ from tests.factories.statuses import (
 )
 from tests.support.client import Api
 from tests.support.work import work
-from timelines.models import List, ListMember
+from timelines.models import Conversation, List, ListMember, Trend, TrendKind, TrendReview
 
 pytestmark = pytest.mark.django_db
+
+LINK = "https://site.example/cats"
 
 # Every route is asked; those that answer with posts are these, so that a new one is noticed and none stops being checked.
 CARRIERS = {
@@ -50,6 +61,12 @@ CARRIERS = {
     "GET api/v1/timelines/list/<list_id>",
     "GET api/v1/timelines/public",
     "GET api/v1/timelines/tag/<hashtag>",
+    "GET api/v1/timelines/link",
+    "GET api/v1/trends/statuses",
+    "GET api/v2/search",
+    "GET api/v1/conversations",
+    "POST api/v1/conversations/<id>/read",
+    "POST api/v1/conversations/<id>/unread",
     "GET api/v1/notifications",
     "GET api/v1/notifications/<id>",
 }
@@ -105,6 +122,8 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
     mine = make_status(reader, "mine #cats")
     post = make_status(author, "@viewer hello #cats")
     answer = make_status(author, "more #cats", reply_to=post)
+    make_status(author, "@viewer secret #cats", visibility="direct")
+    _show_everywhere(post)
     if marked:
         for status in (post, answer):
             make_favourite(reader, status)
@@ -120,7 +139,13 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
     token = make_token(viewer, "read write follow push")
     wanted_list = List.objects.create(account=reader, title="Friends")
     ListMember.objects.create(list=wanted_list, account=author)
-    ids = {"api/v1/accounts/<id>": author.id, "api/v1/media/<id>": media_id, "api/v1/notifications/<id>": note_id}
+    conversation_id = Conversation.objects.get(account=reader).id
+    ids = {
+        "api/v1/conversations/<id>": conversation_id,
+        "api/v1/accounts/<id>": author.id,
+        "api/v1/media/<id>": media_id,
+        "api/v1/notifications/<id>": note_id,
+    }
     seen: dict[str, set[int]] = {}
     for method, path in _routes():
         root = path[: path.find("<id>") + 4]
@@ -129,7 +154,8 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
         address = re.sub(
             r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats").replace("<list_id>", str(wanted_list.id))
         )
-        data = {"id[]": [post.id, answer.id]} if path == "api/v1/statuses" and method == "GET" else {}
+        data: dict[str, Any] = {"q": "from:author", "url": LINK}
+        data |= {"id[]": [post.id, answer.id]} if path == "api/v1/statuses" and method == "GET" else {}
         body = {"status": "another #cats", "in_reply_to_id": str(post.id)} if path == "api/v1/statuses" else {}
         with transaction.atomic():
             api = Api(token)
@@ -145,8 +171,20 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
             transaction.set_rollback(True)
     assert set(seen) == CARRIERS | (OF_MARKED if marked else set())
     # A list must have shown the posts with the marks, not only others.
-    lists = {route for route in seen if route.startswith("GET") and "<id>/context" not in route}
+    lists = {
+        route for route in seen if route.startswith("GET") and not route.endswith(("<id>/context", "v1/conversations"))
+    }
     assert {route for route in lists if post.id not in seen[route]} == set()
+
+
+def _show_everywhere(post: Status) -> None:
+    """A post trends, and so does the link in it."""
+    Account.objects.filter(id=post.account_id).update(discoverable=True)
+    card = PreviewCard.objects.create(url=LINK, title="Cats")
+    StatusCard.objects.create(status=post, card=card, url=LINK)
+    for kind, object_id in ((TrendKind.STATUS, post.id), (TrendKind.LINK, card.id)):
+        Trend.objects.create(kind=kind, object_id=object_id, score=5)
+        TrendReview.objects.create(kind=kind, object_id=object_id, trendable=True)
 
 
 def _notification_of(account: Account, status: Status) -> int:

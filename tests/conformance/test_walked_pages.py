@@ -197,7 +197,7 @@ def test_a_cursor_that_repeats_or_skips_an_item_is_noticed(
 
 @pytest.mark.verify
 @pytest.mark.parametrize("endpoint", _PAGED)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=EVENTS, size=st.integers(1, 7))
 def test_each_item_is_shown_once_and_in_order_whatever_changes(
     endpoint: str, events: list[list[Event]], size: int

@@ -190,6 +190,25 @@ def test_a_block_or_mute_hides_at_once_before_the_feed_was_rebuilt(reader: Perso
     assert ids(reader) == shown[::-1]
 
 
+def test_unmuting_brings_posts_back_without_direct_ones(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    name = reader.account.username
+    direct, open_one = make_status(author.account, f"@{name} secret", visibility="direct"), make_status(author.account)
+    work()
+    assert ids(reader) == [open_one.id, direct.id]
+    mute_account(account=reader.account, target=author.account)
+    during = make_status(author.account, f"@{name} a second", visibility="direct")
+    unmute_account(account=reader.account, target=author.account)
+    work()
+    assert ids(reader) == [open_one.id]
+    assert during.id not in ids(reader)
+    later = make_status(author.account, f"@{name} a third", visibility="direct")
+    work()
+    assert ids(reader) == [later.id, open_one.id]
+    feed.drop([feed.home(reader.id)])
+    assert ids(reader) == [later.id, open_one.id], "also from SQL"
+
+
 def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
     follow(reader, author)
     mute_account(account=reader.account, target=author.account, duration=60)

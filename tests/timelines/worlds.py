@@ -65,7 +65,9 @@ class World:
         pairs = [(a, b) for a in people for b in people if a != b]
         for one, other in chance.sample(pairs, 20):
             languages = chance.choice([None, None, [], ["de"], ["de", "en"]])
-            Follow.objects.create(account=one, target=other, show_reblogs=chance.random() < 0.7, languages=languages)
+            since = chance.choice([None, None, clock.now() - timedelta(hours=1), clock.now() + timedelta(hours=1)])
+            options = {"show_reblogs": chance.random() < 0.7, "languages": languages, "direct_since": since}
+            Follow.objects.create(account=one, target=other, **options)
         for one, other in chance.sample(pairs, 3):
             Block.objects.create(account=one, target=other)
         for one, other in chance.sample(pairs, 3):
@@ -175,6 +177,8 @@ class Model:
     def _of_somebody_followed(self, post: Status) -> bool:
         follow = self.follows.get(post.account_id)
         if follow is None:
+            return False
+        if follow.direct_since and post.visibility in ("direct", "limited") and post.created_at <= follow.direct_since:
             return False
         if post.in_reply_to_uri and post.in_reply_to_id is None and post.in_reply_to_account_id is None:
             return False

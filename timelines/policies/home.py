@@ -9,6 +9,7 @@ second.
 from __future__ import annotations
 
 from collections.abc import Collection, Container
+from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -20,7 +21,15 @@ from accounts.policies.relations import (
     FollowOptions,
     Relations,
 )
-from statuses.policies.visibility import PUBLIC_POST, Listable, can_see, is_listed, readable_sql
+from statuses.policies.visibility import (
+    ADDRESSED_POST,
+    PUBLIC_POST,
+    Listable,
+    can_see,
+    is_for_addressed,
+    is_listed,
+    readable_sql,
+)
 
 
 class HomePost(Listable, Protocol):
@@ -34,6 +43,11 @@ class HomePost(Listable, Protocol):
     @property
     def language(self) -> str | None:
         """The language of the post."""
+        ...
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was written."""
         ...
 
     @property
@@ -69,6 +83,7 @@ class Verdict(StrEnum):
     UNREADABLE = "the viewer may not read it"
     NOT_FOLLOWED = "the author is not followed"
     BROKEN_REPLY = "it answers a post that is unknown here"
+    DIRECT_BEFORE = "it was for few people, and the viewer has muted the author since"
     LANGUAGE = "the viewer follows the author in other languages"
     HIDDEN = "the viewer blocks or mutes the author, the boosted author or somebody mentioned"
     BLOCKED_BY = "the author, or the boosted author, blocks the viewer"
@@ -95,11 +110,12 @@ def involved_ids(post: HomePost) -> set[int]:
 def home_verdict(post: HomePost, relations: Relations, tagged: Container[int] = ()) -> Verdict:
     """Whether the post stands in the home timeline of `relations.viewer_id`.
 
-    `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, private ones
-    all followers. Whom the viewer blocks or mutes is looked for among the author, the boosted author and everybody whom
-    the post or the boosted post mentions. `tagged` holds the posts with a hashtag that the viewer followed before they
-    were written, and is asked only about posts that do not come otherwise: such a public post comes whether its author is
-    followed or not, and answers and exclusive lists do not keep it out.
+    `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, but not those
+    who have ended a mute of the author since; private ones reach all followers. Whom the viewer blocks or mutes is looked
+    for among the author, the boosted author and everybody whom the post or the boosted post mentions. `tagged` holds the
+    posts with a hashtag that the viewer followed before they were written, and is asked only about posts that do not come
+    otherwise: such a public post comes whether its author is followed or not, and answers and exclusive lists do not keep
+    it out.
     """
     verdict = people_verdict(post, relations)
     if verdict.delivered and post.account_id in relations.read_apart and post.account_id != relations.viewer_id:
@@ -122,6 +138,8 @@ def people_verdict(post: HomePost, relations: Relations) -> Verdict:
         return Verdict.NOT_FOLLOWED
     if is_broken_reply(post):
         return Verdict.BROKEN_REPLY
+    if follow.direct_since is not None and is_for_addressed(post.visibility) and post.created_at <= follow.direct_since:
+        return Verdict.DIRECT_BEFORE
     if follow.languages and post.language and post.language not in follow.languages:
         return Verdict.LANGUAGE
     if _hides_somebody(post, relations):
@@ -180,16 +198,16 @@ def _reblog_verdict(original: HomePost, follow: FollowOptions, relations: Relati
 
 HOME_SETS: Final = f"""
   followed AS MATERIALIZED (
-    SELECT target_id AS id, show_reblogs, languages FROM accounts_follow WHERE account_id = %(viewer)s
+    SELECT target_id AS id, show_reblogs, languages, direct_since FROM accounts_follow WHERE account_id = %(viewer)s
   ),
   hidden (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION {MUTED_BY_VIEWER}),
   blockers (id) AS MATERIALIZED ({BLOCKERS_OF_VIEWER}),
   blocked_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
   people AS (
-    SELECT f.id, f.show_reblogs, f.languages FROM followed f JOIN accounts_account a ON a.id = f.id
+    SELECT f.id, f.show_reblogs, f.languages, f.direct_since FROM followed f JOIN accounts_account a ON a.id = f.id
      WHERE a.suspended_at IS NULL AND f.id NOT IN (SELECT id FROM hidden) AND f.id NOT IN (SELECT id FROM blockers)
     UNION ALL
-    SELECT id, TRUE, NULL FROM accounts_account WHERE id = %(viewer)s AND suspended_at IS NULL
+    SELECT id, TRUE, NULL, NULL FROM accounts_account WHERE id = %(viewer)s AND suspended_at IS NULL
   )
 """  # noqa: S608 (constants)
 """The viewer's sets, as the beginning of a WITH: whose posts come into question, and who must have no part in them."""
@@ -225,6 +243,7 @@ HOME_CONDITION: Final = f"""
     -- Of a boost nobody is addressed, so it is read as its visibility says.
     {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
     AND (s.in_reply_to_uri IS NULL OR s.in_reply_to_id IS NOT NULL OR s.in_reply_to_account_id IS NOT NULL)
+    AND (source.direct_since IS NULL OR s.created_at > source.direct_since OR NOT {ADDRESSED_POST})
     AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
          OR s.language = ANY(source.languages))
     AND (NOT EXISTS (SELECT 1 FROM hidden) OR (

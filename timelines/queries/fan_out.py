@@ -21,11 +21,11 @@ from timelines.stores.feed import ACTIVE
 _SLACK: Final = timedelta(days=1)
 
 _READERS: Final = """
-SELECT f.target_id, f.account_id, f.show_reblogs, f.notify, f.languages
+SELECT f.target_id, f.account_id, f.show_reblogs, f.notify, f.languages, f.direct_since
   FROM accounts_follow f JOIN accounts_user u ON u.account_id = f.account_id
  WHERE f.target_id = ANY(%(authors)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
 UNION ALL
-SELECT u.account_id, u.account_id, NULL, NULL, NULL
+SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
 """
 
@@ -112,13 +112,14 @@ def load_readers(
     since = clock.now() - ACTIVE - _SLACK
     with connection.cursor() as cursor:
         cursor.execute(_READERS, {"authors": list(author_ids), "since": since})
-        for author, reader, show_reblogs, notify, languages in cursor.fetchall():
+        for author, reader, show_reblogs, notify, languages, direct_since in cursor.fetchall():
             if reader == author:
                 by_author[author][reader] = None
-            elif show_reblogs and not notify and not languages:
+            elif show_reblogs and not notify and not languages and direct_since is None:
                 by_author[author][reader] = _PLAIN
             else:
-                by_author[author][reader] = FollowOptions(show_reblogs, notify, tuple(languages) if languages else None)
+                chosen = tuple(languages) if languages else None
+                by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen, direct_since)
         cursor.execute(_LISTS, {"people": [*author_ids, *answered], "since": since})
         lists, exclusive = _lists(cursor.fetchall())
         if tagged:
