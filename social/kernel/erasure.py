@@ -17,9 +17,9 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
     """Delete some of the rows that refer to these, or these themselves when none is left; whether they are gone.
 
     Call it again, each time in a transaction of its own, until it says so; it may be stopped in between and taken up by
-    anybody. Rows go in the order their foreign keys need, at most `batch` in a call, and references that are only to
-    be emptied are. `ids` are at most `batch` primary keys. No events are published and no counters changed: the calling
-    service does that before.
+    anybody. Rows go in the order their foreign keys need, at most `batch` of each table in a call, and references that
+    are only to be emptied are. `ids` are at most `batch` primary keys. No events are published and no counters changed:
+    the calling service does that before.
     """
     with transaction.atomic():
         if not erase_related(model, ids, batch):
@@ -42,9 +42,10 @@ def erase_related(
             chosen = list(dependent.order_by().values_list("pk", flat=True)[:batch])
             if not chosen:
                 continue
-            if relation.on_delete is CASCADE:
-                erase_some(child, chosen, batch)
-            else:
+            if relation.on_delete is not CASCADE:
                 child._base_manager.filter(pk__one_of=chosen).update(**{relation.field.name: None})
-            return False
+            elif not erase_some(child, chosen, batch):
+                return False
+            if len(chosen) == batch:
+                return False
         return True

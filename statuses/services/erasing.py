@@ -10,7 +10,8 @@ from django.db import transaction
 from accounts.services import erasing
 from social.kernel.errors import NotFound
 from social.kernel.media import storage
-from statuses.models import Favourite, MediaAttachment, Poll, PollVote, Status
+from statuses.models import Favourite, MediaAttachment, Mention, Poll, PollVote, Status
+from statuses.services.changing import change_statuses
 from statuses.services.copies import forget_copies_of
 from statuses.services.deleting import delete_statuses
 from statuses.services.interactions import unfavourite_status
@@ -59,6 +60,19 @@ def _take_back_votes(account_id: int) -> int:
     return len(chosen)
 
 
+def _leave_posts_of_others(account_id: int) -> int:
+    """Posts of others mention and answer nobody any more, and no cached body of them does."""
+    with transaction.atomic():
+        mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
+        mentioning = dict(mentions.values_list("id", "status_id")[: erasing.STEP])
+        Mention.objects.filter(id__one_of=list(mentioning)).delete()
+        change_statuses(set(mentioning.values()))
+        rows = Status.objects.filter(in_reply_to_account_id=account_id).order_by("id")
+        answers = list(rows.values_list("id", flat=True)[: erasing.STEP])
+        change_statuses(answers, in_reply_to_account=None)
+    return len(mentioning) + len(answers)
+
+
 def _remove_files(account_id: int) -> int:
     """What was uploaded and is in no post; posts took theirs along."""
     with transaction.atomic():
@@ -74,4 +88,4 @@ def _remove_files(account_id: int) -> int:
 
 def register_steps() -> None:
     """Add these steps, before those of the apps below."""
-    erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _remove_files)
+    erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _leave_posts_of_others, _remove_files)
