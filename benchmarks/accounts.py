@@ -13,17 +13,15 @@ half times the CPU of following one of ten.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import shutil
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+from benchmarks.measuring import Processor, literal, measure, show_plans, start, stop
 
 SEARCH_P95_MS: Final = 50.0
 FOLLOW_RATIO: Final = 1.5
@@ -76,25 +74,6 @@ def people(count: int) -> Iterator[Person]:
         yield Person(username, f"server{servers[number]}.example", display)
 
 
-def start() -> tuple[Any, Path]:
-    """Servers, settings and tables."""
-    from social.runtime.embedded import Embedded, mint_secrets
-
-    folder = Path(tempfile.mkdtemp(prefix="social-bench-"))
-    folder.chmod(0o755)
-    mint_secrets(folder)
-    embedded = Embedded(folder, durable=False)
-    embedded.start()
-    os.environ |= {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "social.settings.base", "LOG_LEVEL": "error"}
-    os.environ |= {"LOCAL_DOMAIN": "bench.localhost", "RATE_LIMITS": "off", **embedded.environment()}
-    import django
-    from django.core.management import call_command
-
-    django.setup()
-    call_command("migrate", verbosity=0)
-    return embedded, folder
-
-
 def fill(count: int) -> None:
     """Accounts and their counters: one COPY of what differs, the rest from the columns' defaults."""
     from django.db import connection
@@ -134,60 +113,6 @@ def fill(count: int) -> None:
             [FIRST_ID],
         )
         cursor.execute("VACUUM ANALYZE accounts_account, accounts_accountstat")
-
-
-def literal(value: Any) -> str:
-    if isinstance(value, int):
-        return str(value).lower()
-    return "'[]'" if value == [] else f"'{value}'"
-
-
-class Processor:
-    """CPU seconds of this process and of PostgreSQL."""
-
-    def __init__(self, postmaster: int) -> None:
-        import psutil
-
-        self._server = psutil.Process(postmaster)
-
-    def read(self) -> tuple[float, float]:
-        """Both so far."""
-        used = 0.0
-        for process in (self._server, *self._server.children()):
-            times = process.cpu_times()
-            used += times.user + times.system
-        return time.process_time(), used
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a number of calls cost, each on the average; times in milliseconds."""
-
-    p50: float
-    p95: float
-    worst: float
-    own_cpu: float
-    database_cpu: float
-
-    def __str__(self) -> str:
-        return (
-            f"p50 {self.p50:6.1f} ms  p95 {self.p95:6.1f} ms  worst {self.worst:6.1f} ms   "
-            f"CPU {self.own_cpu:5.1f} + {self.database_cpu:5.1f} ms (here + PostgreSQL)"
-        )
-
-
-def measure(processor: Processor, calls: Sequence[Callable[[], object]]) -> tuple[Cost, list[float]]:
-    """Call each once; the cost, and the milliseconds of each."""
-    before = processor.read()
-    took = []
-    for call in calls:
-        began = time.perf_counter()
-        call()
-        took.append((time.perf_counter() - began) * 1000)
-    after = processor.read()
-    own, database = ((last - first) * 1000 / len(calls) for first, last in zip(before, after, strict=True))
-    ordered = sorted(took)
-    return Cost(statistics.median(ordered), ordered[int((len(ordered) - 1) * 0.95)], ordered[-1], own, database), took
 
 
 def prefixes(count: int, searches: int) -> list[str]:
@@ -238,22 +163,6 @@ def search(processor: Processor, count: int, searches: int, plans: bool) -> bool
             print(f"\n{text!r} took {milliseconds:.1f} ms")
             show_plans(ask(text))
     return cost.p95 <= SEARCH_P95_MS
-
-
-def show_plans(call: Callable[[], object]) -> None:
-    """The plan of each statement of a call, with its buffers."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    with CaptureQueriesContext(connection) as seen:
-        call()
-    with connection.cursor() as cursor:
-        for query in seen.captured_queries:
-            if query["sql"].lstrip().startswith(("SELECT", "WITH")):
-                cursor.execute("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) " + query["sql"].replace("%", "%%"))
-                lines = [line for (line,) in cursor.fetchall()]
-                print("  --", " ".join(query["sql"].split())[:100])
-                print("\n".join(f"     {line}" for line in lines))
 
 
 def follow(processor: Processor, follows: int) -> bool:
@@ -320,9 +229,7 @@ def main() -> int:
         flat = follow(processor, options.follows)
         return 0 if quick and flat else 1
     finally:
-        embedded.stop()
-        shutil.rmtree(embedded.sockets, ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        stop(embedded, folder)
 
 
 if __name__ == "__main__":

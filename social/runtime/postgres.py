@@ -244,7 +244,9 @@ class Postgres:
             "unix_socket_directories": str(self.sockets),
             "shared_buffers": "128MB",
             "max_connections": "100",
+            # Statements of requests are short: to compile them, or to start processes that share the work, costs more.
             "jit": "off",
+            "max_parallel_workers_per_gather": "0",
             "timezone": "UTC",
             # Starts, crashes and stops; what a statement did wrong is in the log of who sent it.
             "log_min_messages": "log",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from accounts.models import Account, Tag
 from accounts.services.blocking import block_account, mute_account
 from accounts.services.profiles import ProfileChange, update_profile
 from social.kernel import clock
+from social.kernel.ids import first_at
 from social.kernel.outbox import OutboxRow, drain
-from statuses.models import MediaAttachment, PollVote, Status
+from statuses.models import Favourite, MediaAttachment, PollVote, Status
 from statuses.models.media import MediaType
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import (
@@ -320,3 +322,79 @@ def test_hostile_queries_are_answered(reader: Person) -> None:
     words = ["'", "\\", "a' | 'b", "%s %(x)s {x}", ":public", '"', '-"', "!(a", "<->", "from:", "\u0000a", "&|!"]
     for query in (*words, "x" * 5000, "a " * 500):
         assert reader.api.get(SEARCH, {"q": query}).status_code in (200, 400), query
+
+
+def spread(author: Person | Account, text: str, ages: Sequence[float], **values: Any) -> list[int]:
+    """Posts of these ages in days, received and indexed; the newest first, as the ages are."""
+    account = author.account if isinstance(author, Person) else author
+    made = [
+        Status(
+            id=first_at(clock.now() - timedelta(days=age)) + place % 1000,
+            account=account,
+            content=f"<p>{text}</p>",
+            local=False,
+            uri=f"https://remote.example/spread/{account.id}/{place}",
+            created_at=clock.now() - timedelta(days=age),
+            visibility="public",
+            **values,
+        )
+        for place, age in enumerate(ages)
+    ]
+    Status.objects.bulk_create(made, batch_size=1000)
+    write_documents([status.id for status in made])
+    return [status.id for status in made]
+
+
+def looked_at(one: Person, q: str) -> int:
+    """How many rows PostgreSQL handles, at all steps of its plans, to find the posts of a search."""
+    with CaptureQueriesContext(connection) as queries:
+        assert len(search(one.api, q, type="statuses")["statuses"]) == 20
+    rows = 0
+    with connection.cursor() as cursor:
+        for query in queries.captured_queries:
+            if "timelines_searchdocument" in query["sql"]:
+                cursor.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + query["sql"].replace("%", "%%"))
+                plans = [cursor.fetchone()[0][0]["Plan"]]
+                while plans:
+                    plan = plans.pop()
+                    rows += plan["Actual Rows"] * plan["Actual Loops"]
+                    plans += plan.get("Plans", [])
+    return int(rows)
+
+
+def test_pages_go_back_through_years_in_order_whether_posts_are_for_all_or_for_who_likes_them(
+    indexable: Person, author: Person, reader: Person
+) -> None:
+    stranger = make_remote()
+    # Ages at and around the ends of the stretches of time that are asked for one after the other, and far beyond them.
+    ages = [0.01, 0.5, 0.9, 1.5, 2.4, 3, 9, 12.5, 13, 24, 26, 37, 40, 150, 199, 205, 390, 410, 600, 610, 2000, 4000]
+    public = spread(indexable, "a dog", ages)
+    liked = spread(stranger, "the dog", [age + 0.002 for age in ages])
+    Favourite.objects.bulk_create([Favourite(account=reader.account, status_id=number) for number in liked])
+    expected = sorted([*public, *liked], reverse=True)
+    paged: list[int] = []
+    for offset in range(0, 50, 5):
+        paged += posts(reader, "dog", limit=5, offset=offset, type="statuses")
+    assert paged == expected
+    walked: list[int] = []
+    while found := posts(reader, "dog", limit=3, type="statuses", **({"max_id": walked[-1]} if walked else {})):
+        walked += found
+    assert walked == expected
+    assert posts(reader, "in:library dog", limit=40) == sorted(liked, reverse=True)
+    assert posts(reader, f"from:{stranger.username}@{stranger.domain}", limit=40) == sorted(liked, reverse=True)
+    assert posts(reader, "in:public dog", limit=40) == sorted(public, reverse=True)
+    assert posts(reader, "dog", min_id=expected[10], limit=40) == expected[:10]
+
+
+def test_a_word_of_every_post_is_found_without_looking_at_all_that_somebody_likes(
+    indexable: Person, reader: Person
+) -> None:
+    made = spread(indexable, "a dog", [number / 10 for number in range(3000)])
+    Favourite.objects.bulk_create(
+        [Favourite(account=reader.account, status_id=number) for number in made], batch_size=1000
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE statuses_status, statuses_favourite, timelines_searchdocument")
+    assert looked_at(reader, "dog") < 500
+    assert looked_at(reader, "in:library dog") < 1000
+    assert looked_at(reader, f"from:{indexable.username}") < 500

@@ -2,14 +2,16 @@
 
 A document is one `tsvector`: its words with their positions, and, as lexemes that no word can be, its author, what can be
 asked of it, whether everybody may find it, and three spans of time that it was written in. One GIN index answers all of a
-query, and the newest posts are found first without sorting all that fit: the spans are asked one after the other, so that
-a word that is in every third post costs no more than a rare one. Visibility is part of the statement.
+query, and the newest posts are found first without sorting all that fit: stretches of time are asked one after the other,
+so that a word that is in every second post costs no more than a rare one. Visibility is part of the statement.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
@@ -50,13 +52,14 @@ _OUTDATED: Final = """
 SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery ORDER BY status_id DESC LIMIT {limit}
 """
 
-# The materialised list is found by the index alone; whoever may not be shown is left out from the newest on, until there
-# are enough.
+# The materialised list is found by the indexes alone; whoever may not be shown is left out from the newest on, until there
+# are enough. `own`: whether it was found among what the viewer has to do with.
 _FIND: Final = f"""
 WITH unwanted (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION ALL {BLOCKERS_OF_VIEWER} UNION ALL {MUTED_BY_VIEWER}),
 unwanted_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
-found (id) AS MATERIALIZED ({{found}})
-SELECT c.id FROM (SELECT id FROM found WHERE TRUE {{bounds}} ORDER BY id DESC OFFSET 0) c
+found (id, own) AS MATERIALIZED ({{found}})
+SELECT c.id
+  FROM (SELECT id, bool_or(own) AS own FROM found WHERE TRUE {{bounds}} GROUP BY id ORDER BY id DESC OFFSET 0) c
  WHERE (SELECT {{shown}} FROM statuses_status s WHERE s.id = c.id)
  LIMIT %(limit)s
 """  # noqa: S608 (constants)
@@ -66,23 +69,41 @@ _SHOWN_AUTHOR: Final = f"""(s.account_id NOT IN (SELECT id FROM unwanted)
            FROM accounts_account a WHERE a.id = s.account_id))"""  # noqa: S608 (constants)
 _INDEXABLE: Final = "(SELECT a.indexable FROM accounts_account a WHERE a.id = s.account_id)"
 # Who has changed their mind is not found any more, before the documents are written again.
-_PUBLICLY_FOUND: Final = f"{PUBLIC_POST} AND {_SHOWN_AUTHOR} AND {_INDEXABLE}"
-_FOUND_IN_LIBRARY: Final = f"{readable_by_viewer()} AND (s.account_id = %(viewer)s OR {_SHOWN_AUTHOR})"
-_BY_WORDS: Final = "SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery"
-# What the viewer has to do with: the planner decides whether it begins with the words or with the viewer's own rows.
+_PUBLICLY_FOUND: Final = f"({PUBLIC_POST} AND {_SHOWN_AUTHOR} AND {_INDEXABLE})"
+_FOUND_IN_LIBRARY: Final = f"({readable_by_viewer()} AND (s.account_id = %(viewer)s OR {_SHOWN_AUTHOR}))"
+_SHOWN: Final = {
+    Scope.PUBLIC: _PUBLICLY_FOUND,
+    Scope.LIBRARY: _FOUND_IN_LIBRARY,
+    Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
+}
+_BY_WORDS: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
+# What the viewer has to do with, between two ids: the planner decides whether it begins with the words or with the viewer's
+# own rows. Joined, not asked with IN: of a list that IN has to make distinct it expects two hundred items, whatever it holds.
 _LIBRARY: Final = """
-SELECT status_id FROM timelines_searchdocument WHERE words @@ {own}::tsquery
- UNION
-SELECT d.status_id FROM timelines_searchdocument d
- WHERE FITS AND d.status_id IN (
-   SELECT status_id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent
-    UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s
-    UNION ALL SELECT status_id FROM statuses_bookmark WHERE account_id = %(viewer)s
+UNION ALL
+SELECT d.status_id, TRUE FROM timelines_searchdocument d
+  JOIN (
+   SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
+    UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>
+    UNION ALL SELECT status_id FROM statuses_bookmark WHERE account_id = %(viewer)s AND <between status_id>
     UNION ALL SELECT reblog_of_id FROM statuses_status
-               WHERE account_id = %(viewer)s AND reblog_of_id IS NOT NULL AND deleted_at IS NULL
+               WHERE account_id = %(viewer)s AND deleted_at IS NULL AND <between reblog_of_id>
     UNION ALL SELECT p.status_id FROM statuses_pollvote v JOIN statuses_poll p ON p.id = v.poll_id
-               WHERE v.account_id = %(viewer)s)
+               WHERE v.account_id = %(viewer)s AND <between p.status_id>
+  ) library ON library.id = d.status_id
+ WHERE <fits>
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """A stretch of time, asked for by itself: ids from `first` on to `end` (exclusive), and the lexemes of its spans as a
+    query; empty when what is older than `end` is asked for without.
+    """
+
+    spans: str
+    first: int
+    end: int
 
 
 class PostgresIndex:
@@ -109,7 +130,7 @@ class PostgresIndex:
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        """Up to seven statements, as few as it takes to fill the page."""
+        """Up to four statements, as few as it takes to fill the page."""
         wanted = min(search.offset + search.limit, MOST)
         if search.query.impossible or search.limit <= 0 or search.offset >= wanted:
             return []
@@ -138,50 +159,55 @@ class _Finding:
 
     def run(self) -> list[int]:
         """Everything that is asked for, from the newest on."""
-        scope = self.search.query.scope
-        if scope is not Scope.PUBLIC:
-            own = _both(self.query, f"'{_author(self.search.viewer_id)}'")
-            fits = _text("d.words @@ {query}::tsquery", query=self.query) if self.query else "TRUE"
-            self.found |= set(self._ask(_text(_LIBRARY, own=own).replace("FITS", fits), _FOUND_IN_LIBRARY))
-        if scope is not Scope.LIBRARY:
-            public = _both(self.query, f"'{_PUBLIC}'")
-            for spans, lowest in self._spans():
-                found = _text(_BY_WORDS, query=_both(public, spans))
-                self.found |= set(self._ask(found, _PUBLICLY_FOUND))
-                if sum(number >= lowest for number in self.found) >= self.wanted:
-                    break
+        for stage in self._stages():
+            self.found |= set(self._ask(stage))
+            if len(self.found) >= self.wanted:
+                break
         return sorted(self.found, reverse=True)[: self.wanted]
 
-    def _spans(self) -> Iterator[tuple[str, int]]:
-        """Lexemes of spans from the newest to the oldest, and the lowest id in them; all at once for the posts of a few
-        people, who have a bounded number.
+    def _stages(self) -> Iterator[_Stage]:
+        """Stretches of time from the newest to the oldest, each about twenty times as long as the one before, so that work
+        grows with what is found.
         """
-        if self.search.authors is not None:
-            yield "", 0
-            return
         newest = first_at(clock.now() + timedelta(days=1)) if self.before is None else self.before
         oldest = 0 if self.after is None else self.after
-        end = newest >> _SPANS[0][1]
+        end = newest + 1
+        spans: list[str] = []
+        number = newest >> _SPANS[0][1]
         for (name, bits), following in zip(_SPANS, [*_SPANS[1:], None], strict=True):
-            # Down to the beginning of the span of the next size before the present one.
-            begin = 0 if following is None else max(0, ((end << bits) >> following[1]) - 1) << (following[1] - bits)
-            numbers = range(end, max(begin, oldest >> bits) - 1, -1)
-            # First a few of each size (of the smallest: tomorrow, today and yesterday), so that work grows with what is found.
-            for part in (numbers[:3], numbers[3:]):
-                if part:
-                    yield " | ".join(f"':{name}{number}'" for number in part), part[-1] << bits
-            if following is None or begin << bits <= oldest:
+            # A few of this size (of the smallest: tomorrow, today and yesterday), besides what is left of smaller ones.
+            last = max(number - 2, oldest >> bits)
+            spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
+            first = min(last, number + 1) << bits
+            yield _Stage(" | ".join(spans), first, end)
+            if first <= oldest:
                 return
-            end = (begin << bits >> following[1]) - 1
+            end = first
+            if following is not None:
+                # Down to the beginning of the span of the next size.
+                number = first >> following[1]
+                whole = range((first >> bits) - 1, (number << following[1] - bits) - 1, -1)
+                spans = [f"':{name}{each}'" for each in whole]
+                number -= 1
+        yield _Stage("", 0, end)
 
-    def _ask(self, found: str, shown: str) -> list[int]:
-        bounds = "" if self.before is None else f"AND id < {self.before} "
+    def _ask(self, stage: _Stage) -> list[int]:
+        scope = self.search.query.scope
+        whose = [f"'{_PUBLIC}'"] if scope is not Scope.LIBRARY else []
+        whose += [f"'{_author(self.search.viewer_id)}'"] if scope is not Scope.PUBLIC else []
+        found = _BY_WORDS.replace("<fits>", _fits(self.query, " | ".join(whose), stage.spans))
+        if scope is not Scope.PUBLIC:
+            between = rf"\1 >= {stage.first} AND \1 < {stage.end}"
+            library = re.sub("<between ([a-z_.]+)>", between, _LIBRARY)
+            found += library.replace("<fits>", _fits(self.query, stage.spans))
+        bounds = f"AND id < {stage.end} AND id >= {stage.first} "
+        bounds += "" if self.before is None else f"AND id < {self.before} "
         bounds += "" if self.after is None else f"AND id > {self.after} "
         for day in self.search.query.excluded_days:
             following = day + timedelta(days=1) if day < date.max else day
             bounds += f"AND NOT (id >= {first_at(_midnight(day))} AND id < {first_at(_midnight(following))}) "
         with connection.cursor() as cursor:
-            statement = _FIND.format(found=found, bounds=bounds, shown=shown)
+            statement = _FIND.format(found=found, bounds=bounds, shown=_SHOWN[scope])
             cursor.execute(statement, {"viewer": self.search.viewer_id, "limit": self.wanted})
             return [row[0] for row in cursor.fetchall()]
 
@@ -244,5 +270,10 @@ def _phrase(text: str) -> str:
     return " ".join(written) if len(written) == 1 else f"({' '.join(written)})" if written else ""
 
 
-def _both(*queries: str) -> str:
-    return " & ".join(f"({query})" for query in queries if query)
+def _fits(*queries: str) -> str:
+    """The condition that a document `d` fits all of these queries; empty ones ask for nothing.
+
+    Each stands by itself. In one, the index would read whole lists of the posts of each span, for it takes the parts of a
+    query by how common they are and not by how they belong together; so it looks into them for what fits the words.
+    """
+    return " AND ".join(_text("d.words @@ {query}::tsquery", query=query) for query in queries if query) or "TRUE"
