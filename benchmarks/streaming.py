@@ -165,7 +165,10 @@ class Run:
         return f"/api/v1/streaming?stream=public&access_token={token}"
 
     async def open(self, count: int) -> None:
-        """Have this many listeners in all."""
+        """Have this many listeners in all, and new ones for those that were disconnected."""
+        for place, listener in enumerate(self.listeners):
+            if listener.lost:
+                self.listeners[place] = await listen(self.port, self.path(self.tokens[place]))
         while len(self.listeners) < count:
             chosen = self.tokens[len(self.listeners) : min(count, len(self.listeners) + 20)]
             self.listeners += await asyncio.gather(*(listen(self.port, self.path(token)) for token in chosen))
@@ -280,7 +283,6 @@ async def measure(server: Instance, options: argparse.Namespace) -> int:
         old = text_of(1 if number % 3 else 0)[:15].encode()
         streams.publish(channels.PUBLIC_LOCAL, data.replace(old, f"Stream probe {number} ".encode()))
 
-    slow = [await listen(server.streaming_port, Run.path(token), slow=True) for token in slow_tokens]
     highest, rate = 0.0, options.rate
     while rate <= options.highest:
         figures = await run.post(rate, options.seconds, publish)
@@ -289,6 +291,13 @@ async def measure(server: Instance, options: argparse.Namespace) -> int:
             break
         highest, rate = rate, rate * 2
     print(f"the highest rate that holds: {highest:g} posts a second")
+    slow = [await listen(server.streaming_port, Run.path(token), slow=True) for token in slow_tokens]
+    await run.open(options.sockets)
+    if highest:
+        # As much as the queues and the buffers of the slow ones hold; everybody else gets it all.
+        figures = await run.post(highest, options.drowning / highest, publish)
+        good = good and not figures.lost and not figures.wrong
+        print(f"{options.sockets:>6,} sockets beside {len(slow)} slow ones: {figures}", flush=True)
     for listener in slow:
         listener.read_on()
     await asyncio.sleep(3)
@@ -317,6 +326,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=4.0)
     parser.add_argument("--seconds", type=float, default=15.0, help="length of each run")
     parser.add_argument("--slow", type=int, default=20)
+    parser.add_argument("--drowning", type=int, default=1000, help="messages that are too many for who reads none")
     parser.add_argument("--highest", type=float, default=64.0)
     options = parser.parse_args()
     with Instance(WEB_WORKERS="1") as server:

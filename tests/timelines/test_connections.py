@@ -15,10 +15,13 @@ from social.kernel import clock, redis, streams
 from tests.factories.accounts import make_remote
 from tests.timelines.conftest import Person
 from timelines.consumers import connection as connections
+from timelines.consumers import viewers
 from timelines.consumers.connection import Connection
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.threads import in_thread
-from timelines.policies.streams import Stream, StreamError
+from timelines.consumers.viewers import Viewers
+from timelines.policies.streams import Stream, StreamError, Viewer
+from timelines.queries.streaming import load_viewer
 from timelines.services.broadcasting import (
     broadcast_to_account,
     broadcast_to_everybody,
@@ -166,6 +169,49 @@ async def test_a_change_of_blocks_reaches_every_stream_of_the_viewer_and_is_read
         client.connection.leave()
     await post(4, account_id)
     assert all(client.written.empty() for client in clients)
+
+
+async def test_the_first_event_of_a_stream_waits_for_no_query(
+    registry: ConnectionRegistry, identity: Identity, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(registry, identity)
+    assert await client.open()
+    await client.connection.subscribe("public:local")
+
+    def unexpected(_account_id: int) -> Viewer:
+        raise AssertionError("the viewer is read while events wait")
+
+    monkeypatch.setattr(viewers, "load_viewer", unexpected)
+    message = status_event(Event.UPDATE, b'{"id":"1"}', facts=Facts(author.id))
+    await in_thread(streams.publish, channels.PUBLIC_LOCAL, message.encode())
+    assert (await client.next()).payload == b'{"id":"1"}'
+
+
+async def test_viewers_are_read_again_after_five_minutes_a_few_at_a_time(
+    reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+
+    def counting(account_id: int) -> Viewer:
+        reads.append(account_id)
+        return load_viewer(account_id)
+
+    monkeypatch.setattr(viewers, "load_viewer", counting)
+    known = Viewers()
+    people = [known.take(account_id) for account_id in (reader.id, *range(1, 40))]
+    for watched in people:
+        await watched.get()
+    await known.renew()
+    assert len(reads) == len(people)
+    await in_thread(Block.objects.create, account_id=reader.id, target_id=author.id)
+    monkeypatch.setattr(viewers, "RENEWAL_SECONDS", 0.0)
+    await known.renew()
+    assert reads[len(people) :] == [watched.account_id for watched in people[:10]], "the oldest first"
+    assert author.id in (await people[0].get()).hidden.blocking
+    people[1].forget(Message("relations"))
+    for _turn in range(5):
+        await known.renew()
+    assert set(reads[len(people) + 10 :]) >= {watched.account_id for watched in people[10:]}
 
 
 async def test_a_mute_that_ends_while_a_stream_is_open_hides_nothing_from_then_on(

@@ -96,20 +96,33 @@ class Connection:
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
         """Subscribe to a stream; a repeated subscription is no error. Raises StreamError. Nothing happens after the end."""
-        if self._ended:
+        if self.has_ended():
             return
         check_name(name, tag)
         stream = await self._stream(name, tag, named_list)
+        if self.has_ended():
+            return
         key = _key(name, tag, named_list)
         if key in self._streams:
             return
         if len(self._streams) >= MAX_STREAMS:
             raise StreamError(400, TOO_MANY)
         if stream.filtered and self._watched is None:
-            self._watched = self._registry.viewers.take(self.account_id)
-            self._registry.listen(channels.relations(self.account_id), self._watched.forget)
-        self._hear(key, stream)
-        await self._registry.settle(*stream.channels)
+            await self._watch()
+        if not self.has_ended():
+            self._hear(key, stream)
+            await self._registry.settle(*stream.channels)
+
+    def has_ended(self) -> bool:
+        """Whether it was left, or is about to be closed."""
+        return self._ended
+
+    async def _watch(self) -> None:
+        watched = self._watched = self._registry.viewers.take(self.account_id)
+        self._registry.listen(channels.relations(self.account_id), watched.forget)
+        # Read now and not with the first event, for which thousands may wait; after subscribing, so that no change is missed.
+        await self._registry.settle(channels.relations(self.account_id))
+        await watched.get()
 
     async def _stream(self, name: str, tag: str | None, named_list: str | None = None) -> Stream:
         kind = HASHTAG if name.startswith("hashtag") else LIVE

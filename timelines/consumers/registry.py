@@ -93,6 +93,7 @@ class ConnectionRegistry:
             self._beat(),
             self._repeat(self.sweep, SWEEP_SECONDS, "Open streams could not be checked"),
             self._repeat(self.watch, WATCH_SECONDS, unwatched),
+            self._repeat(self.viewers.renew, WATCH_SECONDS, "Viewers of public streams could not be read again"),
         )
         self._tasks = [asyncio.create_task(each) for each in work]
         self.listen(channels.HOMES, self._receive_for_homes)

@@ -12,8 +12,11 @@ from timelines.policies.streams import Viewer
 from timelines.queries.streaming import load_viewer
 from timelines.stores.messages import Message
 
-_SECONDS: Final = 300.0
+RENEWAL_SECONDS: Final = 300.0
 """After this long a viewer is read again, in case the message of a change was lost."""
+
+_LEAST: Final = 10
+_SHARE: Final = 30
 
 
 @dataclass(slots=True, eq=False)
@@ -32,19 +35,27 @@ class Watched:
         self._viewer = None
         self._generation += 1
 
+    @property
+    def age(self) -> float:
+        """Seconds since it was read; 0 while it is not known, for then it is read before the next event."""
+        return 0.0 if self._viewer is None else time.monotonic() - self._read_at
+
     async def get(self) -> Viewer:
-        """The viewer as of now. Reads the database only after `forget` or five minutes."""
+        """The viewer as of now. Reads the database only the first time and after `forget`."""
         viewer = self._viewer
-        if viewer is not None and time.monotonic() - self._read_at < _SECONDS:
+        if viewer is not None:
             return viewer
         async with self._lock:
-            while self._viewer is None or time.monotonic() - self._read_at >= _SECONDS:
-                generation = self._generation
-                viewer = await in_thread(load_viewer, self.account_id)
-                # What was read while the relations changed may be the old state.
-                if generation == self._generation:
-                    self._viewer, self._read_at = viewer, time.monotonic()
+            while self._viewer is None:
+                await self.renew()
             return self._viewer
+
+    async def renew(self) -> None:
+        """Read it again. What was read while the relations changed may be the old state, and is not used."""
+        generation = self._generation
+        viewer = await in_thread(load_viewer, self.account_id)
+        if generation == self._generation:
+            self._viewer, self._read_at = viewer, time.monotonic()
 
 
 class Viewers:
@@ -64,3 +75,11 @@ class Viewers:
         watched.users -= 1
         if watched.users <= 0 and self._watched.get(watched.account_id) is watched:
             del self._watched[watched.account_id]
+
+    async def renew(self) -> None:
+        """Read those again that have not been read for long: some at a time, one after the other, so that no event waits
+        because very many have come of age in the same moment.
+        """
+        due = sorted((w for w in self._watched.values() if w.age >= RENEWAL_SECONDS), key=lambda w: w.age, reverse=True)
+        for watched in due[: max(_LEAST, len(self._watched) // _SHARE)]:
+            await watched.renew()
