@@ -217,9 +217,17 @@ class Run:
                 else:
                     lost += viewer.wants(author)
                     wrong += found is not None
+        await self.forget()
+        return Figures(took, lost, wrong, used)
+
+    async def forget(self) -> None:
+        """Wait until nothing has come for two seconds, and forget what came."""
+        before = -1
+        while before != (before := sum(len(listener.seen) + listener.repeated for listener in self.listeners)):
+            await asyncio.sleep(2)
+        for listener in self.listeners:
             listener.seen.clear()
             listener.repeated = 0
-        return Figures(took, lost, wrong, used)
 
     def write(self, number: int, author: int) -> None:
         """A post by the API."""
@@ -245,10 +253,7 @@ async def record(run: Run) -> dict[int, bytes]:
             async with asyncio.timeout(20):
                 messages[2 * author + number] = await found.get()
     await hub.stop()
-    await asyncio.sleep(1)
-    for listener in run.listeners:
-        listener.seen.clear()
-        listener.repeated = 0
+    await run.forget()
     return messages
 
 
