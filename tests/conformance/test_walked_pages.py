@@ -178,8 +178,8 @@ def test_each_item_is_shown_once_and_in_order_while_the_list_changes(endpoint: s
         ("GET api/v1/blocks", 1, "twice"),
         ("GET api/v1/blocks", -1, "left out"),
         ("GET api/v1/bookmarks", 1, "twice"),
-        ("GET api/v1/timelines/home", 1, "twice"),
-        ("GET api/v1/timelines/public", 1, "twice"),
+        ("GET api/v1/timelines/home", 1, "no end"),
+        ("GET api/v1/timelines/public", 1, "no end"),
         ("GET api/v1/conversations", 1, "twice"),
     ],
 )
