@@ -148,6 +148,7 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
         if walk.paging.reads_min_id:
             Walk(endpoint, items, upwards=True, size=size).run(events, token)
     finally:
+        transaction.set_rollback(False)  # after an error of the database too
         transaction.savepoint_rollback(before)
     for role in ("cache", "feeds"):
         redis.client(role).flushdb()
@@ -196,6 +197,7 @@ def test_a_cursor_that_repeats_or_skips_an_item_is_noticed(
 
 
 @pytest.mark.verify
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("endpoint", _PAGED)
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=EVENTS, size=st.integers(1, 7))
