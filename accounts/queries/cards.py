@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from django.db import connection
-
 from accounts.models import Account
 from accounts.policies.collections import Audience
 from accounts.policies.relations import NOBODY, Relations
@@ -16,11 +14,12 @@ from accounts.queries.accounts import load_accounts
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_featuring
 from social.kernel import fragments
+from social.kernel.statements import fetch
 
 _CARDS: Final = """
 SELECT a.id, a.version, s.followers_count, s.following_count, s.statuses_count, s.last_status_at
 FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
-WHERE a.id = ANY(%s)
+WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
 """
 
 
@@ -75,12 +74,9 @@ def load_cards(account_ids: Iterable[int], viewer_id: int | None) -> Cards:
     wanted = list(set(account_ids))
     if not wanted:
         return Cards()
-    with connection.cursor() as cursor:
-        cursor.execute(_CARDS, [wanted])
-        rows = cursor.fetchall()
     cards = {
         number: Card(account_fragment_key(number, version), Stat(*stat) if stat[0] is not None else None)
-        for number, version, *stat in rows
+        for number, version, *stat in fetch(_CARDS, {"ids": wanted})
     }
     found = fragments.load(card.fragment_key for card in cards.values())
     missing = load_accounts(number for number, card in cards.items() if card.fragment_key not in found)

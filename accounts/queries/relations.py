@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
 from accounts.models import Account, AccountDomainBlock, Block, Mute
 from accounts.policies.collections import Audience, featuring_audience
 from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptions, Relations
+from social.kernel.statements import fetch
 
 # The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
 # (docs/adr/0011). Accounts are looked up only for the few who block a server at all.
@@ -271,10 +271,7 @@ def list_all_muted(account_id: int) -> QuerySet[Mute]:
 
 
 def _rows(sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-    return rows
+    return fetch(sql, parameters)
 
 
 def _relations(viewer_id: int, rows: Iterable[tuple[Any, ...]]) -> Relations:

@@ -70,11 +70,14 @@ def _prefers_noindex(account: Account) -> bool:
 def counters(account: Account) -> dict[str, Any]:
     """The part of the entity that changes with every follow and post: never cached."""
     stat = getattr(account, "stat", None)
-    last = stat.last_status_at if stat is not None else None
+    if stat is None:
+        return {"followers_count": 0, "following_count": 0, "statuses_count": 0, "last_status_at": None}
+    followers, following, statuses = stat.followers_count, stat.following_count, stat.statuses_count
+    last = stat.last_status_at
     return {
-        "followers_count": max(stat.followers_count, 0) if stat is not None else 0,
-        "following_count": max(stat.following_count, 0) if stat is not None else 0,
-        "statuses_count": max(stat.statuses_count, 0) if stat is not None else 0,
+        "followers_count": followers if followers > 0 else 0,
+        "following_count": following if following > 0 else 0,
+        "statuses_count": statuses if statuses > 0 else 0,
         "last_status_at": last.date().isoformat() if last is not None else None,
     }
 

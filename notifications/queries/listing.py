@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS
 
 from notifications.models import Notification
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
+from social.kernel.statements import fetch
 
 _FIELDS: Final = [field.attname for field in Notification._meta.concrete_fields]
 # Those of suspended senders and of deleted posts are not shown.
@@ -64,6 +65,4 @@ def find_notification(account_id: int, notification_id: int) -> Notification:
 
 
 def _rows(sql: str, parameters: dict[str, Any]) -> list[Notification]:
-    with connection.cursor() as statement:
-        statement.execute(sql, parameters)
-        return [Notification.from_db(connection.alias, _FIELDS, values) for values in statement.fetchall()]
+    return [Notification.from_db(DEFAULT_DB_ALIAS, _FIELDS, values) for values in fetch(sql, parameters)]

@@ -17,8 +17,8 @@ SECONDS: Final = 600
 FORMAT: Final = "3"
 
 
-def _name(key: str) -> str:
-    return redis.key("cache", "fragment", FORMAT, key)
+def _prefix() -> str:
+    return redis.key("cache", "fragment", FORMAT, "")
 
 
 def load(keys: Iterable[str]) -> dict[str, bytes]:
@@ -27,8 +27,9 @@ def load(keys: Iterable[str]) -> dict[str, bytes]:
     if not wanted:
         return {}
     values: list[bytes | None] = []
+    prefix = _prefix()
     with redis.best_effort("read cached answers"):
-        values = cast("list[bytes | None]", redis.client("cache").mget([_name(key) for key in wanted]))
+        values = cast("list[bytes | None]", redis.client("cache").mget([prefix + key for key in wanted]))
     # Without an answer there are no values.
     return {key: value for key, value in zip(wanted, values, strict=False) if value is not None}
 
@@ -39,6 +40,7 @@ def save(fragments: Mapping[str, bytes]) -> None:
         return
     with redis.best_effort("keep answers in the cache"):
         pipeline = redis.client("cache").pipeline(transaction=False)
+        prefix = _prefix()
         for key, fragment in fragments.items():
-            pipeline.set(_name(key), fragment, ex=SECONDS)
+            pipeline.set(prefix + key, fragment, ex=SECONDS)
         pipeline.execute()

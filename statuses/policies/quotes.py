@@ -36,6 +36,8 @@ NO_GROUP: Final = Group(0)
 
 _MANUAL_SHIFT: Final = 4
 _ALL: Final = 15
+# Plain numbers for what is asked of every post of a page: each operator of an IntFlag takes a microsecond.
+_PUBLIC, _FOLLOWERS, _FOLLOWING, _UNSUPPORTED = (group.value for group in Group)
 _OF_WORDS: Final = {ANYBODY: Group.PUBLIC, FOLLOWERS: Group.FOLLOWERS}
 
 
@@ -188,30 +190,29 @@ def permission(post: Quotable, viewer_id: int | None, relations: Relations) -> P
         return Permission.AUTOMATIC
     if post.visibility in FOR_ADDRESSED:
         return Permission.DENIED
-    automatic, manual = automatic_groups(post.quote_policy), manual_groups(post.quote_policy)
+    automatic, manual = post.quote_policy & _ALL, post.quote_policy >> _MANUAL_SHIFT & _ALL
     if _includes(automatic, post.account_id, relations):
         return Permission.AUTOMATIC
     if _includes(manual, post.account_id, relations):
         return Permission.MANUAL
-    if (automatic | manual) & Group.UNSUPPORTED_POLICY:
+    if (automatic | manual) & _UNSUPPORTED:
         return Permission.UNKNOWN
     return Permission.DENIED
 
 
 def depends_on_relations(policy: int) -> bool:
     """Whether it matters how a viewer stands to the author."""
-    groups = automatic_groups(policy) | manual_groups(policy)
-    return bool(groups & (Group.FOLLOWERS | Group.FOLLOWING)) and not automatic_groups(policy) & Group.PUBLIC
+    return bool((policy | policy >> _MANUAL_SHIFT) & (_FOLLOWERS | _FOLLOWING)) and not policy & _PUBLIC
 
 
 def asks_who_follows(policy: int) -> bool:
     """Whether it matters whom the author follows."""
-    return bool((automatic_groups(policy) | manual_groups(policy)) & Group.FOLLOWING)
+    return bool((policy | policy >> _MANUAL_SHIFT) & _FOLLOWING)
 
 
-def _includes(groups: Group, author_id: int, relations: Relations) -> bool:
+def _includes(groups: int, author_id: int, relations: Relations) -> bool:
     return bool(
-        groups & Group.PUBLIC
-        or (groups & Group.FOLLOWERS and author_id in relations.following)
-        or (groups & Group.FOLLOWING and author_id in relations.followed_by)
+        groups & _PUBLIC
+        or (groups & _FOLLOWERS and author_id in relations.following)
+        or (groups & _FOLLOWING and author_id in relations.followed_by)
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeVar
 
-from django.db import connection
 from django.db.models import Prefetch, QuerySet
 
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
+from social.kernel.statements import fetch
 from statuses.models import Filter, FilterKeyword, FilterStatus
 from statuses.policies.filters import ActiveFilter, Keyword
 
@@ -45,11 +45,12 @@ def read_active(rows: list[list[Any]] | None) -> tuple[ActiveFilter, ...]:
     )
 
 
+_ACTIVE_OF_ONE: Final = f"SELECT ({ACTIVE_SQL.format(account='%(account)s')})"
+
+
 def load_active_filters(account_id: int) -> tuple[ActiveFilter, ...]:
     """The account's filters that have not expired. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(ACTIVE_SQL.format(account="%(account)s"), {"account": account_id, "now": clock.now()})
-        (rows,) = cursor.fetchone()
+    ((rows,),) = fetch(_ACTIVE_OF_ONE, {"account": account_id, "now": clock.now()})
     return read_active(rows)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db import connection
 from django.db.models import Q, QuerySet
 
 from accounts.policies.relations import NOBODY, Relations, hidden_from
 from social.kernel.cursors import Cursor
+from social.kernel.statements import fetch
 from social.kernel.text.names import normalise_hashtag
 from statuses.models import Bookmark, Favourite, Quote, QuoteState, Status
 from statuses.policies.visibility import FOR_ADDRESSED_ONLY, FOR_ANYBODY, readable_by_viewer, visible_to
@@ -87,9 +87,7 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
 
 
 def _ids(sql: str, parameters: dict[str, Any]) -> list[int]:
-    with connection.cursor() as statement:
-        statement.execute(sql, parameters)
-        return [row[0] for row in statement.fetchall()]
+    return [row[0] for row in fetch(sql, parameters)]
 
 
 def _shows_boost(row: Row, relations: Relations) -> bool:

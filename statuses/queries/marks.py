@@ -6,9 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.db import connection
-
 from social.kernel import clock
+from social.kernel.statements import Value, fetch
 from statuses.policies.filters import ActiveFilter
 from statuses.queries.filters import ACTIVE_SQL, read_active
 from statuses.queries.page_polls import load_votes
@@ -72,15 +71,14 @@ def load_marks(
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:
         return found
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"viewers": list(viewer_ids), "ids": list(status_ids), "now": clock.now()})
-        for viewer_id, status_id, filters, *marked in cursor.fetchall():
-            marks = found.setdefault(viewer_id, Marks())
-            if filters is not None:
-                marks.filters = read_active(filters)
-            for posts, holds in zip(marks.in_order, marked, strict=True):
-                if holds:
-                    posts.add(status_id)
+    values: dict[str, Value] = {"viewers": list(viewer_ids), "ids": list(status_ids), "now": clock.now()}
+    for viewer_id, status_id, filters, *marked in fetch(_SQL, values):
+        marks = found.setdefault(viewer_id, Marks())
+        if filters is not None:
+            marks.filters = read_active(filters)
+        for posts, holds in zip(marks.in_order, marked, strict=True):
+            if holds:
+                posts.add(status_id)
     for viewer_id, votes in load_votes(viewer_ids, polls).items():
         found.setdefault(viewer_id, Marks()).votes = votes
     return found

@@ -38,16 +38,18 @@ def author_key(row: Row) -> str:
 class Page:
     """Posts in the order asked for, and, once filled, all that showing them takes.
 
-    Made by `select` and `of_rows` alone, shown after `fill` alone: `cached` holds the encoded bodies that were in the
-    cache, by key, and for the others there are `sources` and `accounts`. A post without one of the `cards` or `polls` shows
-    null there. `with_source`: an author is shown a post with its source, and what it quotes whatever came of that.
+    Made by `select` and `of_rows` alone, shown after `fill` alone: `bodies` and `author_bodies` hold the encoded bodies that
+    were in the cache, by id of post and account, and for the others there are `sources` and `accounts`. A post without one
+    of the `cards` or `polls` shows null there. `with_source`: an author is shown a post with its source, and what it quotes
+    whatever came of that.
     """
 
     viewer_id: int | None
     rows: list[Row]
     relations: Relations = NOBODY
     marks: Marks = field(default_factory=Marks)
-    cached: dict[str, bytes] = field(default_factory=dict)
+    bodies: dict[int, bytes] = field(default_factory=dict)
+    author_bodies: dict[int, bytes] = field(default_factory=dict)
     sources: dict[int, Source] = field(default_factory=dict)
     accounts: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
@@ -63,12 +65,25 @@ class Page:
     @property
     def posts(self) -> dict[int, Row]:
         """Every post that has a body on the page, by id: its own, of boosts what they boost, and what those quote."""
-        return {part.id: part for row in self.rows for part in (row.proper, row.proper.quoted) if part is not None}
+        found: dict[int, Row] = {}
+        for row in self.rows:
+            proper = row.proper
+            found[proper.id] = proper
+            if proper.quoted is not None:
+                found[proper.quoted.id] = proper.quoted
+        return found
 
     @property
     def authors(self) -> dict[int, Row]:
         """A row of every author on the page, by account id."""
-        return {part.account_id: part for row in self.rows for part in _parts(row)}
+        found: dict[int, Row] = {}
+        for row in self.rows:
+            proper = row.proper
+            found[row.account_id] = row
+            found[proper.account_id] = proper
+            if proper.quoted is not None:
+                found[proper.quoted.account_id] = proper.quoted
+        return found
 
     def extend(self, other: Page) -> None:
         """Add the posts of another page of the same viewer behind these, before it is filled."""
@@ -91,7 +106,11 @@ def select(status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | 
     rows = load_rows(wanted)
     people: set[int] = set()
     for row in rows:
-        for part in (row, row.proper, *row.quotes):
+        proper = row.proper
+        parts = [row] if proper is row else [row, proper]
+        if proper.quoted is not None:
+            parts += row.quotes
+        for part in parts:
             people.add(part.account_id)
             people.update(part.addressed_ids)
             if part.in_reply_to_account_id is not None:
@@ -140,16 +159,19 @@ def fill(page: Page) -> Page:
     page.cards = load_status_cards((number for number, row in posts.items() if row.card_id is not None), page.viewer_id)
     if page.viewer_id is not None and posts:
         page.marks = load_marks([page.viewer_id], posts, page.polls).get(page.viewer_id, Marks())
-    page.cached = fragments.load([*map(status_key, posts.values()), *map(author_key, authors.values())])
-    page.sources = load_sources(number for number, row in posts.items() if status_key(row) not in page.cached)
-    page.accounts = load_accounts(number for number, row in authors.items() if author_key(row) not in page.cached)
+    bodies = {status_key(row): number for number, row in posts.items()}
+    author_bodies = {author_key(row): number for number, row in authors.items()}
+    cached = fragments.load([*bodies, *author_bodies])
+    page.bodies = {bodies[key]: body for key, body in cached.items() if key in bodies}
+    page.author_bodies = {author_bodies[key]: body for key, body in cached.items() if key in author_bodies}
+    page.sources = load_sources(number for number in posts if number not in page.bodies)
+    page.accounts = load_accounts(number for number in authors if number not in page.author_bodies)
     if page.relations.viewer_id != page.viewer_id:
         # For posts that were loaded by the caller the relations to their authors are not loaded yet.
-        cached = {number: page.cached.get(author_key(row)) for number, row in authors.items()}
         page.relations = load_hiding(
             page.viewer_id,
             {
-                *featuring_ids(page.accounts.values(), approving(cached)),
+                *featuring_ids(page.accounts.values(), approving(page.author_bodies)),
                 *(number for row in page.rows for number in related_ids(row)),
             },
             with_followed_by=_asks_who_follows(page.rows),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from django.db import connection
-
+from social.kernel.statements import fetch
 from statuses.models import Poll
 
 _VOTES: Final = """
@@ -28,8 +27,7 @@ def load_votes(account_ids: Collection[int], status_ids: Collection[int]) -> dic
     found: dict[int, dict[int, list[int]]] = {}
     if not account_ids or not status_ids:
         return found
-    with connection.cursor() as cursor:
-        cursor.execute(_VOTES, {"accounts": list(account_ids), "statuses": list(status_ids)})
-        for account_id, status_id, choices in cursor.fetchall():
-            found.setdefault(account_id, {})[status_id] = choices
+    values = {"accounts": list(account_ids), "statuses": list(status_ids)}
+    for account_id, status_id, choices in fetch(_VOTES, values):
+        found.setdefault(account_id, {})[status_id] = choices
     return found

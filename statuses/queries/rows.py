@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from django.db import connection
+from social.kernel.statements import fetch
 
 # The columns are the fields of Row, in their order. A post is followed by what it boosts, what that or itself quotes, and what
 # the quoted one quotes. Each post is asked for by its id alone (OFFSET 0). The array stands in a SELECT so that its
@@ -155,9 +155,7 @@ def load_rows(status_ids: Iterable[int]) -> list[Row]:
     ids = list(dict.fromkeys(status_ids))
     if not ids:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"ids": ids})
-        by_id = {values[0]: Row(*values) for values in cursor.fetchall()}
+    by_id = {values[0]: Row(*values) for values in fetch(_SQL, {"ids": ids})}
     for row in by_id.values():
         if row.reblog_of_id is not None:
             row.original = by_id.get(row.reblog_of_id)

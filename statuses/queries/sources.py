@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db import connection
-
+from social.kernel.statements import fetch
 from statuses.models import MediaAttachment
 
 # Mentions, tags and files of a post are read as JSON beside it: one statement instead of four.
@@ -60,9 +59,7 @@ def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
     ids = list(set(status_ids))
     if not ids:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, {"ids": ids})
-        return {row[0]: _source(row) for row in cursor.fetchall()}
+    return {row[0]: _source(row) for row in fetch(_SQL, {"ids": ids})}
 
 
 def _source(row: tuple[Any, ...]) -> Source:

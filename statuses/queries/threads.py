@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from django.db import connection
-
+from social.kernel.statements import fetch
 from statuses.policies.visibility import may_be_listed
 from statuses.queries.page import Page, fill, select
 from statuses.queries.rows import Row
@@ -66,10 +65,10 @@ class Place:
 
 def load_place(row: Row) -> Place:
     """The place of a post in its thread; one query."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT thread_id, thread_path, conversation_uri FROM statuses_status WHERE id = %s", [row.id])
-        found = cursor.fetchone()
-    thread_id, path, conversation_uri = found or (None, None, None)
+    found = fetch(
+        "SELECT thread_id, thread_path, conversation_uri FROM statuses_status WHERE id = %(id)s", {"id": row.id}
+    )
+    thread_id, path, conversation_uri = found[0] if found else (None, None, None)
     return Place(
         id=row.id,
         account_id=row.account_id,
@@ -104,9 +103,7 @@ def _load_ancestors(place: Place) -> list[int]:
     """The ids above a post, root first, down from the nearest post that answers nothing any more."""
     if len(place.path) == 1:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(_GAPS_ABOVE, {"path": place.path})
-        gaps = dict(cursor.fetchall())
+    gaps: dict[int, int] = dict(fetch(_GAPS_ABOVE, {"path": place.path}))
     for index in range(len(place.path) - 1, -1, -1):
         number = place.path[index]
         if number in gaps:
@@ -116,12 +113,8 @@ def _load_ancestors(place: Place) -> list[int]:
 
 def _load_descendants(place: Place, reach: Reach) -> dict[int, int]:
     """The ids below a post, oldest first, each with that of its parent."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _DESCENDANTS,
-            {"thread": place.thread_root_id, "id": place.id, "depth": reach.depth, "limit": reach.descendants},
-        )
-        return dict(cursor.fetchall())
+    values = {"thread": place.thread_root_id, "id": place.id, "depth": reach.depth, "limit": reach.descendants}
+    return dict(fetch(_DESCENDANTS, values))
 
 
 def in_tree_order(rows: list[Row], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Row]:

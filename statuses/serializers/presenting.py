@@ -8,8 +8,7 @@ The one way for REST, streaming and push alike:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -56,6 +55,7 @@ class PageSerializer(EntitySerializer):
         """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
         self.page = instance
         self.fresh: dict[str, bytes] = {}
+        self.texts: dict[int, Text] = {}
         self.bodies = self._encoded_bodies()
         self.authors = self._encoded_authors()
         self.cards = encode_cards(instance.cards, instance.viewer_id) if instance.cards else {}
@@ -64,29 +64,27 @@ class PageSerializer(EntitySerializer):
     def _encoded_bodies(self) -> dict[int, Body]:
         page, bodies = self.page, {}
         for number, row in page.posts.items():
-            key = status_key(row)
-            cached = page.cached.get(key)
+            cached = page.bodies.get(number)
             if cached is not None:
                 bodies[number] = Body.unpacked(cached)
             elif (source := page.sources.get(number)) is not None:
                 shown = orjson.dumps(statuses.body(row, source, page.emojis))
                 body = Body(shown, statuses.searched_text(source).encode())
                 bodies[number] = body
-                self.fresh[key] = body.packed()
+                self.fresh[status_key(row)] = body.packed()
         return bodies
 
     def _encoded_authors(self) -> dict[int, bytes]:
         """The authors with their counters."""
         page, authors = self.page, {}
         for number, row in page.authors.items():
-            key = author_key(row)
-            cached = page.cached.get(key)
+            cached = page.author_bodies.get(number)
             if cached is not None:
                 author = accounts.EncodedAccount.unpacked(cached)
             elif (account := page.accounts.get(number)) is not None:
                 author = accounts.EncodedAccount.of(account, page.emojis, page.relations)
                 if author.may_be_kept:
-                    self.fresh[key] = author.packed()
+                    self.fresh[author_key(row)] = author.packed()
             else:
                 continue
             authors[number] = author.completed(number, cast(Account, row), page.relations)
@@ -99,28 +97,29 @@ class PageSerializer(EntitySerializer):
     def _entity(self, row: Row) -> bytes:
         proper = row.proper
         marks = statuses.marks(proper, self.page)
-        text = self._text(proper)
-        entity = self._post(proper, marks, text, self._quote(proper))
+        entity = self._post(proper, marks, self._quote(proper))
         if row is proper:
             return entity
         return b'{%b,%b%b,"account":%b,"reblog":%b}' % (
             statuses.reblog_body(row, self.page),
             marks,
-            statuses.filtered(row, self.page, text),
+            statuses.filtered(row, self.page, self._text),
             self.authors[row.account_id],
             entity,
         )
 
-    def _text(self, proper: Row) -> Callable[[], Text]:
-        words = self.bodies[proper.id].words
-        return cache(lambda: Text(words.decode()))
+    def _text(self, proper: Row) -> Text:
+        text = self.texts.get(proper.id)
+        if text is None:
+            text = self.texts[proper.id] = Text(self.bodies[proper.id].words.decode())
+        return text
 
-    def _post(self, proper: Row, marks: bytes, text: Callable[[], Text], quote: bytes) -> bytes:
+    def _post(self, proper: Row, marks: bytes, quote: bytes) -> bytes:
         return b'%b,%b,%b%b,%b,%b,"account":%b,"reblog":null}' % (
             self.bodies[proper.id].shown[:-1],
             statuses.counters(proper),
             marks,
-            statuses.filtered(proper, self.page, text),
+            statuses.filtered(proper, self.page, self._text),
             statuses.attached(proper, self.page, self.cards, quote),
             statuses.overlay(proper, self.page),
             self.authors[proper.account_id],
@@ -141,7 +140,7 @@ class PageSerializer(EntitySerializer):
             inner = b"null"
             if quoted.quote_state is not None:
                 inner = orjson.dumps(ShallowQuoteSerializer(quoted, context=context).data)
-            context["quoted"] = self._post(quoted, statuses.marks(quoted, self.page), self._text(quoted), inner)
+            context["quoted"] = self._post(quoted, statuses.marks(quoted, self.page), inner)
         return orjson.dumps(QuoteSerializer(proper, context=context).data)
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from django.db import connection
-
 from social.kernel import clock
 from social.kernel.cursors import Cursor
 from social.kernel.ids import first_at
+from social.kernel.statements import fetch
 from timelines.policies.aggregation import without_repeats
 from timelines.policies.home import (
     BY_HASHTAG,
@@ -109,9 +108,8 @@ def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> l
     values = {**parameters, "limit": cursor.limit}
     for number, (first, end) in enumerate(_steps(cursor)):
         values |= {f"from_{number}": first, f"to_{number}": end}
-    with connection.cursor() as reading:
-        reading.execute(statement.up if cursor.ascending else statement.down, values)
-        return [FeedItem(status_id, original or 0) for status_id, original in reading.fetchall()]
+    found = fetch(statement.up if cursor.ascending else statement.down, values)
+    return [FeedItem(status_id, original or 0) for status_id, original in found]
 
 
 def _steps(cursor: Cursor) -> list[tuple[int, int]]:
@@ -168,9 +166,8 @@ class TaggedPosts(Container[int]):
 
     def __contains__(self, status_id: object) -> bool:
         if self._found is None:
-            with connection.cursor() as cursor:
-                cursor.execute(_TAGGED, {"viewer": self._viewer_id, "ids": list(self._asked)})
-                self._found = {found for (found,) in cursor.fetchall()}
+            rows = fetch(_TAGGED, {"viewer": self._viewer_id, "ids": list(self._asked)})
+            self._found = {found for (found,) in rows}
         return status_id in self._found
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Follow, FollowRequest
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
+from social.kernel.statements import fetch
 from timelines.models import List, ListMember, RepliesPolicy
 from timelines.policies.lists import LIST_SETS, list_condition
 from timelines.queries.home import FeedStatement, read_items
@@ -78,9 +78,7 @@ def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
     """The members of a list who wrote one of these posts, or whom one of them answers. One query, none for no posts."""
     if not status_ids:
         return set()
-    with connection.cursor() as cursor:
-        cursor.execute(_MEMBERS, {"list": list_id, "ids": list(status_ids)})
-        return {account_id for (account_id,) in cursor.fetchall()}
+    return {account_id for (account_id,) in fetch(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
 
 
 def load_list_ids(account_ids: Collection[int]) -> list[int]:

@@ -18,6 +18,7 @@ from accounts.policies.relations import (
     MUTED_BY_VIEWER,
 )
 from social.kernel.cursors import Cursor
+from social.kernel.statements import fetch
 from statuses.policies.visibility import PUBLIC_POST
 
 _UNWANTED: Final = f"""
@@ -143,9 +144,7 @@ def _values(viewer_id: int | None, cursor: Cursor) -> dict[str, Any]:
 
 
 def _ids(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
-    with connection.cursor() as statement:
-        statement.execute(sql, parameters)
-        return cursor.newest_first([row[0] for row in statement.fetchall()])
+    return cursor.newest_first([row[0] for row in fetch(sql, parameters)])
 
 
 def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[str]]]:

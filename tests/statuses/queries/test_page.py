@@ -153,7 +153,7 @@ def test_cards_are_added_to_a_body_that_is_cached(alice: Account) -> None:
     card = PreviewCard.objects.create(url="https://there.example/", title="a card")
     StatusCard.objects.create(status=status, card=card, url=card.url)
     page = hydrate([status.id], None)
-    assert (page.cached, page.sources) != ({}, {})
+    assert (page.bodies, page.sources) != ({}, {})
     assert page.sources == {}
     (entity,) = orjson.loads(orjson.dumps(present(page)))
     assert (entity["card"]["title"], entity["poll"], entity["quote"]) == ("a card", None, None)

@@ -1,0 +1,158 @@
+"""Promises of statements that are run without a cursor: the same rows, the same errors, and nobody who counts is passed by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import DataError, ProgrammingError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from social.api.serializers import QueriesForbidden, no_queries
+from social.kernel import statements
+from social.kernel.statements import fetch
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MOMENT = datetime(2024, 2, 29, 12, 30, 1, 250000, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def fresh_connection() -> None:
+    connection.close()
+
+
+@contextmanager
+def no_cursors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patched:
+        patched.setattr(statements, "_by_cursor", None)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("sql", "values"),
+    [
+        ("SELECT %(a)s::int, %(a)s + 1, %(b)s::bigint WHERE %(a)s < %(b)s", {"a": 7, "b": 2**62}),
+        ("SELECT 5 %% 3, -%(a)s", {"a": -1}),
+        ("SELECT id FROM unnest((SELECT %(ids)s)::bigint[]) id", {"ids": [3, -(2**63), 1]}),
+        ("SELECT cardinality(%(ids)s::bigint[]), 1 = ANY(%(ids)s)", {"ids": []}),
+        (
+            "SELECT t, t = ANY(%(texts)s) FROM unnest(%(texts)s::text[]) t",
+            {"texts": ["plain", 'quo"ted', "back\\slash", "a, {b}", "", "NULL", " ü𝔘 ", "%(a)s"]},
+        ),
+        ("SELECT %(text)s::text, length(%(text)s), lower(%(text)s)", {"text": "It's 100 %s — ÄÖ"}),
+        ("SELECT %(moment)s::timestamptz, extract(epoch FROM %(moment)s)", {"moment": MOMENT}),
+        ("SELECT %(none)s::bigint IS NULL, COALESCE(%(none)s::bigint, %(a)s)", {"none": None, "a": 4}),
+        (
+            "SELECT NULL, true, 1.5::float8, 2.50::numeric, '{\"a\": [1]}'::json, '{\"a\": 1}'::jsonb, ARRAY['x', NULL],"
+            " ARRAY[2::bigint], 'bytes'::bytea, DATE '2024-02-29', INTERVAL '1 day', '10.0.0.0/8'::cidr",
+            {},
+        ),
+        ("SELECT 1 WHERE false", {}),
+    ],
+)
+def test_rows_are_those_of_a_cursor(sql: str, values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with transaction.atomic():
+        by_cursor = fetch(sql, values)
+    with no_cursors(monkeypatch):
+        for _time in range(7):  # PostgreSQL may change its plan after the fifth
+            assert fetch(sql, values) == by_cursor
+
+
+def test_values_of_other_types_make_another_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    with no_cursors(monkeypatch):
+        sql = "SELECT %(a)s::text"
+        assert [fetch(sql, {"a": value}) for value in (1, "x", None, 2)] == [[("1",)], [("x",)], [(None,)], [("2",)]]
+
+
+def test_what_is_not_mentioned_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    with no_cursors(monkeypatch):
+        assert fetch("SELECT %(a)s", {"a": 1, "b": "not sent"}) == [(1,)]
+
+
+def test_a_statement_is_prepared_once_on_its_connection() -> None:
+    sql = "SELECT %(a)s, 'prepared once'"
+    for number in range(5):
+        assert fetch(sql, {"a": number}) == [(number, "prepared once")]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT generic_plans + custom_plans FROM pg_prepared_statements WHERE statement LIKE '%prepared once''%'"
+        )
+        assert cursor.fetchall() == [(5,)]
+
+
+@pytest.mark.parametrize("command", ["DEALLOCATE ALL", "DISCARD ALL"])
+def test_what_a_connection_has_forgotten_is_prepared_again(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """psycopg deallocates everything after a transaction that was rolled back."""
+    with no_cursors(monkeypatch):
+        assert fetch("SELECT %(a)s", {"a": 1}) == [(1,)]
+        connection.connection.execute(command)
+        assert fetch("SELECT %(a)s", {"a": 2}) == [(2,)]
+        assert fetch("SELECT %(a)s", {"a": 3}) == [(3,)]
+
+
+def test_after_transactions_that_were_rolled_back_everything_is_found() -> None:
+    for number in range(8):
+        assert fetch("SELECT %(a)s", {"a": number}) == [(number,)]
+        with pytest.raises(ZeroDivisionError), transaction.atomic(), connection.cursor() as cursor:
+            for _time in range(5):  # often enough for psycopg to prepare it
+                cursor.execute("SELECT %s::int", [number])
+            raise ZeroDivisionError
+    assert fetch("SELECT %(a)s", {"a": 9}) == [(9,)]
+
+
+def test_errors_are_those_of_django_and_the_connection_stays() -> None:
+    for _time in range(2):
+        with pytest.raises(DataError, match="division by zero"):
+            fetch("SELECT 1 / %(a)s", {"a": 0})
+        with pytest.raises(ProgrammingError, match="does not exist"):
+            fetch("SELECT * FROM nowhere", {})
+    used = connection.connection
+    assert fetch("SELECT 10 / %(a)s", {"a": 5}) == [(2,)]
+    assert connection.connection is used
+
+
+def test_a_transaction_sees_what_it_has_written_and_stays_one() -> None:
+    fetch("SELECT count(*) FROM django_session", {})
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO django_session VALUES ('key', 'data', now())")
+        assert fetch("SELECT count(*) FROM django_session", {}) == [(1,)]
+        raise ZeroDivisionError
+    assert fetch("SELECT count(*) FROM django_session", {}) == [(0,)]
+
+
+def test_who_counts_statements_counts_these() -> None:
+    with CaptureQueriesContext(connection) as counted:
+        fetch("SELECT %(a)s", {"a": 1})
+    assert len(counted) == 1
+
+
+def test_who_forbids_statements_forbids_these() -> None:
+    fetch("SELECT 1", {})
+    with pytest.raises(QueriesForbidden), no_queries():
+        fetch("SELECT 1", {})
+
+
+def test_without_prepared_statements_a_cursor_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection.ensure_connection()
+    used = connection.connection
+    statements._sessions.pop(used, None)
+    monkeypatch.setattr(used, "prepare_threshold", None)
+    for number in range(6):
+        assert fetch("SELECT %(a)s, 'not prepared'", {"a": number}) == [(number, "not prepared")]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%, ''not prepared'''")
+        assert cursor.fetchall() == [(0,)]
+    statements._sessions.pop(used, None)
+
+
+@pytest.mark.parametrize("value", [1.5, True, b"", {"a": 1}, [1.5], [1, "a"], (1, 2)])
+def test_other_values_are_refused_in_a_transaction_as_outside(value: Any) -> None:
+    with pytest.raises(TypeError):
+        fetch("SELECT %(a)s", {"a": value})
+    with transaction.atomic(), pytest.raises(TypeError):
+        fetch("SELECT %(a)s", {"a": value})
