@@ -262,16 +262,18 @@ def test_posts_with_everything_on_them(community: Community) -> None:
 
 
 class Listener(mastodon.StreamListener):
-    """Keeps what it hears."""
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, Any]] = []
+        self.received: list[tuple[str, Any]] = []
 
     def on_any_event(self, name: str, data: Any = None) -> None:
-        self.heard.append((name, data))
+        self.received.append((name, data))
 
     def wait(self, event: str, test: Callable[[Any], Any] = lambda _: True) -> None:
-        eventually(lambda: list(self.heard), lambda heard: any(name == event and test(data) for name, data in heard))
+        eventually(
+            lambda: list(self.received), lambda received: any(name == event and test(data) for name, data in received)
+        )
 
 
 def test_timelines_lists_and_live_streams(community: Community) -> None:
