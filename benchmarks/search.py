@@ -87,7 +87,7 @@ def texts(count: int) -> Iterator[str]:
             yield " ".join(chance.choices(words, cum_weights=limits, k=chance.randint(5, 40)))
 
 
-def fill_texts() -> None:
+def fill_texts(count: int) -> None:
     """The texts and their vectors, from which posts are made, and the authors."""
     from django.db import connection
 
@@ -114,7 +114,7 @@ def fill_texts() -> None:
         with cursor.copy("COPY texts FROM STDIN") as rows:
             # Of a document about nothing there is nothing but its marks, which each post gets of its own.
             marks = len(vector_of(Document(0, 0, "")))
-            for number, text in enumerate(texts(TEXTS)):
+            for number, text in enumerate(texts(count)):
                 rows.write_row((number, text, vector_of(Document(0, 0, text))[:-marks]))
 
 
@@ -141,7 +141,7 @@ def fill_posts(numbers: Sequence[int], count: int, reader_id: int) -> None:
                 chosen = [fact for fact, share in shares if chance.randrange(share) == 0]
                 public = not mine and (author - FIRST_AUTHOR) % 3 == 0
                 marks = vector_of(Document(status_id, author, "", frozenset(chosen), "en", listed=True, public=public))
-                rows.write_row((status_id, author, mine, chance.randrange(TEXTS), marks))
+                rows.write_row((status_id, author, mine, chance.randrange(min(TEXTS, count)), marks))
         values = {
             field.column: literal(field.get_default())
             for field in Status._meta.concrete_fields
@@ -259,8 +259,8 @@ def main() -> int:
         lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
         p95 = 0.0
         began = time.perf_counter()
-        fill_texts()
-        print(f"{TEXTS:,} texts in {time.perf_counter() - began:.0f} s", flush=True)
+        fill_texts(min(TEXTS, options.posts))
+        print(f"{min(TEXTS, options.posts):,} texts in {time.perf_counter() - began:.0f} s", flush=True)
         sizes = sorted({options.posts // 100, options.posts // 10, options.posts})
         filled: set[int] = set()
         for size in sizes:
