@@ -10,12 +10,14 @@ import hypothesis
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.test import TransactionTestCase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from social.api import refused_networks
 from social.kernel import redis
 from tests.support import answers, kept_schema, servers
 from tests.support.callers import Callers
+from tests.support.emptying import empty_tables
 
 # The same examples in every run: a promise is broken by a change, never by chance.
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
@@ -49,6 +51,14 @@ def callers(db: None) -> Callers:
 @pytest.fixture(scope="session", autouse=True)
 def _answers_watched() -> Iterator[None]:
     with answers.watched():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tables_emptied_quickly() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if servers.embedded is not None:
+            patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
         yield
 
 
