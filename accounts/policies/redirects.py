@@ -24,18 +24,13 @@ def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
-def is_redirect_uri(uri: str) -> bool:
-    """Whether an application may be called back here (contract, parameters section 1 "POST /api/v1/apps").
-
-    An absolute URI, in any scheme that cannot run as a script, without a fragment. App schemes need no host:
-    `com.example.app:/path` and `icecubesapp://` are fine. No backslash: browsers read it as a slash, so that the host
-    they call is not the one that was shown (security row 62).
-    """
-    return not redirect_uri_errors(uri)
-
-
 def redirect_uri_errors(uri: str) -> list[str]:
-    """What is wrong with an address, in words that follow "Redirect URI"."""
+    """Why an application may not be called back here, in words that follow "Redirect URI"; empty when it may.
+
+    Source: contract, parameters section 1 "POST /api/v1/apps". An absolute URI, in any scheme that cannot run as a script,
+    without a fragment. App schemes need no host: `com.example.app:/path` and `icecubesapp://` are fine. No backslash:
+    browsers read it as a slash, so that the host they call is not the one that was shown (security row 62).
+    """
     if uri == OUT_OF_BAND:
         return []
     scheme, colon, rest = uri.partition(":")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -246,8 +245,3 @@ def _fields(new: Sequence[tuple[str, str]], old: Sequence[dict[str, Any]]) -> li
                 }
             )
     return rows
-
-
-def default_locale() -> str:
-    """The language of people who have chosen none."""
-    return settings.LANGUAGE_CODE

@@ -15,11 +15,9 @@ from federation.documents.reading import (
     kinds_of,
     link_of,
     many,
-    number_of,
     same_origin,
     text_of,
     uri_of,
-    uris_of,
     web_uri,
 )
 from social.kernel.text.sanitize import sanitize
@@ -182,13 +180,3 @@ def _read_fields(value: Any) -> list[dict[str, Any]]:
             html = sanitize(shown)
             rows.append({"name": name, "value": shown, "html": html, "verified_at": None})
     return rows[:FIELDS_LIMIT]
-
-
-def read_total(document: Mapping[str, Any]) -> int | None:
-    """How many a collection says it has."""
-    return number_of(document.get("totalItems"))
-
-
-def key_ids(document: Mapping[str, Any]) -> list[str]:
-    """The ids of the keys that an actor lists."""
-    return uris_of(document.get("publicKey"), KEYS_LIMIT)

@@ -1,4 +1,4 @@
-"""Which rule for a server counts, which of two is stricter, and how a domain is shown that shall not be named in full.
+"""Which rule for a server counts, and which of two is stricter.
 
 Source: contract, behaviours section 18, parameters section 6.
 """
@@ -45,15 +45,3 @@ def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, 
 def digest_of(domain: str) -> str:
     """SHA-256 of a domain, by which another server can compare without being given the name."""
     return hashlib.sha256(domain.encode()).hexdigest()
-
-
-def public_name(rule: DomainRule) -> str:
-    """The domain as everybody may see it: with asterisks in its middle when the rule says so."""
-    if not rule.obfuscate:
-        return rule.domain
-    length = len(rule.domain)
-    kept = length // 4
-    return "".join(
-        letter if letter == "." or place < kept or place >= length - kept else "*"
-        for place, letter in enumerate(rule.domain)
-    )

@@ -12,14 +12,14 @@ from federation.documents.reading import Rejected
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainRule
-from moderation.policies.domain_rules import DomainRuleDraft, public_name
+from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.queries.domain_rules import is_closed_to, rule_for
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, remove_rule
 from social.kernel.errors import Forbidden, Invalid
 from statuses.models import MediaAttachment
 from tests.factories.accounts import make_account, make_remote
+from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson
-from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -136,8 +136,3 @@ def test_a_rule_needs_the_permission() -> None:
         create_rule(by=nobody, domain="bad.example", draft=DomainRuleDraft())
     with pytest.raises(Forbidden):
         allow_domain(by=nobody, domain="bad.example")
-
-
-def test_a_domain_may_be_shown_with_asterisks() -> None:
-    assert public_name(DomainRule(domain="very-bad.example", obfuscate=True)) == "very****.***mple"
-    assert public_name(DomainRule(domain="bad.example")) == "bad.example"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final
 
@@ -195,8 +195,3 @@ def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPu
 def _record(by: Staff, target_type: str, target_id: int, name: str, *, trendable: bool) -> None:
     action = "approve_trend" if trendable else "reject_trend"
     record(by=by, action=action, target_type=target_type, target_id=target_id, target_name=name)
-
-
-def forget_reviews(kind: TrendKind, object_ids: Iterable[int]) -> None:
-    """Remove what was decided about things that are gone."""
-    TrendReview.objects.filter(kind=kind, object_id__one_of=list(object_ids)).delete()
