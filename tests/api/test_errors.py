@@ -94,34 +94,6 @@ def test_an_unknown_path_under_api_is_404_in_json(callers: Tokens, method: str, 
             assert response.json() == {"error": "Not Found"}
 
 
-MUST_404 = [
-    ("GET", "/api/v2/mutes"),
-    ("GET", "/api/v1/search"),
-    ("GET", "/api/v1/statuses/1/card"),
-    ("GET", "/api/v1/timelines/direct"),
-    ("DELETE", "/api/v1/notifications/destroy_multiple"),
-    ("POST", "/api/salmon/1"),
-    ("POST", "/api/push"),
-    ("GET", "/api/subscriptions/1"),
-    ("POST", "/api/subscriptions/1"),
-    ("GET", "/api/proofs"),
-    ("GET", "/api/v2_alpha/notifications"),
-]
-
-
-@pytest.mark.parametrize(("method", "path"), MUST_404)
-@pytest.mark.parametrize("urlconf", ["tests.api.urls", "social.urls"])
-def test_what_must_not_exist_is_404_with_and_without_a_token(
-    callers: Tokens, settings: Any, urlconf: str, method: str, path: str
-) -> None:
-    """The must-404 rows of endpoints.tsv; SEED-006, SEED-007."""
-    settings.ROOT_URLCONF = urlconf
-    for headers in ({}, {"Authorization": f"Bearer {callers.user_token()}"}, {"Authorization": "Bearer wrong"}):
-        response = Client().generic(method, path, headers=headers)
-        assert response.status_code == 404
-        assert "error" in response.json()
-
-
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "PROPFIND"])
 def test_a_method_that_does_not_exist_is_404_before_anything_is_asked(callers: Tokens, method: str) -> None:
     response = Client().generic(method, "/api/v1/access/person")

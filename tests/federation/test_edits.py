@@ -17,8 +17,8 @@ from statuses.models import MediaAttachment, Quote, Status, StatusEdit
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import counts, edit, follow, make_reblog, make_status
+from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson, RemoteServer
-from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db

@@ -20,8 +20,8 @@ from social.kernel.errors import KernelError
 from statuses.models import Status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import counts, follow, make_status
+from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson, RemoteServer, post
-from tests.federation.test_inbound import PUBLIC, deal
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db

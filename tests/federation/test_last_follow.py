@@ -13,8 +13,8 @@ from federation.models import Delivery
 from federation.outbound.delivering import deliver_due
 from federation.remote.actors import fetch_actor
 from social.kernel import clock
+from tests.federation.activities import deal
 from tests.federation.remote_server import RemotePerson, RemoteServer
-from tests.federation.test_inbound import deal
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db

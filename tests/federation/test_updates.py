@@ -13,8 +13,8 @@ from federation.remote.actors import fetch_actor
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.statuses import follow
+from tests.federation.activities import deal, remote
 from tests.federation.remote_server import RemotePerson, RemoteServer
-from tests.federation.test_inbound import deal, remote
 
 pytestmark = pytest.mark.django_db
 

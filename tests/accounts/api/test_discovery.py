@@ -12,21 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account, AccountStat, User
 from accounts.services.blocking import block_domain
 from social.kernel import clock
-from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.factories.accounts import make_account, make_remote, make_token
 from tests.factories.statuses import block, follow, mute
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 def lively(name: str, *, followers: int = 1, hours_ago: int = 1, **values: Any) -> Account:

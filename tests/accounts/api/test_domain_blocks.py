@@ -27,16 +27,6 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/v1/domain_blocks"
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
-
-
 def follow(account: Account, target: Account, **options: Any) -> None:
     Follow.objects.create(account=account, target=target, **options)
     AccountStat.objects.filter(account=account).update(following_count=1)

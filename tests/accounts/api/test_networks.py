@@ -16,16 +16,6 @@ from tests.support.client import Api
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
-
-
 def followed_by(target: User, *names: str) -> list[User]:
     people = [make_user(name) for name in names]
     for person in people:

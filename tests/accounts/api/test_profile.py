@@ -17,7 +17,6 @@ from PIL import Image
 from accounts.models import Account, User
 from accounts.services import profiles
 from social.kernel.media.limits import ANIMATION_PIXELS
-from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 from tests.support.entities import check
 
@@ -32,16 +31,6 @@ MEDIA = "http://social.localhost/system/"
 def media_root(settings: Any, tmp_path: Path) -> Path:
     settings.MEDIA_ROOT = tmp_path
     return tmp_path
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:

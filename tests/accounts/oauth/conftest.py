@@ -11,7 +11,6 @@ from django.test import Client
 from accounts.models import Application, User
 from accounts.services.applications import register_application
 from social.api import admission
-from tests.factories.accounts import make_user
 
 CALLBACK = "https://app.example/callback?keep=1"
 
@@ -26,18 +25,6 @@ def application(db: None) -> Application:
     return register_application(
         name="Test app", redirect_uris=[CALLBACK, "urn:ietf:wg:oauth:2.0:oob"], scopes="read write follow push profile"
     )
-
-
-@pytest.fixture
-def person(db: None) -> User:
-    return make_user("ada")
-
-
-@pytest.fixture
-def browser(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 def ask(application: Application, /, **more: Any) -> dict[str, str]:

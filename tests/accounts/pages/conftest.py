@@ -8,23 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import User
 from social.kernel import redis
-from tests.factories.accounts import make_user
 
 PASSWORD = "correct horse"
-
-
-@pytest.fixture
-def person(db: None) -> User:
-    return make_user("ada")
-
-
-@pytest.fixture
-def browser(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 from accounts.models import Account, User
 from accounts.policies.profile_links import link_to_verify, links_back
 from social.kernel.outbox import OutboxRow
-from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 from tests.support.site import Site, serving
 from tests.support.work import work
@@ -23,16 +22,6 @@ def site(settings: Any) -> Iterator[Site]:
     settings.FEDERATION_LOOPBACK = True
     with serving() as site:
         yield site
-
-
-@pytest.fixture
-def ann(db: None) -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 def set_fields(api: Api, *values: str) -> None:

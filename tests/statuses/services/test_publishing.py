@@ -13,10 +13,9 @@ from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import moment_of
 from statuses.events import StatusPublished
-from statuses.models import IdempotencyKey, Mention, Status, StatusTag
+from statuses.models import Mention, Status, StatusTag
 from statuses.ports import remote_accounts
 from statuses.services.composing import StatusDraft, UnexpectedMentions
-from statuses.services.idempotency import forget_old
 from statuses.services.publishing import publish_status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import (
@@ -333,48 +332,6 @@ def test_files_that_cannot_be_attached_together_are_refused(
     type(media[0]).objects.filter(id=media[1].id).update(**values)
     with pytest.raises(Invalid, match=f"^{message}$"):
         make_status(alice, media=media)
-
-
-def _publish_with_key(author: Account, key: str, text: str = "hello") -> Status:
-    author = Account.objects.select_related("user").get(id=author.id)
-    return publish_status(author=author, draft=StatusDraft(text=text), idempotency_key=key)
-
-
-def test_a_repeated_key_answers_with_the_first_post(alice: Account, bob: Account, published: list[Any]) -> None:
-    first = _publish_with_key(alice, "k")
-    assert _publish_with_key(alice, "k", "something else").id == first.id
-    assert _publish_with_key(bob, "k").id != first.id
-    assert _publish_with_key(alice, "other").id != first.id
-    assert len(published) == 3
-
-
-def test_keys_of_any_length_and_content_work(alice: Account) -> None:
-    for key in ("ключ", "x" * 5000, "' OR 1=1 --"):
-        assert _publish_with_key(alice, key).id == _publish_with_key(alice, key).id
-
-
-def test_a_key_is_forgotten_after_an_hour(alice: Account) -> None:
-    first = _publish_with_key(alice, "k")
-    IdempotencyKey.objects.update(created_at=clock.now() - timedelta(minutes=61))
-    second = _publish_with_key(alice, "k")
-    assert second.id != first.id
-    assert _publish_with_key(alice, "k").id == second.id
-    IdempotencyKey.objects.update(created_at=clock.now() - timedelta(minutes=61))
-    assert forget_old() == 1
-    assert not IdempotencyKey.objects.exists()
-
-
-def test_a_refused_post_leaves_its_key_free(alice: Account) -> None:
-    with pytest.raises(Invalid):
-        _publish_with_key(alice, "k", "")
-    assert _publish_with_key(alice, "k").text == "hello"
-
-
-def test_a_key_whose_post_was_deleted_brings_nothing_back(alice: Account) -> None:
-    first = _publish_with_key(alice, "k")
-    Status.objects.filter(id=first.id).update(deleted_at=clock.now())
-    with pytest.raises(NotFound):
-        _publish_with_key(alice, "k")
 
 
 def test_a_remote_post_gets_an_id_of_its_own_time(published: list[Any]) -> None:

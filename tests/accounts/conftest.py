@@ -1,0 +1,34 @@
+"""The people of the tests of the accounts app: one with a client program, one with a browser."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def api(ann: User) -> Api:
+    """Her client."""
+    return Api(make_token(ann))
+
+
+@pytest.fixture
+def person(db: None) -> User:
+    return make_user("ada")
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    """One in which the person is signed in."""
+    client = Client()
+    client.force_login(person)
+    return client

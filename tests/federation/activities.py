@@ -1,0 +1,34 @@
+"""What the tests of received activities share: sending one, and who sent it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import Account
+from federation.models import InboundActivity
+from federation.remote.actors import fetch_actor
+from tests.factories.statuses import follow
+from tests.federation.remote_server import RemotePerson
+from tests.support.work import work
+
+PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
+
+
+def remote(zoe: RemotePerson) -> Account:
+    """Her account, as it is known here."""
+    return Account.objects.get(uri=zoe.uri)
+
+
+def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") -> str:
+    """Send, work, and say what became of it."""
+    answer = someone.send(activity, path)
+    assert answer.status_code == 202, answer.content
+    work()
+    return InboundActivity.objects.latest("id").outcome
+
+
+def introduced(zoe: RemotePerson, alice: Account) -> Account:
+    """Zoe is known here and followed by Alice."""
+    account = fetch_actor(zoe.uri)
+    follow(alice, account)
+    return account

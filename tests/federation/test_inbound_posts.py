@@ -1,0 +1,256 @@
+"""Posts, favourites and boosts of other servers become what a local client would have made, once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.models import InboundActivity, Tombstone
+from notifications.models import Notification
+from social.kernel import clock
+from social.kernel.ids import moment_of
+from statuses.models import Favourite, Mention, Status, StatusTag, Visibility
+from tests.factories.statuses import block, counts, make_status
+from tests.federation.activities import PUBLIC, deal, introduced
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+class TestPosts:
+    def test_a_post_of_somebody_followed_is_kept_with_what_it_has(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        made = clock.now() - timedelta(hours=2)
+        note = zoe.note(
+            '<p onload="x">See <a href="javascript:1">this</a><script>1</script></p>',
+            published=clock.iso(made),
+            summary="Careful",
+            contentMap={"fr": "<p>x</p>"},
+            tag=[
+                {"type": "Hashtag", "name": "#Café", "href": "x"},
+                {"type": "Mention", "href": alice.uri, "name": "@alice"},
+            ],
+            attachment=[
+                {
+                    "type": "Document",
+                    "mediaType": "image/png",
+                    "url": elsewhere.uri("p.png"),
+                    "name": "alt",
+                    "width": 3,
+                    "height": 2,
+                }
+            ]
+            * 6,
+            cc=[f"{zoe.uri}/followers", alice.uri],
+        )
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        status = Status.objects.get(uri=note["id"])
+        assert (status.content, status.spoiler_text, status.language, status.sensitive) == (
+            "<p>See this</p>",
+            "Careful",
+            "fr",
+            True,
+        )
+        assert abs((moment_of(status.id) - made).total_seconds()) < 1
+        assert list(StatusTag.objects.filter(status=status).values_list("tag__name", flat=True)) == ["cafe"]
+        assert [(file.remote_url, file.description) for file in status.media.order_by("position")] == [
+            (elsewhere.uri("p.png"), "alt")
+        ] * 4
+        assert Notification.objects.filter(account=alice, type="mention").count() == 1
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        assert Status.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("written", "language"),
+        [("fr", "fr"), ("pt-BR", "pt-BR"), ("zh-Hant-TW", "zh-Hant-TW")]
+        + [(strange, None) for strange in ("ää", "f", "-fr", "fr-", "f r", "und-\u0661", "x" * 13, "12")],
+    )
+    def test_a_language_is_a_tag_that_clients_can_read(
+        self, zoe: RemotePerson, alice: Account, written: str, language: str | None
+    ) -> None:
+        introduced(zoe, alice)
+        note = zoe.note("<p>x</p>", contentMap={written: "<p>x</p>"})
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        assert Status.objects.get(uri=note["id"]).language == language
+
+    def test_nothing_was_written_before_1970_wherever_the_clock_stood(self, zoe: RemotePerson, alice: Account) -> None:
+        introduced(zoe, alice)
+        note = zoe.note("<p>x</p>", published="1970-01-01T00:00:00+05:00")
+        assert deal(zoe, zoe.activity("Create", note)) == "done"
+        assert Status.objects.get(uri=note["id"]).created_at > clock.now() - timedelta(minutes=1)
+
+    @pytest.mark.parametrize(
+        ("to", "cc", "visibility"),
+        [
+            ([PUBLIC], ["FOLLOWERS"], Visibility.PUBLIC),
+            ("as:Public", None, Visibility.PUBLIC),
+            (["FOLLOWERS"], ["Public"], Visibility.UNLISTED),
+            (["FOLLOWERS"], ["ALICE"], Visibility.PRIVATE),
+            (["ALICE"], [], Visibility.DIRECT),
+        ],
+    )
+    def test_the_addressing_is_the_visibility(
+        self, zoe: RemotePerson, alice: Account, to: Any, cc: Any, visibility: str
+    ) -> None:
+        introduced(zoe, alice)
+
+        def written(value: Any) -> Any:
+            names = {"FOLLOWERS": f"{zoe.uri}/followers", "ALICE": alice.uri}
+            return [names.get(item, item) for item in value] if isinstance(value, list) else value
+
+        note = zoe.note(to=written(to), cc=written(cc), tag=[{"type": "Mention", "href": alice.uri}])
+        deal(zoe, zoe.activity("Create", note))
+        assert Status.objects.get().visibility == visibility
+
+    def test_a_tag_addresses_nobody(self, zoe: RemotePerson, alice: Account) -> None:
+        """Security row 22."""
+        introduced(zoe, alice)
+        note = zoe.note(to=[f"{zoe.uri}/followers"], cc=[], tag=[{"type": "Mention", "href": alice.uri}])
+        deal(zoe, zoe.activity("Create", note))
+        assert (Mention.objects.count(), Notification.objects.count()) == (0, 0)
+
+    def test_addressed_people_who_are_not_named_are_mentioned_silently(self, zoe: RemotePerson, alice: Account) -> None:
+        deal(zoe, zoe.activity("Create", zoe.note(to=[alice.uri], cc=[])))
+        assert (Status.objects.get().visibility, Mention.objects.get().silent) == (Visibility.LIMITED, True)
+
+    def test_a_post_in_ones_own_inbox_is_for_its_owner(self, zoe: RemotePerson, alice: Account) -> None:
+        deal(zoe, zoe.activity("Create", zoe.note(to=[], cc=[])), "/users/alice/inbox")
+        assert Mention.objects.get().account == alice
+
+    def test_a_post_nobody_here_has_to_do_with_is_dropped(self, zoe: RemotePerson, alice: Account) -> None:
+        for path in ("/inbox", "/actor/inbox"):
+            assert "nobody here" in deal(zoe, zoe.activity("Create", zoe.note()), path)
+        assert not Status.objects.exists()
+
+    def test_a_reply_to_one_of_us_joins_the_thread(self, zoe: RemotePerson, alice: Account) -> None:
+        question = make_status(alice, "What?")
+        note = zoe.note(inReplyTo=f"http://social.localhost/users/alice/statuses/{question.id}")
+        deal(zoe, zoe.activity("Create", note))
+        answer = Status.objects.get(local=False)
+        assert (answer.in_reply_to_id, answer.thread_path) == (question.id, [question.id, answer.id])
+        assert counts(question)[0] == 1
+
+    def test_what_a_post_answers_is_fetched_upwards(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        yan = elsewhere.person("yan")
+        first = elsewhere.serve(yan.note("<p>first</p>", 1))
+        second = elsewhere.serve(yan.note("<p>second</p>", 2, inReplyTo=first["id"]))
+        deal(zoe, zoe.activity("Create", zoe.note("<p>third</p>", 3, inReplyTo=second["id"])))
+        third = Status.objects.get(content="<p>third</p>")
+        texts = [Status.objects.get(id=number).content for number in third.path]
+        assert texts == ["<p>first</p>", "<p>second</p>", "<p>third</p>"]
+
+    def test_answers_that_came_first_are_joined_when_their_post_comes(self, zoe: RemotePerson, alice: Account) -> None:
+        introduced(zoe, alice)
+        missing = zoe.note("<p>one</p>", 1)
+        deal(zoe, zoe.activity("Create", zoe.note("<p>two</p>", 2, inReplyTo=missing["id"])))
+        two = Status.objects.get()
+        assert (two.in_reply_to_id, two.in_reply_to_uri) == (None, missing["id"])
+        deal(zoe, zoe.activity("Create", zoe.note("<p>three</p>", 3, inReplyTo=two.uri)))
+        deal(zoe, zoe.activity("Create", missing))
+        path = Status.objects.get(content="<p>three</p>").path
+        assert [Status.objects.get(id=number).content for number in path] == [
+            "<p>one</p>",
+            "<p>two</p>",
+            "<p>three</p>",
+        ]
+        assert Status.objects.get(content="<p>two</p>").path == path[:2]
+
+    def test_a_deleted_post_is_gone_and_cannot_come_back(self, zoe: RemotePerson, alice: Account) -> None:
+        introduced(zoe, alice)
+        note = zoe.note()
+        deal(zoe, zoe.activity("Create", note))
+        deal(zoe, zoe.activity("Delete", {"id": note["id"], "type": "Tombstone"}))
+        assert Status.objects.get().is_deleted
+        deal(zoe, zoe.activity("Create", note))
+        assert Status.objects.get().is_deleted
+        late = zoe.note(number=2)
+        deal(zoe, zoe.activity("Delete", late["id"]))
+        assert deal(zoe, zoe.activity("Create", late)) == "rejected: it was deleted"
+        assert Tombstone.objects.count() == 2
+
+    def test_a_favourite_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
+        status = make_status(alice)
+        uri = f"http://social.localhost/users/alice/statuses/{status.id}"
+        activity = zoe.activity("Like", uri)
+        deal(zoe, activity)
+        assert (counts(status)[2], Favourite.objects.get().uri) == (1, activity["id"])
+        assert Notification.objects.filter(account=alice, type="favourite").count() == 1
+        deal(zoe, zoe.activity("Undo", activity))
+        assert (counts(status)[2], Favourite.objects.count()) == (0, 0)
+        assert deal(zoe, activity) == "done", "the id was not undone before it came"
+
+    def test_a_boost_of_our_post_is_counted_notified_and_undone(self, zoe: RemotePerson, alice: Account) -> None:
+        status = make_status(alice)
+        activity = zoe.activity("Announce", f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
+        deal(zoe, activity)
+        assert counts(status)[1] == 1
+        assert Notification.objects.filter(account=alice, type="reblog").count() == 1
+        deal(zoe, zoe.activity("Undo", activity["id"]))
+        assert counts(status)[1] == 0
+
+    def test_a_boost_of_what_the_booster_may_not_read_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
+        block(alice, introduced(zoe, alice))
+        # The public one is hidden by the block alone.
+        for visibility in ("private", "direct", "public"):
+            status = make_status(alice, "not for zoe", visibility=visibility)
+            uri = f"http://social.localhost/users/alice/statuses/{status.id}"
+            assert deal(zoe, zoe.activity("Announce", uri, to=[PUBLIC])).startswith("rejected")
+            assert counts(status)[1] == 0
+        assert not Status.objects.filter(reblog_of__isnull=False).exists()
+
+    @pytest.mark.parametrize("kind", ["Like", "Announce"])
+    def test_what_was_undone_before_it_came_is_refused(self, zoe: RemotePerson, alice: Account, kind: str) -> None:
+        status = make_status(alice)
+        activity = zoe.activity(kind, f"http://social.localhost/users/alice/statuses/{status.id}", to=[PUBLIC])
+        deal(zoe, zoe.activity("Undo", activity["id"]))
+        assert deal(zoe, activity) == "rejected: it was deleted"
+        assert counts(status) == (0, 0, 0)
+
+    def test_a_boost_by_somebody_followed_fetches_the_post_at_its_origin(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        with RemoteServer().running() as third:
+            yan = third.person("yan")
+            note = third.serve(yan.note("<p>true</p>"))
+            lie = {**note, "content": "<p>a lie</p>"}
+            deal(zoe, zoe.activity("Announce", lie, to=[PUBLIC]))
+            boost = Status.objects.select_related("reblog_of__account").get(reblog_of__isnull=False)
+            assert (boost.reblog_of.content, boost.reblog_of.account.uri) == ("<p>true</p>", yan.uri)
+            asked = [request for request in third.asked if request.path.startswith("/users/yan/statuses")]
+            assert 'keyId="http://social.localhost/actor#main-key"' in asked[0].headers["signature"]
+
+    def test_a_boost_of_ones_own_post_for_followers_is_kept_as_it_stands_there(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        """Only a follower may fetch such a post; the server's own signature may not."""
+        introduced(zoe, alice)
+        note = zoe.note("<p>for followers</p>", to=[f"{zoe.uri}/followers"], cc=[])
+        assert deal(zoe, zoe.activity("Announce", note, to=[f"{zoe.uri}/followers"])) == "done"
+        post = Status.objects.get(reblogs__account__uri=zoe.uri)
+        assert (post.content, post.visibility) == ("<p>for followers</p>", Visibility.PRIVATE)
+
+    def test_an_answer_that_cannot_be_had_now_is_tried_again(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        introduced(zoe, alice)
+        yan = elsewhere.person("yan")
+        note = elsewhere.serve(yan.note(), status=500)
+        outcome = deal(zoe, zoe.activity("Announce", note["id"], to=[PUBLIC]))
+        assert outcome.startswith("waiting")
+        from federation.inbound.processing import process
+
+        elsewhere.serve(note)
+        process(InboundActivity.objects.get().id)
+        work()
+        assert InboundActivity.objects.get().outcome == "done"
+        assert Status.objects.filter(reblog_of__isnull=False).count() == 1

@@ -1,0 +1,203 @@
+"""Opening a socket, adding streams to it, and what ends it."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from accounts.models import User
+from social.kernel import clock
+from tests.factories.accounts import make_token
+from tests.factories.statuses import make_status
+from tests.runtime.processes import eventually
+from tests.timelines.conftest import Person, person, work
+from tests.timelines.listeners import Socket, open_socket
+from tests.timelines.server import StreamingServer, streaming_server
+from timelines.consumers.registry import MAX_CONNECTIONS
+from timelines.services.broadcasting import broadcast_notification, broadcast_to_account
+from timelines.stores.messages import Event
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def refusal(url: str, **options: Any) -> tuple[int, str | None, dict[str, Any]]:
+    with pytest.raises(InvalidStatus) as refused:
+        connect(url, open_timeout=5, **options)
+    response = refused.value.response
+    return response.status_code, response.headers.get("X-Error-Message"), json.loads(response.body or b"{}")
+
+
+@pytest.mark.parametrize("how", ["query", "header", "protocol", "protocol and query"])
+def test_the_token_can_be_sent_in_three_ways(server: StreamingServer, reader: Person, how: str) -> None:  # trap 44
+    token, url, options = str(reader.api.token), server.ws, {}
+    if "query" in how:
+        url += f"?access_token={quote(token)}"
+    if how == "header":
+        options["additional_headers"] = {"Authorization": f"Bearer {token}"}
+    if "protocol" in how:
+        options["subprotocols"] = [token]
+    with connect(url, open_timeout=5, **options) as socket:
+        assert socket.subprotocol == (token if "protocol" in how else None)
+        socket.send(json.dumps({"type": "subscribe", "stream": "nothing"}))
+        assert json.loads(socket.recv(3)) == {"error": "Unknown stream type", "status": 400}
+
+
+def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: StreamingServer, reader: Person) -> None:
+    missing, invalid = "Missing access token", "Invalid access token"
+    assert refusal(server.ws) == (401, missing, {"error": missing})
+    assert refusal(f"{server.ws}?access_token=wrong") == (401, invalid, {"error": invalid})
+    application = make_token(None, "read")
+    assert refusal(f"{server.ws}?access_token={application}")[:2] == (401, invalid)
+    User.objects.filter(id=reader.user.id).update(disabled_at=clock.now())
+    assert refusal(f"{server.ws}?access_token={reader.api.token}")[:2] == (401, invalid)
+
+
+def test_a_refused_socket_is_no_error_in_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with streaming_server(log) as server:
+        for _ in range(3):
+            refusal(f"{server.ws}?access_token=wrong")
+    assert log.read_text() == ""
+
+
+def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)
+    scopes = {"error": "Access token does not have the required scopes", "status": 401}
+    with open_socket(server, person(scopes="write"), "user") as socket:
+        assert socket.next() == scopes
+        for stream in ("public", "hashtag", "user:notification"):
+            socket.say(type="subscribe", stream=stream, tag="x")
+            assert socket.next() == scopes
+    statuses_only = person(scopes="read:statuses")
+    with open_socket(server, statuses_only, "user") as socket:
+        socket.say(type="subscribe", stream="user:notification")
+        assert socket.next() == scopes
+        broadcast_notification(statuses_only.id, b'{"id":"1"}')
+        broadcast_to_account(statuses_only.id, Event.FILTERS_CHANGED, None)
+        assert socket.next() == {"stream": ["user"], "event": "filters_changed"}  # trap 45
+
+
+def test_notifications_come_on_both_user_streams(server: StreamingServer, reader: Person) -> None:
+    with open_socket(server, reader, "user") as socket:
+        socket.say(type="subscribe", stream="user:notification")
+        assert socket.is_silent()
+        broadcast_notification(reader.id, b'{"id":"7"}')
+        found = sorted(socket.next()["stream"][0] for _ in range(2))
+        assert found == ["user", "user:notification"]
+
+
+def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, author: Person) -> None:  # trap 43
+    with open_socket(server, author) as socket:
+        for _ in range(2):  # the second one is ignored
+            socket.say(type="subscribe", stream="hashtag", tag="Cats")
+        socket.say(type="subscribe", stream="public:local")
+        assert socket.is_silent(), "there is no acknowledgement"
+        make_status(author.account, "#cats")
+        work()
+        assert sorted(socket.next()["stream"] for _ in range(2)) == [["hashtag", "Cats"], ["public:local"]]
+        socket.say(type="unsubscribe", stream="hashtag", tag="Cats")
+        socket.say(type="unsubscribe", stream="hashtag", tag="never subscribed")
+        assert socket.is_silent()
+        make_status(author.account, "#cats")
+        work()
+        assert socket.next()["stream"] == ["public:local"]
+        assert socket.is_silent()
+
+
+def test_a_hashtag_is_left_in_any_spelling(server: StreamingServer, author: Person) -> None:
+    with open_socket(server, author) as socket:
+        socket.say(type="subscribe", stream="hashtag", tag="Cats")
+        socket.say(type="unsubscribe", stream="hashtag", tag="cats")
+        assert socket.is_silent()
+        make_status(author.account, "#cats")
+        work()
+        assert socket.is_silent()
+
+
+def test_an_unknown_message_is_ignored_and_a_binary_one_ends_the_socket(
+    server: StreamingServer, reader: Person
+) -> None:
+    with open_socket(server, reader) as socket:
+        for nonsense in ("", "no json", "[]", "1", "{}", '{"type":"unsubscribe"}', '{"type":"sing","stream":"user"}'):
+            socket.socket.send(nonsense)
+        for nameless in ({}, {"stream": ""}, {"stream": 1}, {"stream": None}):
+            socket.say(type="subscribe", **nameless)
+            assert socket.next() == {"error": "Unknown stream type", "status": 400}
+        socket.say(type="subscribe", stream="hashtag")
+        assert socket.next() == {"error": "Missing tag name parameter", "status": 400}
+        socket.socket.send(b"\x00")
+        assert socket.is_closed(2) == 1003
+
+
+@pytest.mark.parametrize("path", ["", "/", "/user", "/public/local"])
+def test_sockets_are_accepted_with_and_without_a_path(server: StreamingServer, author: Person, path: str) -> None:
+    with Socket(server, author.api.token, path) as socket:
+        if not path.strip("/"):
+            socket.say(type="subscribe", stream="user")
+        assert socket.is_silent()
+        make_status(author.account)
+        work()
+        assert socket.next()["stream"] == [path.strip("/").replace("/", ":") or "user"]
+
+
+def test_sockets_are_pinged_and_who_does_not_answer_is_dropped(
+    django_db_setup: None, reader: Person, tmp_path: Path
+) -> None:
+    with streaming_server(tmp_path / "log", ping=0.3) as server, open_socket(server, reader, "user") as socket:
+        pings: list[bytes] = []
+        protocol = socket.socket.protocol
+        original = protocol.recv_frame
+        protocol.recv_frame = lambda frame: (pings.append(frame.data) if frame.opcode == 9 else None, original(frame))[
+            1
+        ]
+        time.sleep(1.2)
+        assert len(pings) >= 2
+        assert socket.is_silent(), "an answered ping keeps the socket"
+
+
+def test_row_65_names_and_hashtags_have_an_end_before_they_are_looked_at(
+    server: StreamingServer, reader: Person
+) -> None:
+    with open_socket(server, reader) as socket:
+        for kind in ("subscribe", "unsubscribe"):
+            began = _cpu(server)
+            for _number in range(20):
+                socket.say(type=kind, stream="hashtag", tag="\ufdfa" * 8_000)
+                assert socket.next() == {"error": "Missing tag name parameter", "status": 400}
+                socket.say(type=kind, stream="hashtag" + "\ufdfa" * 8_000, tag="x")
+                assert socket.next() == {"error": "Unknown stream type", "status": 400}
+            assert _cpu(server) - began < 0.5
+        socket.say(type="subscribe", stream="hashtag", tag="cats")
+        assert socket.is_silent()
+
+
+def test_row_65_one_token_has_a_bounded_number_of_sockets(server: StreamingServer, reader: Person) -> None:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(open_socket(server, reader)) for _number in range(MAX_CONNECTIONS)]
+        url = f"{server.ws}?access_token={reader.api.token}"
+        status, _message, body = refusal(url)
+        assert (status, body) == (429, {"error": "Too many connections with this access token"})
+        with open_socket(server, person()) as other:
+            assert other.is_silent()
+        sockets[0].socket.close()
+
+        def opens() -> bool:
+            with suppress(InvalidStatus):
+                stack.enter_context(open_socket(server, reader))
+                return True
+            return False
+
+        eventually(opens, 3)
+
+
+def _cpu(server: StreamingServer) -> float:
+    spent = psutil.Process(server.process.pid).cpu_times()
+    return float(spent.user + spent.system)
