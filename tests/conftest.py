@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -25,6 +26,12 @@ hypothesis.settings.load_profile("social")
 
 _OF_FEDERATION = ["flows/test_strangers.py", "statuses/api/test_media_proxy.py", "statuses/services/test_cards.py"]
 collect_ignore = [] if apps.is_installed("federation") else _OF_FEDERATION
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -55,10 +62,20 @@ def _answers_watched() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _tables_emptied_quickly() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
+def _as_installed() -> Iterator[None]:
+    """After a test that commits, the tables are those of a new server, with the roles it begins with."""
+    flush = TransactionTestCase._fixture_teardown
+
+    def renew(test_case: TransactionTestCase) -> None:
         if servers.embedded is not None:
-            patch.setattr(TransactionTestCase, "_fixture_teardown", empty_tables)
+            empty_tables()
+        else:
+            flush(test_case)
+        with connection.schema_editor() as editor:
+            import_module("accounts.migrations.0001_initial").create_roles(apps, editor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", renew)
         yield
 
 
@@ -84,18 +101,6 @@ def _answers_are_declared() -> Iterator[None]:
     answers.problems()
     yield
     assert answers.problems() == []
-
-
-@pytest.fixture(autouse=True)
-def _as_installed(request: pytest.FixtureRequest) -> None:
-    """The roles a server begins with are there, also after a test that emptied every table."""
-    marker = request.node.get_closest_marker("django_db")
-    if marker is None:
-        return
-    request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
-    if not apps.get_model("accounts", "Role").objects.exists():
-        with connection.schema_editor() as editor:
-            import_module("accounts.migrations.0001_initial").create_roles(apps, editor)
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -14,20 +13,18 @@ SECTIONS = {"Seed": 170, "Client traps": 51, "Security rows": 66}
 _ROW = re.compile(r"\| (\d+) \| (.+) \|\Z")
 _TEST = re.compile(r"`(test_\w+)`")
 _WAITS = re.compile(r"waits for ([C-IR])\Z")
+_DEFINED = re.compile(r"^(?: {4})?(?:async )?def (test_\w+)\(|^(test_\w+) = ", re.MULTILINE)
 _NUMBERED = re.compile(r"test_(?:seed|traps?|rows?)_\d+")
 
 
 @cache
 def existing() -> frozenset[str]:
     """The names of all tests, also of those in classes and those made by a factory."""
-    found = set()
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.add(node.name)
-            elif isinstance(node, ast.Assign):
-                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return frozenset(name for name in found if name.startswith("test_"))
+    return frozenset(
+        first or second
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for first, second in _DEFINED.findall(path.read_text())
+    )
 
 
 def rows(section: str) -> dict[int, str]:

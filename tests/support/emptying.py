@@ -7,7 +7,6 @@ tables with a few rows: deleting those takes a tenth of that.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
@@ -17,7 +16,7 @@ from django.db import connection, transaction
 _KEPT = frozenset({ContentType._meta.db_table, Permission._meta.db_table})
 
 
-def empty_tables(*_test_case: Any) -> None:
+def empty_tables() -> None:
     """No table of a model has rows; sequences go on. The user of the database must be a superuser."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_filled())

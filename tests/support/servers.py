@@ -9,14 +9,17 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import pytest
+
 if TYPE_CHECKING:
     from social.runtime.embedded import Embedded
 
-#: The servers of this process; None where they are named from outside.
+#: The servers of this process; None where they are named from outside or not wanted.
 embedded: Embedded | None = None
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
@@ -27,7 +30,8 @@ def _with_redis_database(url: str, number: int) -> str:
     return f"{url.rstrip('/').rsplit('/', 1)[0] if url.count('/') > 2 else url}/{number}"
 
 
-def _start() -> None:
+def _start(*, wanted: bool) -> None:
+    """Name the servers in the environment, and start them if they are wanted here."""
     global embedded
     from social.runtime.embedded import Embedded, mint_secrets
 
@@ -48,10 +52,11 @@ def _start() -> None:
         os.environ["REDIS_URL"] = os.environ["TEST_REDIS_URL"]
         atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
         return
-    servers.start()
     atexit.register(stop)
     os.environ.update(servers.environment())
-    embedded = servers
+    if wanted:
+        servers.start()
+        embedded = servers
 
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "social.settings.test"
@@ -60,7 +65,15 @@ for _name in ("LOCAL_DOMAIN", "WEB_DOMAIN", "PORT", "REGISTRATIONS", "CONFIRM_EM
 os.environ["LOCAL_DOMAIN"] = "social.localhost"
 os.environ["LOG_FORMAT"] = "console"
 os.environ["LOG_LEVEL"] = "error"
-# Each worker of pytest-xdist has servers of its own: what is published in Valkey reaches subscribers of all its databases.
-_start()
-if "TEST_REDIS_URL" in os.environ:
-    os.environ["REDIS_URL"] = _with_redis_database(os.environ["REDIS_URL"], int(_WORKER.removeprefix("gw") or 0) + 1)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
+    """Each worker of pytest-xdist has servers of its own: what is published in Valkey reaches subscribers of all its
+    databases. The process that hands out the tests runs none and has no servers."""
+    _start(wanted=bool(_WORKER) or not getattr(early_config.known_args_namespace, "numprocesses", None))
+    if "TEST_REDIS_URL" in os.environ:
+        os.environ["REDIS_URL"] = _with_redis_database(
+            os.environ["REDIS_URL"], int(_WORKER.removeprefix("gw") or 0) + 1
+        )
+    yield
