@@ -1,0 +1,48 @@
+"""The quick check of entities says what JSON Schema says."""
+
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.support.quick_schema import Definitions
+from tests.support.schema import Schema
+
+_VALUES = [
+    *(None, True, False, 0, 1, -1, 5, 1.0, 1.5),
+    *("", "a", "12"),
+    *([], [1], ["a", "b", "c"]),
+    *({}, {"a": 1}, {"a": "x"}, {"b": 1}),
+]
+_RULES: list[Schema] = [
+    *({"type": name} for name in ("null", "boolean", "string", "number", "integer", "array", "object")),
+    {"type": ["string", "object"]},
+    {"const": True},
+    {"const": 1},
+    {"enum": ["a", 0]},
+    {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    {"type": "object", "properties": {"a": {"type": "integer"}}},
+    {"properties": {"a": {"type": "string"}}, "additionalProperties": False},
+    {"properties": {"a": {"type": "integer"}}, "additionalProperties": {"type": "string"}},
+    {"required": ["a"]},
+    {"items": {"type": "string"}},
+    {"$ref": "#/$defs/Number"},
+    {"pattern": "^[0-9]+$"},
+    {"minLength": 1},
+    {"minItems": 1},
+    {"maxItems": 1},
+    {"minimum": 1},
+    {"maximum": 1},
+]
+
+
+@pytest.mark.parametrize("rule", _RULES, ids=str)
+def test_answers_are_accepted_as_json_schema_says(rule: Schema) -> None:
+    named: dict[str, Schema] = {"Number": {"type": "integer"}}
+    quick, exact = Definitions(named).compile(rule), Draft202012Validator({**rule, "$defs": named})
+    assert [quick(value) for value in _VALUES] == [exact.is_valid(value) for value in _VALUES]
+
+
+def test_a_keyword_that_the_quick_check_does_not_know_is_no_silent_yes() -> None:
+    with pytest.raises(KeyError):
+        Definitions({}).compile({"uniqueItems": True})
