@@ -1,12 +1,63 @@
-"""The people of the conformance tests, attacking; and another server."""
+"""The people of the conformance tests, attacking; another server; and small ones to attack."""
 
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
 from django.apps import apps
 
 from tests.conformance.conftest import alice, bob, own_media
 from tests.federation.conftest import elsewhere, zoe
+from tests.runtime.processes import eventually, running
+from tests.security.small_client import Small
+from tests.support.instance import free_port
 
 collect_ignore = (
     [] if apps.is_installed("federation") else ["test_federation.py", "test_federation_faults.py", "test_keys.py"]
 )
 
 __all__ = ["alice", "bob", "elsewhere", "own_media", "zoe"]
+
+
+@pytest.fixture(scope="session")
+def small_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Starts small servers; those with the same limits are one."""
+    folder = tmp_path_factory.mktemp("web")
+    file = folder / "file"
+    file.write_bytes(os.urandom(2**20) * 7)
+    started: dict[str, Small] = {}
+    with contextlib.ExitStack() as stack:
+
+        def start(**limits: Any) -> Small:
+            given = json.dumps(limits)
+            if given not in started:
+                port = free_port()
+                command = [sys.executable, "-m", "tests.security.small_server", str(port), str(file), given]
+                process = stack.enter_context(running(command, folder / f"log{port}"))
+                small = Small(port, process, Path(f"{file}{port}"))
+                eventually(small.answers)
+                started[given] = small
+            return started[given]
+
+        yield start
+
+
+@pytest.fixture
+def start(small_servers: Any) -> Iterator[Any]:
+    """`start(**limits)`; the connections of a test are closed behind it."""
+    used: list[Small] = []
+
+    def start(**limits: Any) -> Small:
+        used.append(small_servers(**limits))
+        return used[-1]
+
+    yield start
+    for small in used:
+        small.close()

@@ -1,0 +1,103 @@
+"""Talks to a small server over real sockets, as clients that mean well and others that do not."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import itertools
+import select
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.runtime.processes import PATIENCE, Running, eventually
+
+FILE_SIZE = 7 * 2**20
+#: Limits under which nothing that is held ends within PATIENCE: whoever is answered meanwhile did not wait for it.
+ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_window", "head_seconds"), 100 * PATIENCE)
+
+
+class Small:
+    """A running small server."""
+
+    def __init__(self, port: int, process: Running, held: Path) -> None:
+        self.port, self.process, self._held = port, process, held
+        self._stack = contextlib.ExitStack()
+
+    def connect(self, data: bytes = b"", **options: int) -> socket.socket:
+        """A connection on which `data` has been sent; it is closed with the test."""
+        client = socket.socket()
+        for name, value in options.items():
+            client.setsockopt(socket.SOL_SOCKET, getattr(socket, name), value)
+        client.settimeout(PATIENCE)
+        client.connect(("127.0.0.1", self.port))
+        self._stack.callback(client.close)
+        if data:
+            client.sendall(data)
+        return client
+
+    def get(self, path: str = "/", **headers: str) -> http.client.HTTPResponse:
+        """The answer to a GET on a connection of its own."""
+        return self.ask("GET", path, headers=headers)
+
+    def ask(self, method: str, path: str, body: Any = None, **options: Any) -> http.client.HTTPResponse:
+        """The answer to a request on a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        self._stack.callback(connection.close)
+        connection.request(method, path, body, **options)
+        return connection.getresponse()
+
+    def serves_others(self, count: int = 10) -> bool:
+        """Whether so many requests in a row are answered, each within PATIENCE."""
+        return all(self.get().status == 200 for _number in range(count))
+
+    @contextlib.contextmanager
+    def holding(self) -> Iterator[Callable[[bytes], socket.socket]]:
+        """Requests for /hold and /upload/hold take as long as the block; the function sends one that a thread takes."""
+        before = self.process.text().count("a request is held")
+        sent = itertools.count(before + 1)
+        self._held.touch()
+
+        def hold(request: bytes) -> socket.socket:
+            client, number = self.connect(request), next(sent)
+            eventually(lambda: self.process.text().count("a request is held") >= number)
+            return client
+
+        try:
+            yield hold
+        finally:
+            self._held.unlink()
+
+    def answers(self) -> bool:
+        """Whether it answers at all."""
+        with contextlib.suppress(OSError):
+            return self.get().status == 200
+        return False
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._stack.close()
+
+
+def first_line(client: socket.socket) -> bytes:
+    """The status line of an answer, b"" when the connection was closed without one."""
+    with contextlib.suppress(ConnectionError):
+        return client.recv(65536).partition(b"\r\n")[0]
+    return b""
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Whether the server has ended the connection."""
+    client.settimeout(0.01)
+    try:
+        return client.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+def is_readable(client: socket.socket) -> bool:
+    """Whether an answer has begun; nothing is read."""
+    return bool(select.select([client], [], [], 0)[0])
