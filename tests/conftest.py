@@ -19,6 +19,7 @@ from social.kernel import redis
 from tests.support import answers, kept_schema, servers
 from tests.support.callers import Callers
 from tests.support.emptying import empty_tables
+from tests.support.site import Site, serving
 
 # The same examples in every run: a promise is broken by a change, never by chance.
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
@@ -53,6 +54,14 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 def callers(db: None) -> Callers:
     """For the battery."""
     return Callers()
+
+
+@pytest.fixture
+def site(settings: Any) -> Iterator[Site]:
+    """A web site of somebody else's on this machine, which this server may ask."""
+    settings.FEDERATION_LOOPBACK = True
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,15 +13,7 @@ _BATCH: Final = 500
 
 def record(*, by: Staff, action: str, target_type: str, target_id: int, target_name: str, **details: Any) -> None:
     """Add a row, in the transaction of what was done. `action` is a verb, `target_type` the entity (`User`, `Status`)."""
-    AuditEntry.objects.create(
-        account_id=by.account_id,
-        account_name=by.name,
-        action=action,
-        target_type=target_type,
-        target_id=target_id,
-        target_name=target_name,
-        details=details,
-    )
+    record_each(by=by, action=action, target_type=target_type, targets=[(target_id, target_name)], **details)
 
 
 def record_each(

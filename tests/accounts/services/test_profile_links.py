@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,17 +10,10 @@ from accounts.models import Account, User
 from accounts.policies.profile_links import link_to_verify, links_back
 from social.kernel.outbox import OutboxRow
 from tests.support.client import Api
-from tests.support.site import Site, serving
+from tests.support.site import Site
 from tests.support.work import work
 
 ME = "http://social.localhost/@ann"
-
-
-@pytest.fixture
-def site(settings: Any) -> Iterator[Site]:
-    settings.FEDERATION_LOOPBACK = True
-    with serving() as site:
-        yield site
 
 
 def set_fields(api: Api, *values: str) -> None:

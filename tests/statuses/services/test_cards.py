@@ -44,13 +44,6 @@ is about"><meta property="og:image" content="/picture.png"><meta property="og:im
 
 
 @pytest.fixture
-def site(settings: Any) -> Iterator[Site]:
-    settings.FEDERATION_LOOPBACK = True
-    with serving() as site:
-        yield site
-
-
-@pytest.fixture
 def stranger(db: None) -> Account:
     return make_remote()
 
