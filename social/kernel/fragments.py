@@ -29,7 +29,7 @@ def load(keys: Iterable[str]) -> dict[str, bytes]:
     values: list[bytes | None] = []
     prefix = _prefix()
     with redis.best_effort("read cached answers"):
-        values = cast("list[bytes | None]", redis.client("cache").mget([prefix + key for key in wanted]))
+        values = cast("list[bytes | None]", redis.ask("cache", "MGET", *[prefix + key for key in wanted]))
     # Without an answer there are no values.
     return {key: value for key, value in zip(wanted, values, strict=False) if value is not None}
 

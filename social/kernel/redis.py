@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
+import os
 import threading
 import time
 import weakref
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +22,10 @@ from typing import Any, Final, Literal, TypeVar, cast
 import redis
 import redis.asyncio
 from django.conf import settings
+from hiredis import pack_command
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
+from redis.exceptions import ConnectionError, NoScriptError, RedisError, ResponseError, TimeoutError
 from redis.retry import Retry
 
 from social.kernel.circuits import Circuit
@@ -31,6 +34,7 @@ __all__ = [
     "RedisError",
     "Role",
     "Script",
+    "ask",
     "async_client",
     "best_effort",
     "circuit",
@@ -138,6 +142,64 @@ def client(role: Role) -> redis.Redis:
     return found
 
 
+# By role and address, the connections of `ask` that nobody uses; those of redis-py declare no types.
+_idle: Final[defaultdict[tuple[Role, str], deque[Any]]] = defaultdict(deque)
+# A child shares the sockets of its parent, and must not write to them.
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def ask(role: Role, *command: str | bytes | int | float) -> Any:
+    """The answer to one command, in bytes; for what is asked in every request.
+
+    As the client asks, whose own way takes three times as long: an error at once while the circuit is open, nothing is ever
+    sent twice, and a connection that was closed meanwhile is noticed before anything is sent. Raises RedisError.
+    """
+    guard = _circuits[role]
+    if guard.is_open:
+        raise ConnectionError("Redis failed less than a second ago: not asked.")
+    idle = _idle[role, url(role)]
+    try:
+        try:
+            connection = idle.pop()
+        except IndexError:
+            connection = _connected(role)
+        else:
+            if not _lives(connection):
+                connection.disconnect()
+                connection = _connected(role)
+        try:
+            # hiredis declares a tuple of one.
+            packed = pack_command(command)  # type: ignore[arg-type]
+            connection.send_packed_command((packed,), check_health=False)
+            answer = connection.read_response()
+        except ResponseError:
+            idle.append(connection)
+            raise
+        except BaseException:
+            # Its answer may still come, and would be taken for that to the next command.
+            connection.disconnect()
+            raise
+    except (ConnectionError, TimeoutError, OSError):
+        guard.failed()
+        raise
+    idle.append(connection)
+    return answer
+
+
+def _connected(role: Role) -> Any:
+    connection: Any = client(role).connection_pool.make_connection()
+    connection.connect()
+    return connection
+
+
+def _lives(connection: Any) -> bool:
+    """Whether an idle connection can be used: nothing is expected on it, so whatever can be read is its end."""
+    try:
+        return not connection.can_read()
+    except (ConnectionError, TimeoutError, OSError):
+        return False
+
+
 def async_client(role: Role) -> redis.asyncio.Redis:
     """The role's client for the running event loop. Raises RuntimeError outside a loop."""
     clients = _async_clients.setdefault(asyncio.get_running_loop(), {})
@@ -198,12 +260,11 @@ class Script:
 
     def __call__(self, keys: Sequence[str], args: Sequence[str | bytes | int | float] = ()) -> Any:
         """Run it on the role's server. Raises RedisError."""
-        connected = client(self.role)
-        script = self._run(connected)
-        if self.on_unknown is not None:
-            try:
-                return connected.evalsha(script.sha, len(keys), *keys, *args)
-            except NoScriptError:
+        script = self._run(client(self.role))
+        try:
+            return ask(self.role, "EVALSHA", script.sha, len(keys), *keys, *args)
+        except NoScriptError:
+            if self.on_unknown is not None:
                 self.on_unknown()
         return script(keys=keys, args=args)
 

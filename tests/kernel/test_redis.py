@@ -7,8 +7,9 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -34,11 +35,20 @@ def _close_circuits() -> None:
         redis.circuit(role).close()
 
 
-def seconds_to_fail(role: redis.Role) -> float:
+def by_client(role: redis.Role, *command: str) -> Any:
+    """A command by redis-py's own way."""
+    return redis.client(role).execute_command(*command)
+
+
+Asking = Callable[..., Any]
+both_ways = pytest.mark.parametrize("asking", [by_client, redis.ask])
+
+
+def seconds_to_fail(role: redis.Role, asking: Asking = by_client) -> float:
     """How long a command takes to raise RedisError."""
     began = time.monotonic()
     with pytest.raises(redis.RedisError):
-        redis.client(role).get("x")
+        asking(role, "GET", "x")
     return time.monotonic() - began
 
 
@@ -55,34 +65,56 @@ def test_answers_are_bytes_and_the_client_is_one_per_role(server: Valkey) -> Non
     assert redis.client("feeds") is not client
 
 
-def test_a_dead_server_fails_at_once(server: Valkey) -> None:
-    redis.client("cache").ping()
+@both_ways
+def test_a_dead_server_fails_at_once(server: Valkey, asking: Asking) -> None:
+    assert asking("cache", "PING")
     server.kill()
-    assert seconds_to_fail("cache") < SOON
+    assert seconds_to_fail("cache", asking) < SOON
     assert redis.circuit("cache").is_open
 
 
+@both_ways
 def test_a_silent_server_is_waited_for_once_and_then_not_for_a_second(
-    server: Valkey, monkeypatch: pytest.MonkeyPatch
+    server: Valkey, monkeypatch: pytest.MonkeyPatch, asking: Asking
 ) -> None:
-    redis.client("cache").ping()
+    asking("cache", "PING")
     with server.stopped(), monkeypatch.context() as patch:
         failed = watch_circuits(patch)
         for _ in range(100):
-            seconds_to_fail("cache")
+            seconds_to_fail("cache", asking)
         assert failed == [redis.circuit("cache")]
         redis.circuit("feeds").close()
-        assert seconds_to_fail("feeds") > 0.15, "each role has a circuit of its own"
+        assert seconds_to_fail("feeds", asking) > 0.15, "each role has a circuit of its own"
     redis.circuit("cache").failed()
     time.sleep(1.1)
-    assert redis.client("cache").ping()
+    assert asking("cache", "PING")
 
 
-def test_a_restart_is_not_noticed_by_whoever_asks_afterwards(server: Valkey) -> None:
-    redis.client("cache").ping()
+@both_ways
+def test_a_restart_is_not_noticed_by_whoever_asks_afterwards(server: Valkey, asking: Asking) -> None:
+    asking("cache", "PING")
     server.kill()
     server.start()
-    assert redis.client("cache").ping(), "the connection in the pool is dead: a new one is made"
+    assert asking("cache", "PING"), "the connection that was kept is dead: a new one is made"
+
+
+def test_an_answer_that_comes_too_late_is_nobody_elses(server: Valkey) -> None:
+    assert redis.ask("cache", "ECHO", "before") == b"before"
+    with server.stopped(), pytest.raises(redis.RedisError):
+        redis.ask("cache", "ECHO", "too late")
+    for number in range(3):
+        _close_circuits()
+        assert redis.ask("cache", "ECHO", f"after {number}") == b"after %d" % number
+
+
+def test_an_error_for_an_answer_ends_neither_connection_nor_circuit(server: Valkey) -> None:
+    redis.client("cache").set("text", "x")
+    connections = len(redis.client("cache").client_list())
+    for _time in range(5):
+        with pytest.raises(redis.RedisError, match="not an integer"):
+            redis.ask("cache", "INCR", "text")
+    assert redis.ask("cache", "MGET", "text", "nothing") == [b"x", None]
+    assert len(redis.client("cache").client_list()) <= connections + 1
 
 
 def test_best_effort_swallows_and_says_so_once(server: Valkey, caplog: pytest.LogCaptureFixture) -> None:
@@ -110,25 +142,26 @@ def test_a_script_is_loaded_again_when_redis_has_forgotten_it(server: Valkey) ->
     assert script(["n"], [1]) == 1
 
 
-def test_a_fork_does_not_talk_on_its_parents_connection(server: Valkey) -> None:
-    client = redis.client("cache")
-    client.set("who", "parent")
+@both_ways
+def test_a_fork_does_not_talk_on_its_parents_connection(server: Valkey, asking: Asking) -> None:
+    asking("cache", "SET", "who", "parent")
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            code = 0 if all(redis.client("cache").echo("child") == b"child" for _ in range(200)) else 2
+            code = 0 if all(asking("cache", "ECHO", "child") == b"child" for _ in range(200)) else 2
         finally:
             os._exit(code)
-    assert all(client.echo("parent") == b"parent" for _ in range(200))
+    assert all(asking("cache", "ECHO", "parent") == b"parent" for _ in range(200))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_threads_share_the_client(server: Valkey) -> None:
+@both_ways
+def test_threads_share_the_connections(server: Valkey, asking: Asking) -> None:
     wrong: list[bytes] = []
 
     def work(name: bytes) -> None:
-        wrong.extend(answer for _ in range(100) if (answer := redis.client("cache").echo(name)) != name)
+        wrong.extend(answer for _ in range(100) if (answer := asking("cache", "ECHO", name)) != name)
 
     threads = [threading.Thread(target=work, args=(b"%d" % n,)) for n in range(8)]
     for thread in threads:
