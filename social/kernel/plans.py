@@ -7,6 +7,8 @@ For queries on hot paths whose shape never changes. What the ORM does with rows 
 from __future__ import annotations
 
 import copy
+import itertools
+import re
 import threading
 from collections.abc import Callable
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -18,7 +20,10 @@ from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySe
 from django.db.models.fields.related import ForeignObject
 from django.db.models.sql.compiler import SQLCompiler
 
+from social.kernel.statements import fetch, is_value
+
 Row = TypeVar("Row")
+_PLACEHOLDER: Final = re.compile("%s|%%")
 
 
 class Slot(Expression):
@@ -70,6 +75,8 @@ class _Compiled(NamedTuple):
     compiler: SQLCompiler
     sql: str
     params: tuple[Any, ...]
+    numbered: str | None
+    """The SQL with named placeholders, for `social.kernel.statements`; None for what only Django's cursor does."""
     converters: dict[int, Any]
 
 
@@ -84,10 +91,14 @@ class Plan(Generic[Row]):
     def run(self, **values: Any) -> list[Row]:
         """The rows, with every slot filled by the value of its name. Raises KeyError when one is missing."""
         made = self._made or self._compile()
-        filled = tuple(values[item.name] if isinstance(item, Slot) else item for item in made.params)
+        filled = tuple([values[item.name] if isinstance(item, Slot) else item for item in made.params])
         compiler: Any = copy.copy(made.compiler)
         compiler.connection = connections[made.queryset.db]
-        compiler.as_sql = lambda *_args, **_options: (made.sql, filled)
+        if made.numbered is not None and all(map(is_value, filled)):
+            rows = fetch(made.numbered, {f"value_{place}": value for place, value in enumerate(filled)})
+            compiler.execute_sql = lambda *_args, **_options: [rows]
+        else:
+            compiler.as_sql = lambda *_args, **_options: (made.sql, filled)
         compiler.get_converters = lambda _columns: made.converters
         return list(made.queryset._iterable_class(_Source(made.queryset, compiler)))
 
@@ -105,8 +116,15 @@ class Plan(Generic[Row]):
                 compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
                 sql, params = compiler.as_sql()
                 converters = compiler.get_converters([column for column, *_ in compiler.select])
-                self._made = _Compiled(queryset, compiler, sql, tuple(params), converters)
+                plain = queryset.db == DEFAULT_DB_ALIAS and not compiler.has_extra_select
+                numbered = _numbered(sql) if plain else None
+                self._made = _Compiled(queryset, compiler, sql, tuple(params), numbered, converters)
         return self._made
+
+
+def _numbered(sql: str) -> str:
+    places = itertools.count()
+    return _PLACEHOLDER.sub(lambda found: "%%" if found[0] == "%%" else f"%(value_{next(places)})s", sql)
 
 
 class _Source:

@@ -187,6 +187,11 @@ def _execute(
     return answer
 
 
+def is_value(value: object) -> bool:
+    """Whether `fetch` can send it: by its very type, for a number of an enumeration has another text."""
+    return type(value) in _WRITERS
+
+
 def _written(value: Value) -> tuple[int, bytes | None]:
     writer = _WRITERS.get(type(value))
     if writer is None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
-from django.db import close_old_connections, connection
+from django.db import close_old_connections, connection, transaction
 from django.db.models import QuerySet
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, User
+from social.kernel import statements
 from social.kernel.plans import IDS, Plan, Slot
 from tests.factories.accounts import make_account, make_user
 
@@ -64,6 +66,37 @@ def test_a_forgotten_value_and_a_prefetch_are_errors() -> None:
         plan.run()
     with pytest.raises(ValueError, match="prefetch"):
         Plan(lambda: Account.objects.prefetch_related("moved_to")).run()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_outside_a_transaction_the_same_rows_come_without_a_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [make_user(name).account for name in ("dora", "emil")]
+    plans = (
+        Plan(lambda: Account.objects.select_related("user__role", "stat").filter(id__one_of=IDS).order_by("username")),
+        Plan(lambda: Account.objects.filter(id__one_of=IDS, username__contains="%m").order_by("-id")),
+        Plan(
+            lambda: (
+                Account.objects.filter(id__one_of=IDS, domain=None).order_by("id").values_list("username", "created_at")
+            )
+        ),
+    )
+    ids = [account.id for account in people]
+    with transaction.atomic():
+        expected: list[list[Any]] = [plan.run(ids=ids) for plan in plans]
+    with monkeypatch.context() as patch:
+        patch.setattr(statements, "_by_cursor", None)
+        for plan, rows in zip(plans, expected, strict=True):
+            found: list[Any] = plan.run(ids=ids)
+            assert found == rows
+            assert list(map(_members, found)) == list(map(_members, rows))
+    assert [account.user.role_id for account in expected[0]] == [account.user.role_id for account in people]
+    Account.objects.filter(id__one_of=ids).delete()
+
+
+def _members(row: Any) -> Any:
+    if isinstance(row, tuple):
+        return row
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
 
 
 @pytest.mark.django_db(transaction=True)
