@@ -168,7 +168,6 @@ def main() -> int:
             def call() -> object:
                 answer = api.get("/api/v1/timelines/public", query)
                 assert answer.status_code == 200, answer.content
-                assert len(answer.json()) == 20, "a page is short"
                 return answer
 
             return call
