@@ -37,6 +37,11 @@ class SnowflakeField(models.BigAutoField):
     def cast_db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "bigint"
 
+    def get_placeholder(self, value: Any, compiler: Any, connection: BaseDatabaseWrapper) -> str:
+        # Because it is here, several rows with ids of their own are inserted as VALUES: Django would otherwise send an
+        # array cast to the column type, and the DEFAULT in that is a syntax error.
+        return "%s"
+
 
 def snowflake_at(moment: datetime) -> int:
     """An id for something that happened at `moment` (a remote or imported post), with random low bits.

@@ -1,0 +1,122 @@
+"""What a home timeline costs in SQL for somebody who follows thousands of people and a thousand hashtags."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, Follow, TagFollow
+from accounts.services.tags import ensure_tags
+from social.kernel import clock
+from social.kernel.cursors import Cursor
+from social.kernel.ids import first_at
+from statuses.models import Status
+from tests.factories.accounts import make_account, make_many_remote, make_remote
+from tests.factories.statuses import make_remote_status
+from timelines.queries.home import list_home_items
+
+pytestmark = [pytest.mark.django_db, pytest.mark.verify]
+PEOPLE, TAGS, EACH, DAYS = 2000, 1000, 30, 40
+
+
+def copies(template: Status, author_sql: str, series: str) -> str:
+    """SQL that copies a post for every row of a series, spread over the last days, with other ids and authors."""
+    changed = {
+        "id": f"%(now)s - ((n.number * 7919) %% {DAYS * 86_400})::bigint * 65536000 - n.number",
+        "account_id": author_sql,
+        "uri": "'https://many.example/posts/' || %(kind)s || n.number",
+        "thread_root_id": f"%(now)s - ((n.number * 7919) %% {DAYS * 86_400})::bigint * 65536000 - n.number",
+    }
+    columns = [field.column for field in Status._meta.concrete_fields]
+    values = [changed.get(column, f"t.{column}") for column in columns]
+    return (
+        f"INSERT INTO statuses_status ({', '.join(columns)}) SELECT {', '.join(values)}"
+        f" FROM {series} n (number), statuses_status t WHERE t.id = {template.id} RETURNING id"
+    )
+
+
+def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
+    """Buffers and milliseconds of the statement that reads a home page, and how many posts it found; prints how long the
+    same call takes time after time.
+    """
+    with CaptureQueriesContext(connection) as queries:
+        found = list_home_items(account_id, cursor)
+    assert len(queries) == 1
+    plan: dict[str, Any] = {}
+    with connection.cursor() as statement:
+        for _time in range(2):  # the second has everything in memory
+            statement.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {queries[0]['sql']}")
+            (rows,) = statement.fetchone()
+            plan = (json.loads(rows) if isinstance(rows, str) else rows)[0]
+    for _time in range(8):  # prepared by then, with a plan for any reader
+        began = time.perf_counter()
+        list_home_items(account_id, cursor)
+        print(f"  {1000 * (time.perf_counter() - began):.1f}", end="")
+    touched = plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
+    return touched, plan["Execution Time"], len(found)
+
+
+@pytest.fixture
+def readers() -> dict[tuple[int, int], Account]:
+    """Readers by the numbers of people and hashtags they follow."""
+    authors = make_many_remote(PEOPLE)
+    strangers = make_many_of("stranger", 500)
+    tags = ensure_tags([(f"tag{number}", f"tag{number}") for number in range(TAGS)])
+    template = make_remote_status(make_remote(), "<p>words</p>")
+    now = first_at(clock.now())
+    readers = {sizes: make_account() for sizes in ((PEOPLE, 0), (PEOPLE, 10), (PEOPLE, TAGS), (0, TAGS), (20, 10))}
+    for (people, wanted), reader in readers.items():
+        Follow.objects.bulk_create(
+            [Follow(account=reader, target=author) for author in authors[:people]], batch_size=500
+        )
+        TagFollow.objects.bulk_create([TagFollow(account=reader, tag=tag) for tag in tags[:wanted]], batch_size=500)
+    with connection.cursor() as statement:
+        # The ids say since when: for longer than the posts are old.
+        statement.execute("UPDATE accounts_tagfollow SET id = id - %s", [2 * DAYS * 86_400_000 << 16])
+        ids = {"people": [one.id for one in authors], "strangers": [one.id for one in strangers], "now": now}
+        series = f"generate_series(1, {PEOPLE * EACH})"
+        statement.execute(
+            copies(template, f"(%(people)s::bigint[])[1 + n.number %% {PEOPLE}]", series), ids | {"kind": "p"}
+        )
+        series = f"generate_series({PEOPLE * EACH + 1}, {PEOPLE * EACH + TAGS * EACH})"
+        statement.execute(
+            copies(template, "(%(strangers)s::bigint[])[1 + n.number %% 500]", series), ids | {"kind": "t"}
+        )
+        made = [row[0] for row in statement.fetchall()]
+        statement.execute(
+            "INSERT INTO statuses_statustag (status_id, tag_id) SELECT p.id, (%s::bigint[])[1 + p.place %% %s]"
+            " FROM unnest(%s::bigint[]) WITH ORDINALITY p (id, place)",
+            [[tag.id for tag in tags], TAGS, made],
+        )
+        statement.execute("ANALYZE")
+    return readers
+
+
+def make_many_of(prefix: str, number: int) -> list[Account]:
+    """Very many accounts of another server."""
+    return Account.objects.bulk_create(
+        [
+            Account(username=f"{prefix}{one}", domain="other.example", uri=f"https://other.example/{prefix}{one}")
+            for one in range(number)
+        ],
+        batch_size=500,
+    )
+
+
+def test_a_page_costs_a_few_index_reads_for_each_person_and_hashtag_followed(
+    readers: dict[tuple[int, int], Account],
+) -> None:
+    newest, deep = Cursor(40), Cursor(40, before=first_at(clock.now()) - (20 * 86_400_000 << 16))
+    for name, cursor in (("newest", newest), ("twenty days ago", deep)):
+        for (people, tags), reader in readers.items():
+            touched, milliseconds, found = blocks(reader.id, cursor)
+            print(
+                f" ms. {name}: {people} people, {tags} hashtags: {touched} buffers, {milliseconds:.1f} ms, {found} posts"
+            )
+            assert found == 40
+            assert touched < 500 + 40 * (people + tags), (name, people, tags)
