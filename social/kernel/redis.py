@@ -159,34 +159,33 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
         raise ConnectionError("Redis failed less than a second ago: not asked.")
     idle = _idle[role, url(role)]
     try:
-        try:
-            connection = idle.pop()
-        except IndexError:
-            connection = _connected(role)
-        else:
-            if not _lives(connection):
-                connection.disconnect()
-                connection = _connected(role)
-        try:
-            # hiredis declares a tuple of one.
-            packed = pack_command(command)  # type: ignore[arg-type]
-            connection.send_packed_command((packed,), check_health=False)
-            answer = connection.read_response()
-        except ResponseError:
-            idle.append(connection)
-            raise
-        except BaseException:
-            # Its answer may still come, and would be taken for that to the next command.
+        connection = idle.pop()
+    except IndexError:
+        connection = _connected(role)
+    else:
+        if not _lives(connection):
             connection.disconnect()
-            raise
-    except (ConnectionError, TimeoutError, OSError):
-        guard.failed()
+            connection = _connected(role)
+    try:
+        # hiredis declares a tuple of one.
+        packed = pack_command(command)  # type: ignore[arg-type]
+        connection.send_packed_command((packed,), check_health=False)
+        answer = connection.read_response()
+    except ResponseError:
+        idle.append(connection)
+        raise
+    except BaseException as error:
+        # Its answer may still come, and would be taken for that to the next command.
+        connection.disconnect()
+        if isinstance(error, ConnectionError | TimeoutError | OSError):
+            guard.failed()
         raise
     idle.append(connection)
     return answer
 
 
 def _connected(role: Role) -> Any:
+    # Its policy for trying again is `_Guarded`, which tells the circuit of a failure.
     connection: Any = client(role).connection_pool.make_connection()
     connection.connect()
     return connection
