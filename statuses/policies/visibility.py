@@ -43,6 +43,9 @@ def is_counted(visibility: str) -> bool:
     return visibility != Visibility.DIRECT
 
 
+COUNTED: Final = tuple(visibility for visibility in Visibility.values if is_counted(visibility))
+
+
 def is_reserved_for_posts(visibility: str) -> bool:
     """Whether a post may have it, and a boost may not."""
     return visibility == Visibility.DIRECT

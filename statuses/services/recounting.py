@@ -1,4 +1,4 @@
-"""Counts answers, boosts, favourites and quotes of posts anew, should the counters ever be wrong."""
+"""Counts anew what is stored about posts, should a counter ever be wrong: on posts, accounts, polls and featured hashtags."""
 
 from __future__ import annotations
 
@@ -7,80 +7,146 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import Model, QuerySet
 
-from statuses.models import QuoteState, Status, StatusStat
-from statuses.policies.visibility import FOR_ANYBODY
+from accounts.models import Account, AccountStat, FeaturedTag
+from statuses.models import Poll, QuoteState, Status, StatusStat
+from statuses.policies.visibility import COUNTED, FOR_ANYBODY
 
 STEP: Final = 500
-"""Posts counted in one transaction."""
+"""Things counted in one transaction."""
 
-_COUNTED: Final = """
-SELECT s.id AS status_id,
+# Each statement answers the id of a thing, what is stored about it and what is right, both in the order of the columns.
+_POSTS: Final = """
+SELECT s.id, COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESCE(t.favourites_count, 0),
+       COALESCE(t.quotes_count, 0),
        (SELECT count(*) FROM statuses_status r
-         WHERE r.in_reply_to_id = s.id AND r.deleted_at IS NULL AND r.visibility = ANY(%(public)s)) AS replies,
-       (SELECT count(*) FROM statuses_status b WHERE b.reblog_of_id = s.id AND b.deleted_at IS NULL) AS reblogs,
-       (SELECT count(*) FROM statuses_favourite f WHERE f.status_id = s.id) AS favourites,
+         WHERE r.in_reply_to_id = s.id AND r.deleted_at IS NULL AND r.visibility = ANY(%(public)s)),
+       (SELECT count(*) FROM statuses_status b WHERE b.reblog_of_id = s.id AND b.deleted_at IS NULL),
+       (SELECT count(*) FROM statuses_favourite f WHERE f.status_id = s.id),
        (SELECT count(*) FROM statuses_quote q JOIN statuses_status x ON x.id = q.status_id
-         WHERE q.quoted_status_id = s.id AND q.state = %(accepted)s AND x.deleted_at IS NULL) AS quotes
-  FROM unnest(%(ids)s::bigint[]) s (id)
-"""
-_WRONG: Final = f"""
-SELECT counted.status_id FROM ({_COUNTED}) counted
-  LEFT JOIN statuses_statusstat t ON t.status_id = counted.status_id
- WHERE (COALESCE(t.replies_count, 0), COALESCE(t.reblogs_count, 0), COALESCE(t.favourites_count, 0),
-        COALESCE(t.quotes_count, 0)) <> (replies, reblogs, favourites, quotes)
+         WHERE q.quoted_status_id = s.id AND q.state = %(accepted)s AND x.deleted_at IS NULL)
+  FROM unnest(%(ids)s::bigint[]) s (id) LEFT JOIN statuses_statusstat t ON t.status_id = s.id
  ORDER BY 1
-"""  # noqa: S608 (constants)
-_CORRECT: Final = f"""
-UPDATE statuses_statusstat t
-   SET replies_count = replies, reblogs_count = reblogs, favourites_count = favourites, quotes_count = quotes
-  FROM ({_COUNTED}) counted WHERE t.status_id = counted.status_id
-"""  # noqa: S608 (constants)
+"""
+# The time of the last post never goes back: one that was deleted was written all the same.
+_ACCOUNTS: Final = """
+SELECT a.id, COALESCE(t.statuses_count, 0), t.last_status_at, found.number, GREATEST(t.last_status_at, found.last)
+  FROM unnest(%(ids)s::bigint[]) a (id) LEFT JOIN accounts_accountstat t ON t.account_id = a.id
+ CROSS JOIN LATERAL (SELECT count(*) AS number, max(s.created_at) AS last FROM statuses_status s
+                      WHERE s.account_id = a.id AND s.deleted_at IS NULL AND s.visibility = ANY(%(counted)s)) found
+ ORDER BY 1
+"""
+_POLLS: Final = """
+SELECT p.id, p.tallies, COALESCE(p.voters_count, 0),
+       ARRAY(SELECT (SELECT count(*) FROM statuses_pollvote v WHERE v.poll_id = p.id AND v.choice = place - 1)
+               FROM generate_series(1, cardinality(p.options)) place ORDER BY place),
+       (SELECT count(DISTINCT v.account_id) FROM statuses_pollvote v WHERE v.poll_id = p.id)
+  FROM statuses_poll p WHERE p.id = ANY(%(ids)s) ORDER BY 1
+"""
+_FEATURED: Final = """
+SELECT f.id, f.statuses_count, f.last_status_at, found.number, GREATEST(f.last_status_at, found.last)
+  FROM accounts_featuredtag f
+ CROSS JOIN LATERAL (SELECT count(*) AS number, max(s.created_at) AS last
+                       FROM statuses_statustag g JOIN statuses_status s ON s.id = g.status_id
+                      WHERE g.tag_id = f.tag_id AND s.account_id = f.account_id AND s.deleted_at IS NULL
+                        AND s.visibility = ANY(%(public)s)) found
+ WHERE f.id = ANY(%(ids)s) ORDER BY 1
+"""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Things with counters: `counted` are all of them, `model` holds the `columns`, in rows named by `key`."""
+
+    name: str
+    counted: QuerySet[Any]
+    statement: str
+    model: type[Model]
+    key: str
+    columns: tuple[str, ...]
+
+
+def _kinds() -> Iterator[_Kind]:
+    posts = Status.objects.filter(deleted_at=None, reblog_of=None)
+    columns = ("replies_count", "reblogs_count", "favourites_count", "quotes_count")
+    yield _Kind("posts", posts, _POSTS, StatusStat, "status_id", columns)
+    use = ("statuses_count", "last_status_at")
+    yield _Kind("accounts", Account.objects.all(), _ACCOUNTS, AccountStat, "account_id", use)
+    # What is voted elsewhere is counted elsewhere.
+    polls = Poll.objects.filter(status__local=True, status__deleted_at=None)
+    yield _Kind("polls", polls, _POLLS, Poll, "id", ("tallies", "voters_count"))
+    yield _Kind("featured hashtags", FeaturedTag.objects.all(), _FEATURED, FeaturedTag, "id", use)
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A thing whose counters are not right: their names, what is stored and what is right."""
+
+    id: int
+    columns: tuple[str, ...]
+    stored: tuple[Any, ...]
+    right: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        rows = zip(self.columns, self.stored, self.right, strict=True)
+        return f"{self.id}: " + ", ".join(f"{name} {old} -> {new}" for name, old, new in rows if old != new)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the counting has come: posts counted, and how many of them were wrong, so far."""
+    """How far the counting of a kind of things has come: how many were counted and were wrong so far, and the newly found."""
 
+    kind: str
     counted: int
     wrong: int
+    found: Sequence[Wrong] = ()
 
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
-    """Count all posts that are not deleted, the oldest first, and correct counters; with `dry_run` say how many are wrong.
+    """Count everything about posts, the oldest first, and correct counters; with `dry_run` only say what is wrong.
 
-    What is liked, boosted and answered meanwhile is counted right: whoever counts waits for the row that is corrected. Can
-    be ended at any time.
+    Answers, boosts, favourites and quotes of posts that are not deleted; the posts of each account and when it last wrote;
+    the votes in polls of this server; the use of featured hashtags. What is liked, written and voted meanwhile is counted
+    right: whoever counts waits for the row that is corrected. Can be ended at any time.
     """
-    after, counted, wrong = 0, 0, 0
-    while True:
-        rows = Status.objects.filter(id__gt=after, deleted_at=None, reblog_of=None).order_by("id")
-        ids = list(rows.values_list("id", flat=True)[:STEP])
-        if not ids:
-            return
-        found = _find_wrong(ids)
-        if found and not dry_run:
-            _correct(found)
-        after, counted, wrong = ids[-1], counted + len(ids), wrong + len(found)
-        yield Progress(counted, wrong)
+    for kind in _kinds():
+        after, counted, wrong = 0, 0, 0
+        while True:
+            ids = list(kind.counted.filter(id__gt=after).order_by("id").values_list("id", flat=True)[:STEP])
+            found = _find_wrong(kind, ids) if ids else []
+            if found and not dry_run:
+                _correct(kind, [one.id for one in found])
+            after, counted, wrong = ids[-1] if ids else after, counted + len(ids), wrong + len(found)
+            yield Progress(kind.name, counted, wrong, found)
+            if len(ids) < STEP:
+                break
 
 
-def _values(ids: Sequence[int]) -> dict[str, Any]:
-    return {"ids": list(ids), "public": list(FOR_ANYBODY), "accepted": QuoteState.ACCEPTED}
-
-
-def _find_wrong(ids: Sequence[int]) -> list[int]:
+def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
+    values: dict[str, Any] = {
+        "ids": list(ids),
+        "public": list(FOR_ANYBODY),
+        "counted": list(COUNTED),
+        "accepted": QuoteState.ACCEPTED,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_WRONG, _values(ids))
-        return [number for (number,) in cursor.fetchall()]
+        cursor.execute(kind.statement, values)
+        rows = cursor.fetchall()
+    width = len(kind.columns)
+    found = (Wrong(row[0], kind.columns, row[1 : width + 1], row[width + 1 :]) for row in rows)
+    return [one for one in found if one.stored != one.right]
 
 
-def _correct(ids: Sequence[int]) -> None:
+def _correct(kind: _Kind, ids: Sequence[int]) -> None:
     with transaction.atomic():
         # The rows are there and held before anything is counted: a favourite that is not committed yet adds itself to the
         # corrected number afterwards.
-        existing = [StatusStat(status_id=number) for number in ids]
-        StatusStat.objects.bulk_create(existing, ignore_conflicts=True, batch_size=STEP)
-        list(StatusStat.objects.select_for_update().filter(status_id__one_of=list(ids)).order_by("status_id"))
-        with connection.cursor() as cursor:
-            cursor.execute(_CORRECT, _values(ids))
+        rows = kind.model._default_manager
+        if kind.key != "id":
+            existing = [kind.model(**{kind.key: number}) for number in ids]
+            rows.bulk_create(existing, ignore_conflicts=True, batch_size=STEP)
+        held = rows.select_for_update().filter(**{f"{kind.key}__one_of": list(ids)})
+        list(held.order_by(kind.key).values_list(kind.key, flat=True))
+        for one in _find_wrong(kind, ids):
+            rows.filter(**{kind.key: one.id}).update(**dict(zip(kind.columns, one.right, strict=True)))

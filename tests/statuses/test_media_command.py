@@ -20,9 +20,11 @@ from social.kernel.errors import Forbidden
 from social.kernel.media import storage
 from statuses.models import MediaAttachment
 from statuses.services import media_upkeep
+from statuses.services.media import remove_unattached
 from statuses.services.media_upkeep import prune_media
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_remote_media, make_remote_status, make_status, picture
+from tests.statuses.conftest import api_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
@@ -86,6 +88,24 @@ def test_what_nothing_names_is_removed_and_everything_else_stays(
     assert _files(media_root) == kept | {elsewhere, young}
     [entry] = AuditEntry.objects.all()
     assert (entry.action, entry.details["files"], entry.details["bytes"]) == ("prune", 4, 40)
+
+
+def test_files_that_only_an_earlier_version_of_a_post_shows_stay(alice: Account, media_root: Path) -> None:
+    media = make_media(alice)
+    post = make_status(alice, "One", media=[media])
+    api_of(alice).put(f"/api/v1/statuses/{post.id}", {"status": "None"})
+    MediaAttachment.objects.update(unattached_at=clock.now() - timedelta(days=9))
+    kept = _files(media_root)
+    for path in kept:
+        os.utime(media_root / path, ((clock.now() - timedelta(days=9)).timestamp(),) * 2)
+    assert remove_unattached() == 0
+    assert run("prune").startswith("0 files that nothing names, 0.0 MB; 0 unattached; 0 copies")
+    assert _files(media_root) == kept
+    shown = [
+        [file["url"] for file in version["media_attachments"]]
+        for version in api_of(alice).get(f"/api/v1/statuses/{post.id}/history").json()
+    ]
+    assert shown == [[storage.url(media.file)], []]
 
 
 def test_lost_files_of_other_servers_are_fetched_again_and_lost_ones_of_people_here_are_named(

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.models import Account, AccountStat
+from accounts.models import Account, AccountStat, FeaturedTag
 from accounts.policies.staff import OPERATOR
 from moderation.models import Report
 from social.kernel import clock
 from social.kernel.media import storage
-from statuses.models import Favourite, Mention, Status, StatusStat
+from statuses.models import Favourite, Mention, Poll, PollVote, Status, StatusStat
 from statuses.services import removing
 from statuses.services.deleting import delete_status
+from statuses.services.featured_tags import feature_used_tag
 from statuses.services.removing import remove_deleted_statuses, remove_remote_statuses
 from statuses.services.storing import NewQuote
-from tests.factories.accounts import make_remote
+from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     counts,
     edit,
@@ -27,6 +28,7 @@ from tests.factories.statuses import (
     make_bookmark,
     make_favourite,
     make_media,
+    make_poll,
     make_reblog,
     make_remote_status,
     make_status,
@@ -134,15 +136,73 @@ def test_wrong_counters_are_found_and_corrected(alice: Account, bob: Account) ->
         make_status(bob, reply_to=status)
         make_status(bob, quoted_status_id=status.id)
     StatusStat.objects.filter(status=post).update(replies_count=9, favourites_count=0, quotes_count=0)
-    Favourite.objects.create(account=alice, status=make_status(bob, "without a row of counters"))
-
-    def run(*arguments: str) -> str:
-        output = StringIO()
-        call_command("recount_statuses", *arguments, stdout=output)
-        return output.getvalue().splitlines()[-1]
-
-    assert run("--dry-run") == "7 counted, 2 wrong"
-    assert run() == "7 counted, 2 corrected"
-    assert run() == "7 counted, 0 corrected"
+    without = make_status(bob, "without a row of counters")
+    Favourite.objects.create(account=alice, status=without)
+    assert _recount("--dry-run") == [
+        f"posts: {post.id}: replies_count 9 -> 1, favourites_count 0 -> 1, quotes_count 0 -> 1",
+        f"posts: {without.id}: favourites_count 0 -> 1",
+        "posts: 7 counted, 2 wrong",
+        "accounts: 2 counted, 0 wrong",
+        "polls: 0 counted, 0 wrong",
+        "featured hashtags: 0 counted, 0 wrong",
+    ]
+    assert _recount()[0] == "posts: 7 counted, 2 corrected"
+    assert _recount()[0] == "posts: 7 counted, 0 corrected"
     assert counts(post) == counts(right) == (1, 1, 1)
     assert StatusStat.objects.get(status=post).quotes_count == 1
+
+
+def test_wrong_counters_of_accounts_polls_and_featured_hashtags_are_found_and_corrected(
+    alice: Account, bob: Account
+) -> None:
+    feature_used_tag(account=alice, name="news")
+    post = make_status(alice, "#news")
+    make_status(alice, "#news for some", visibility="private")
+    make_reblog(bob, post)
+    poll = make_poll(alice, "a", "b")
+    make_status(alice, "@bob between us", visibility="direct")
+    for voter in (bob, make_account()):
+        PollVote.objects.create(poll=poll, account=voter, choice=1)
+    stored = AccountStat.objects.get(account=alice)
+    assert (_posts_of(alice), _posts_of(bob)) == (3, 1)
+    AccountStat.objects.filter(account=alice).update(statuses_count=40, last_status_at=post.created_at)
+    AccountStat.objects.filter(account=bob).delete()
+    FeaturedTag.objects.update(statuses_count=0, last_status_at=None)
+    said = _recount("--dry-run")
+    assert f"accounts: {bob.id}: statuses_count 0 -> 1" in "\n".join(said)
+    assert f"polls: {poll.id}: tallies [0, 0] -> [0, 2], voters_count 0 -> 2" in said
+    assert {line for line in said if "counted" in line} == {
+        "posts: 4 counted, 0 wrong",
+        "accounts: 3 counted, 2 wrong",
+        "polls: 1 counted, 1 wrong",
+        "featured hashtags: 1 counted, 1 wrong",
+    }
+    assert _posts_of(alice) == 40
+    _recount()
+    assert (_posts_of(alice), _posts_of(bob)) == (3, 1)
+    assert AccountStat.objects.get(account=alice).last_status_at == stored.last_status_at
+    poll.refresh_from_db()
+    assert (poll.tallies, poll.voters_count) == ([0, 2], 2)
+    assert [featured.statuses_count for featured in FeaturedTag.objects.all()] == [1]
+    assert not [line for line in _recount("--dry-run") if "->" in line]
+
+
+def test_recounting_keeps_the_time_of_a_last_post_that_was_deleted_and_what_polls_elsewhere_say(
+    alice: Account, bob: Account
+) -> None:
+    poll = Poll.objects.create(status=make_remote_status(make_remote()), options=["a", "b"], tallies=[3, 1])
+    last = make_status(bob)
+    delete_status(status_id=last.id)
+    assert not [line for line in _recount("--dry-run") if "->" in line]
+    poll.refresh_from_db()
+    assert (poll.tallies, AccountStat.objects.get(account=bob).last_status_at) == ([3, 1], last.created_at)
+
+
+def _recount(*arguments: str) -> list[str]:
+    output = StringIO()
+    call_command("recount_statuses", *arguments, stdout=output)
+    return output.getvalue().splitlines()
+
+
+def _posts_of(account: Account) -> int:
+    return AccountStat.objects.get(account=account).statuses_count
