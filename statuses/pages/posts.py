@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -11,14 +12,15 @@ from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 
 from accounts.pages.person import Person, shown_person
-from social.kernel import links
+from social.kernel import clock, links
 from social.kernel.text.names import normalise_hashtag, unambiguous_domain, visible_text
 from social.kernel.text.plain import plain
 from social.pages.frame import url_of
 from social.pages.sharing import Sharing, absolute
 from social.pages.text import shown_html
-from statuses.models import MediaAttachment, MediaType, Processing, Status, StatusStat
+from statuses.models import MediaAttachment, MediaType, Poll, Processing, Quote, QuoteState, Status, StatusStat
 from statuses.policies.cards import host_of
+from statuses.policies.polls import has_ended
 from statuses.queries.cards import ShownCard, load_status_cards
 from statuses.queries.statuses import list_statuses
 from statuses.serializers.media import file_url, preview_url
@@ -56,8 +58,29 @@ class LinkPreview:
 
 
 @dataclass(frozen=True)
+class ShownOption:
+    """An option of a poll; `share` is how many of a hundred have chosen it, None while that is kept from readers."""
+
+    title: str
+    share: int | None
+
+
+@dataclass(frozen=True)
+class ShownPoll:
+    """A poll as anybody sees it. `voters` counts people, or the votes where their number is not known."""
+
+    options: list[ShownOption]
+    voters: int
+    expires_at: datetime | None
+    ended: bool
+
+
+@dataclass(frozen=True)
 class ShownPost:
-    """A post as `statuses/card.html` wants it."""
+    """A post as `statuses/card.html` wants it.
+
+    `quoted` is the post that it quotes, one level deep; with `quotes` alone there is one that is not shown here.
+    """
 
     status: Status
     author: Person
@@ -67,6 +90,9 @@ class ShownPost:
     files: list[ShownFile]
     stat: StatusStat | None
     card: LinkPreview | None = None
+    poll: ShownPoll | None = None
+    quotes: bool = False
+    quoted: ShownPost | None = None
 
     @property
     def sharing(self) -> Sharing:
@@ -91,7 +117,10 @@ class ShownPost:
 
 
 def load_shown(ids: Collection[int]) -> list[ShownPost]:
-    """The posts with these ids that anybody may read, in this order, in three queries; of one page, not of any number."""
+    """The posts with these ids that anybody may read, in this order; of one page, not of any number.
+
+    In three queries, and two more where posts are quoted.
+    """
     found = _with_all(list_statuses(None).filter(id__one_of=ids)).in_bulk()
     return _all_shown(found[number] for number in ids if number in found)
 
@@ -114,11 +143,20 @@ def newest_tagged(account_id: int, name: str, *, limit: int) -> list[ShownPost]:
 def _all_shown(posts: Iterable[Status]) -> list[ShownPost]:
     found = list(posts)
     cards = load_status_cards((post.id for post in found), None).by_id
-    return [shown(post, cards.get(post.id)) for post in found]
+    named = [quote.quoted_status_id for post in found if (quote := _accepted_quote(post)) is not None]
+    quoted = _with_all(list_statuses(None).filter(id__one_of=named)).in_bulk() if named else {}
+    return [_shown(post, cards.get(post.id), quoted) for post in found]
 
 
-def shown(status: Status, card: ShownCard | None = None) -> ShownPost:
-    """A post for a page: its account and stat are loaded, and its `media` prefetched where there are several."""
+def _accepted_quote(status: Status) -> Quote | None:
+    quote: Quote | None = getattr(status, "quote", None)
+    return quote if quote is not None and quote.state == QuoteState.ACCEPTED and quote.quoted_status_id else None
+
+
+def _shown(status: Status, card: ShownCard | None, quoted: Mapping[int, Status]) -> ShownPost:
+    """With what it quotes, of the posts that were read for that: none stands there with what it quotes itself."""
+    quote, poll = _accepted_quote(status), getattr(status, "poll", None)
+    target = quoted.get(quote.quoted_status_id or 0) if quote is not None else None
     own = url_of("post", username=status.account.username, id=status.id) if status.local else ""
     files = [_file(media) for media in status.media.all() if media.processing == Processing.COMPLETE]
     return ShownPost(
@@ -130,11 +168,30 @@ def shown(status: Status, card: ShownCard | None = None) -> ShownPost:
         files=[file for file in files if file.url],
         stat=getattr(status, "stat", None),
         card=_preview(card) if card is not None else None,
+        poll=_poll(poll) if poll is not None else None,
+        quotes=getattr(status, "quote", None) is not None,
+        quoted=_shown(target, None, {}) if target is not None else None,
+    )
+
+
+def _poll(poll: Poll) -> ShownPoll:
+    ended = has_ended(poll.expires_at, clock.now())
+    votes = sum(poll.tallies)
+    # Of several choices each person counts once: the shares may add up to more than a hundred.
+    whole = max(poll.voters_count or votes, *poll.tallies, 1)
+    return ShownPoll(
+        options=[
+            ShownOption(visible_text(title), None if poll.hide_totals and not ended else round(100 * tally / whole))
+            for title, tally in zip(poll.options, poll.tallies, strict=True)
+        ],
+        voters=poll.voters_count if poll.voters_count is not None else votes,
+        expires_at=poll.expires_at,
+        ended=ended,
     )
 
 
 def _with_all(posts: QuerySet[Status]) -> QuerySet[Status]:
-    return posts.select_related("account", "stat").prefetch_related("media")
+    return posts.select_related("account", "stat", "poll", "quote").prefetch_related("media")
 
 
 def _file(media: MediaAttachment) -> ShownFile:

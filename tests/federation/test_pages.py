@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
+from accounts.policies.relations import NOBODY
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
-from statuses.models import MediaAttachment, MediaType, Processing, Status
-from tests.factories.accounts import make_remote, make_user
-from tests.factories.statuses import make_media, make_remote_media, make_remote_status, make_status
+from statuses.models import MediaAttachment, MediaType, Poll, Processing, Quote, QuoteState, Status
+from statuses.services import polls
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import make_media, make_poll, make_remote_media, make_remote_status, make_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -225,3 +227,92 @@ def test_files_of_other_servers_are_shown_by_this_one(alice: Account) -> None:
     assert f'src="/media_proxy/{picture.id}/small?key=' in text
     assert f'<a href="{other.remote_url}" rel="nofollow noopener noreferrer"' in text
     assert 'src="https://' not in text
+
+
+def _vote(poll: Poll, *choices: int) -> None:
+    polls.vote(
+        account_id=make_account().id, poll=poll, author_id=poll.status.account_id, relations=NOBODY, choices=choices
+    )
+
+
+def test_the_page_of_a_poll_shows_its_options_and_what_they_got(alice: Account) -> None:
+    poll = make_poll(alice, "red & <b>", "green", "blue", multiple=True)
+    for choices in ((0, 1), (0,), (2,)):
+        _vote(poll, *choices)
+    text = get(f"/@alice/{poll.status_id}").content.decode()
+    assert "red &amp; &lt;b&gt;" in text
+    assert re.findall(r'<data value="([0-9]+)">', text) == ["67", "33", "33"], "each person counts once"
+    assert "Votes: 3" in text
+    assert "The poll ends:" in text
+    Poll.objects.update(hide_totals=True)
+    hidden = get(f"/@alice/{poll.status_id}").content.decode()
+    assert "green" in hidden
+    assert "<data" not in hidden, "results are kept until the end"
+    Poll.objects.update(expires_at=clock.now() - timedelta(minutes=1))
+    ended = get(f"/@alice/{poll.status_id}").content.decode()
+    assert "The poll has ended." in ended
+    assert ended.count("<data") == 3
+    assert ended.count("<meter") == 3
+    assert "style=" not in ended
+
+
+def test_the_page_of_a_post_shows_what_it_quotes_and_not_what_that_quotes(alice: Account) -> None:
+    bob = make_account("bob")
+    deepest = make_status(bob, "deepest words")
+    inner = make_status(bob, "inner words", quoted_status_id=str(deepest.id))
+    outer = make_status(alice, "outer words", quoted_status_id=str(inner.id))
+    address = f"/@alice/{outer.id}"
+
+    def shown() -> list[bool]:
+        text = get(address).content.decode()
+        return [word in text for word in ("inner words", "deepest words", "The quoted post cannot be shown here.")]
+
+    assert shown() == [True, False, False]
+    with CaptureQueriesContext(connection) as one:
+        get(address)
+    for _number in range(3):
+        make_status(alice, "more", reply_to=outer, quoted_status_id=str(inner.id))
+    with CaptureQueriesContext(connection) as several:
+        get(address)
+    assert len(several) == len(one)
+    for state in (QuoteState.PENDING, QuoteState.REJECTED, QuoteState.REVOKED):
+        Quote.objects.filter(status=outer).update(state=state)
+        Status.objects.filter(in_reply_to=outer).delete()
+        assert shown() == [False, False, True], state
+    Quote.objects.filter(status=outer).update(state=QuoteState.ACCEPTED)
+    for values in ({"visibility": "private"}, {"deleted_at": clock.now()}):
+        Status.objects.filter(id=inner.id).update(**values)
+        assert shown() == [False, False, True], values
+        Status.objects.filter(id=inner.id).update(visibility="public", deleted_at=None)
+    Account.objects.filter(id=bob.id).update(suspended_at=clock.now(), suspension_origin="local")
+    assert shown() == [False, False, True]
+
+
+def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    quoted = make_status(alice, "the quoted one", spoiler_text="another warning", media=[make_media(alice, "a cat")])
+    post = make_status(alice, "beware", spoiler_text="spiders", quoted_status_id=str(quoted.id))
+    poll = make_poll(alice, "yes", "no")
+    Status.objects.filter(id=poll.status_id).update(spoiler_text="politics")
+
+    def open_text(path: str) -> str:
+        """What is seen before anything is opened."""
+        text = get(path).content.decode().partition('<div class="current">')[2].partition("</article>")[0]
+        depth, seen = 0, []
+        for part in re.split(r"(<details>|</details>|<summary[^>]*>.*?</summary>)", text):
+            depth += {"<details>": 1, "</details>": -1}.get(part, 0)
+            seen.append(part if depth == 0 or (depth == 1 and part.startswith("<summary")) else "")
+        return "".join(seen)
+
+    assert "the quoted one" in get(f"/@alice/{post.id}").content.decode()
+    seen = open_text(f"/@alice/{post.id}")
+    assert "spiders" in seen
+    assert not [word for word in ("beware", "the quoted one", "another warning", '<img src="/system') if word in seen]
+    seen = open_text(f"/@alice/{poll.status_id}")
+    assert "politics" in seen
+    assert not [word for word in ("yes", "Votes") if word in seen]
+    # What a quoted post has under a warning stays under it where the post around has none.
+    plain = make_status(alice, "calm", quoted_status_id=str(quoted.id))
+    seen = open_text(f"/@alice/{plain.id}")
+    assert "another warning" in seen
+    assert not [word for word in ("the quoted one", "a cat") if word in seen]
