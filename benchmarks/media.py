@@ -26,7 +26,7 @@ def samples() -> Iterator[tuple[str, bytes]]:
     """The files, by what they stand for."""
     from tests.factories.recordings import drawn, moving_gif, photograph, recording, sample, saved
 
-    yield "iPhone, HEIC", photograph(3024, 2268, "HEIF")
+    yield "iPhone, HEIC, turned", photograph(3024, 2268, "HEIF")
     yield "camera, JPEG, turned", photograph(4000, 3000)
     yield "GIF, 30 frames", moving_gif(320, 240, 30, 100)
     first, *others = (drawn(320, 240, number) for number in range(30))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
@@ -27,6 +27,17 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
     if media is None:
         raise NotFound
     return media
+
+
+def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
+    """The account's files that a post can have: attached to no other one, and to no scheduled one.
+
+    Of a post that is edited also those that it shows, or has shown before.
+    """
+    free = Q(status=None, former_status=None, scheduled=None)
+    if of_status_id is not None:
+        free |= Q(status_id=of_status_id) | Q(former_status_id=of_status_id)
+    return MediaAttachment.objects.filter(free, account_id=account_id)
 
 
 def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachment, bool]:

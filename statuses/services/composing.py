@@ -37,6 +37,7 @@ from statuses.policies.quotes import (
     permission,
 )
 from statuses.policies.visibility import quote_visibility
+from statuses.queries.media import attachable
 from statuses.queries.statuses import find_page_url, find_post
 from statuses.queries.threads import Place, load_place
 from statuses.services.formatting import format_text, stripped
@@ -84,7 +85,7 @@ def compose(*, author: Account, draft: StatusDraft, application_id: int | None =
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)
     quote = _find_quoted(draft.quoted_status_id, author)
-    media_ids = check_files(draft.media_ids)
+    media_ids = check_files(author.id, draft.media_ids)
     quote_policy = choose_policy(draft.quote_approval_policy, user.default_quote_policy)
     content_type = choose_content_type(draft.content_type)
     visibility = choose_visibility(author, draft.visibility, user.default_privacy)
@@ -162,11 +163,16 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
     )
 
 
-def check_files(media_ids: Sequence[int | str]) -> tuple[int, ...]:
-    """The ids of the files of a draft, each once. Raises Invalid for too many of them and for what is no id."""
+def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id: int | None = None) -> tuple[int, ...]:
+    """The ids of the files of a draft, each once, of a post that is edited with `of_status_id`.
+
+    Raises Invalid for too many of them, and for what is no id: that error names the other files that are not there too.
+    """
     check_media_count(media_ids)
-    numbers = [parse_id(media_id) for media_id in media_ids]
-    strange = [media_id for media_id, number in zip(media_ids, numbers, strict=True) if number is None]
-    if strange:
-        raise missing_media(strange)
-    return tuple(dict.fromkeys(number for number in numbers if number is not None))
+    numbers = {media_id: parse_id(media_id) for media_id in media_ids}
+    known = [number for number in numbers.values() if number is not None]
+    if len(known) < len(numbers):
+        free = attachable(author_id, of_status_id=of_status_id).filter(id__one_of=known)
+        found = set(free.values_list("id", flat=True))
+        raise missing_media([media_id for media_id, number in numbers.items() if number not in found])
+    return tuple(dict.fromkeys(known))

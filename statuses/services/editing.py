@@ -65,7 +65,7 @@ def edit_status(*, author: Account, status_id: int, draft: EditDraft) -> None:
         raise NotFound
     (row,) = load_rows([status.id])
     quoted = _shown_quoted(row)
-    media_ids = check_files(draft.media_ids)
+    media_ids = check_files(author.id, draft.media_ids, of_status_id=status_id)
     policy = None if draft.quote_approval_policy is None else choose_policy(draft.quote_approval_policy, "")
     words = _words(draft, is_quote=row.quote_state is not None)
     spoiler_text = status.spoiler_text if words.spoiler_text is None else words.spoiler_text

@@ -143,7 +143,7 @@ def _find_first(account_id: int, key: str) -> ScheduledStatus | Status | None:
 
 
 def _composed(author: Account, draft: StatusDraft, application_id: int | None) -> NewStatus:
-    check_files(draft.media_ids)
+    check_files(author.id, draft.media_ids)
     try:
         return compose(author=author, draft=draft, application_id=application_id)
     except UnexpectedMentions:

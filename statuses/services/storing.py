@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Q
 
 from accounts.models import Account, Tag
 from accounts.services.counters import count_status
@@ -25,6 +24,7 @@ from statuses.policies.polls import PollDraft
 from statuses.policies.publishing import PLAIN, check_media, check_tags, missing_media, missing_parent
 from statuses.policies.quotes import missing_quoted
 from statuses.policies.visibility import is_counted, is_listed
+from statuses.queries.media import attachable
 from statuses.queries.threads import Place
 from statuses.services.counters import Counter, bump
 from statuses.services.locking import lock_status
@@ -300,15 +300,8 @@ def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int |
     """
     if not media_ids:
         return []
-    allowed = Q(status=None, former_status=None, scheduled=None)
-    if of_status_id is not None:
-        allowed |= Q(status_id=of_status_id) | Q(former_status_id=of_status_id)
-    found = {
-        media.id: media
-        for media in MediaAttachment.objects.select_for_update(of=("self",))
-        .filter(allowed, id__one_of=media_ids, account_id=author.id)
-        .order_by("id")
-    }
+    free = attachable(author.id, of_status_id=of_status_id).filter(id__one_of=media_ids)
+    found = {media.id: media for media in free.select_for_update(of=("self",)).order_by("id")}
     missing = [media_id for media_id in media_ids if media_id not in found]
     if missing:
         raise missing_media(missing)

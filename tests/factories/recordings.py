@@ -125,7 +125,8 @@ def photograph(width: int = 60, height: int = 40, image_format: str = "JPEG", *,
     exif[0x0112], exif[0x010F], exif[0x010E] = orientation, "Telephone", SECRET
     place = exif.get_ifd(0x8825)
     place[1], place[2], place[3], place[4] = "N", (52.0, 31.0, 12.0), "E", (13.0, 24.0, 18.0)
-    return saved(image, image_format, exif=exif, quality=95)
+    # As bytes: the encoder of HEIC then turns it by a property of the picture, as telephones do (ISO 23008-12).
+    return saved(image, image_format, exif=exif.tobytes(), quality=95)
 
 
 def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from social.api.inputs import ClientInteger, ClientString, Input
+
+LONGEST_SIDE: Final = 65_535
+"""Pixels; no page is wider or higher."""
 
 
 @dataclass(frozen=True)
@@ -21,5 +25,5 @@ class OEmbedInput(Input[OEmbedForm]):
 
     draft = OEmbedForm
     url = ClientString()
-    maxwidth = ClientInteger()
-    maxheight = ClientInteger()
+    maxwidth = ClientInteger(minimum=0, maximum=LONGEST_SIDE)
+    maxheight = ClientInteger(minimum=0, maximum=LONGEST_SIDE)

@@ -84,6 +84,10 @@ def test_trap_35_an_edit_keeps_id_audience_language_and_quote_policy_and_clears_
         ({"status": "x" * 501}, {"error": "Validation failed: Text character limit of 500 exceeded"}),
         ({"spoiler_text": "w" * 495}, {"error": "Validation failed: Text character limit of 500 exceeded"}),
         ({"status": "x", "quote_approval_policy": "odd"}, {"error": "Record invalid"}),
+        (
+            {"status": "x", "media_ids": ["1", "abc"]},
+            {"error": "Media 1, abc not found or already attached to another post"},
+        ),
         ({"status": "x", "media_ids": ["1"]}, {"error": "Media 1 not found or already attached to another post"}),
         ({"status": "x", "media_ids": list("12345")}, {"error": "Cannot attach more than 4 files"}),
         (

@@ -53,6 +53,22 @@ def test_a_post_anybody_may_read_is_embedded_by_each_of_its_addresses(alice: Acc
     assert (sized["width"], sized["height"]) == (300, 200)
 
 
+@pytest.mark.parametrize("name", ["maxwidth", "maxheight"])
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [
+        ("1" * 30, "must be less than or equal to 65535"),
+        ("65536", "must be less than or equal to 65535"),
+        ("-1", "must be greater than or equal to 0"),
+    ],
+)
+def test_a_room_that_no_page_has_is_refused(alice: Account, name: str, size: str, reason: str) -> None:
+    page = f"http://social.localhost/@alice/{make_status(alice).id}"
+    assert oembed(page, **{name: "65535"}).json()[name[3:]] == 65535
+    answer = oembed(page, **{name: size})
+    assert (answer.status_code, answer.json()["error"]) == (422, f"Validation failed: {name.capitalize()} {reason}")
+
+
 def test_row_40_what_not_everybody_may_read_is_embedded_by_nobody(alice: Account) -> None:
     public = make_status(alice)
     hidden = [make_status(alice, visibility=visibility) for visibility in ("private", "direct")]

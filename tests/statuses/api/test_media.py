@@ -14,7 +14,7 @@ from PIL import Image
 
 from accounts.models import Account
 from statuses.models import MediaAttachment
-from tests.factories.recordings import moving_gif, recording, sample
+from tests.factories.recordings import SECRET, moving_gif, photograph, recording, sample
 from tests.factories.statuses import make_media, make_status, picture
 from tests.statuses.conftest import api_of
 from tests.support.entities import check
@@ -50,6 +50,35 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
     assert body["meta"]["original"] == {"width": 40, "height": 30, "size": "40x30", "aspect": 40 / 30}
     path = body["url"].removeprefix("http://social.localhost/system/")
     assert Image.open(io.BytesIO((media_root / path).read_bytes())).size == (40, 30)
+
+
+@pytest.mark.parametrize(("image_format", "name"), [("JPEG", "a.jpg"), ("HEIF", "IMG_0001.HEIC")])
+def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_taken(
+    alice: Account, media_root: Path, image_format: str, name: str
+) -> None:
+    """Of HEIC no browser shows anything: it becomes a JPEG. The place and the maker are gone from every file of it."""
+    sent = photograph(300, 200, image_format)
+    with Image.open(io.BytesIO(sent)) as before:
+        assert (before.format, bool(before.getexif().get_ifd(0x8825))) == (image_format, True)
+    answer = api_of(alice).upload("POST", "/api/v2/media", file=_file(sent, name, "application/octet-stream"))
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    check("MediaAttachment", body)
+    assert (body["type"], body["meta"]["original"]["size"], body["meta"]["small"]["size"]) == (
+        "image",
+        "200x300",
+        "200x300",
+    )
+    stored = [path.read_bytes() for path in media_root.rglob("*") if path.is_file()]
+    assert len(stored) == 2
+    for data in stored:
+        assert SECRET.encode() not in data
+        assert b"Telephone" not in data
+        with Image.open(io.BytesIO(data)) as after:
+            assert (after.format, after.size, len(after.getexif())) == ("JPEG", (200, 300), 0)
+            # It is red below: turned clockwise, on the left.
+            left, right = after.getpixel((5, 150)), after.getpixel((195, 150))
+            assert left[0] > 200 > 60 > right[0]
 
 
 def test_seed_065_files_come_in_base64_too(alice: Account) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -85,6 +85,40 @@ def test_a_scheduled_post_quotes_at_its_time_what_it_named(alice: Account, bob: 
     _come()
     (post,) = api_of(alice).get(f"/api/v1/accounts/{alice.id}/statuses").json()
     assert (post["quote"]["state"], post["quote"]["quoted_status"]["id"]) == ("accepted", str(base.id))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "2027-03-01T12:00:00Z",
+        "2027-03-01T14:00:00+02:00",
+        "2027-03-01T06:30:00.000-05:30",
+        "2027-03-02T02:00:00.123456+1400",
+        "2027-03-01T12:00:00",
+        "Mon, 01 Mar 2027 13:00:00 +0100",
+    ],
+)
+def test_trap_38_a_time_counts_in_whatever_offset_it_is_written(
+    alice: Account, sent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime(2027, 3, 1, 11, 54, 59, tzinfo=UTC))
+    answer = api_of(alice).post(STATUSES, {"status": "later", "scheduled_at": sent, "visibility": "unlisted"})
+    assert answer.status_code == 200, answer.content
+    check("ScheduledStatus", answer.json())
+    assert answer.json()["scheduled_at"][:19] == "2027-03-01T12:00:00"
+    assert answer.json()["scheduled_at"].endswith("Z")
+    params = answer.json()["params"]
+    assert (params["text"], params["visibility"], params["scheduled_at"]) == ("later", "unlisted", None)
+    monkeypatch.setattr(clock, "now", lambda: datetime(2027, 3, 1, 11, 55, 1, tzinfo=UTC))
+    late = api_of(alice).post(STATUSES, {"status": "later", "scheduled_at": "2027-03-01T14:00:00+02:00"})
+    assert (late.status_code, late.json()) == (422, TOO_SOON)
+
+
+def test_trap_38_a_time_that_is_over_makes_a_post_of_now_and_not_of_then(alice: Account) -> None:
+    posted = api_of(alice).post(STATUSES, {"status": "x", "scheduled_at": "2019-01-01T00:00:00+02:00"}).json()
+    check("StatusOfUser", posted)
+    assert posted["created_at"] >= _in(-1)[:19]
+    assert not ScheduledStatus.objects.exists()
 
 
 def test_what_is_no_time_ahead_is_refused_or_posted_at_once(alice: Account) -> None:

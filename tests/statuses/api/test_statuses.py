@@ -205,7 +205,7 @@ def test_files_can_be_named_in_every_spelling(alice: Account) -> None:
         ({"status": "x", "in_reply_to_id": "1"}, 404, "The post you are trying to reply to does not appear to exist."),
         ({"status": "x", "in_reply_to_id": "a"}, 404, "The post you are trying to reply to does not appear to exist."),
         ({"status": "x", "in_reply_to_id": -1}, 404, "The post you are trying to reply to does not appear to exist."),
-        ({"status": "x", "media_ids": ["1", "x"]}, 422, "Media x not found or already attached to another post"),
+        ({"status": "x", "media_ids": ["1", "x"]}, 422, "Media 1, x not found or already attached to another post"),
         ({"status": "x", "media_ids": ["1"]}, 422, "Media 1 not found or already attached to another post"),
         ({"status": "x", "media_ids": ["1", "2", "3", "4", "5"]}, 422, "Cannot attach more than 4 files"),
         ({"status": "x", "quote_approval_policy": "some"}, 422, "Record invalid"),
