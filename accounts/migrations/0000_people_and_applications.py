@@ -110,7 +110,16 @@ class Migration(migrations.Migration):
                 ("value", models.JSONField()),
                 ("updated_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
-            options={"verbose_name": "setting of this server", "verbose_name_plural": "settings of this server"},
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("key__text_length__lte", 255), ("value__text_length__lte", 1000000)),
+                        name="accounts_sitesetting_lengths",
+                    )
+                ],
+                "verbose_name": "setting of this server",
+                "verbose_name_plural": "settings of this server",
+            },
         ),
         migrations.CreateModel(
             name="AccountStat",
@@ -151,6 +160,19 @@ class Migration(migrations.Migration):
                 ("rotated_at", models.DateTimeField(null=True)),
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("key_id__text_length__lte", 2048),
+                            ("previous_private_key__text_length__lte", 20000),
+                            ("private_key__text_length__lte", 20000),
+                            ("public_key__text_length__lte", 20000),
+                        ),
+                        name="accounts_keypair_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="User",
@@ -315,6 +337,18 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("allowed_origins__text_length__lte", 10000),
+                            ("post_logout_redirect_uris__text_length__lte", 10000),
+                            ("redirect_uris__text_length__lte", 10000),
+                            ("scopes__text_length__lte", 2000),
+                            ("website__text_length__lte", 2048),
+                        ),
+                        name="accounts_application_lengths",
+                    )
+                ],
                 "abstract": False,
             },
         ),
@@ -346,6 +380,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("domain__text_length__lte", 260)),
+                        name="accounts_accountdomainblock_lengths",
+                    ),
                     models.UniqueConstraint(fields=("account", "domain"), name="accounts_domainblock_pair"),
                     models.CheckConstraint(
                         condition=models.Q(("domain", django.db.models.functions.text.Lower("domain"))),
@@ -379,6 +417,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("uri__text_length__lte", 2048)), name="accounts_block_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="CustomEmoji",
@@ -397,6 +442,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("category__text_length__lte", 255),
+                            ("domain__text_length__lte", 260),
+                            ("image__text_length__lte", 1024),
+                            ("remote_url__text_length__lte", 2048),
+                            ("static_image__text_length__lte", 1024),
+                            ("uri__text_length__lte", 2048),
+                        ),
+                        name="accounts_customemoji_lengths",
+                    ),
                     models.UniqueConstraint(
                         models.F("shortcode"),
                         django.db.models.functions.comparison.Coalesce("domain", models.Value("")),
@@ -418,9 +474,12 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.CheckConstraint(
+                        condition=models.Q(("name__text_length__lte", 260)), name="accounts_domain_lengths"
+                    ),
+                    models.CheckConstraint(
                         condition=models.Q(("name", django.db.models.functions.text.Lower("name"))),
                         name="accounts_domain_lower_case",
-                    )
+                    ),
                 ],
             },
         ),
@@ -456,6 +515,14 @@ class Migration(migrations.Migration):
                 ),
                 ("direct_since", models.DateTimeField(null=True)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("languages__text_length__lte", 2000), ("uri__text_length__lte", 2048)),
+                        name="accounts_follow_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="FollowRequest",
@@ -488,6 +555,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("languages__text_length__lte", 2000), ("uri__text_length__lte", 2048)),
+                        name="accounts_followrequest_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="RevokedToken",
@@ -545,6 +620,17 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("claims__text_length__lte", 1000000),
+                            ("redirect_uri__text_length__lte", 10000),
+                            ("resource__text_length__lte", 1000000),
+                            ("scope__text_length__lte", 2000),
+                        ),
+                        name="accounts_grant_lengths",
+                    )
+                ],
                 "abstract": False,
             },
         ),
@@ -580,6 +666,11 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("scope__text_length__lte", 2000)), name="accounts_idtoken_lengths"
+                    )
+                ],
                 "abstract": False,
             },
         ),
@@ -637,6 +728,16 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("resource__text_length__lte", 1000000),
+                            ("scope__text_length__lte", 2000),
+                            ("token__text_length__lte", 2000),
+                        ),
+                        name="accounts_accesstoken_lengths",
+                    )
+                ],
                 "abstract": False,
             },
         ),
@@ -724,6 +825,12 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("resource__text_length__lte", 1000000), ("token__text_length__lte", 2000)),
+                        name="accounts_refreshtoken_lengths",
+                    )
+                ],
                 "abstract": False,
             },
         ),

@@ -91,11 +91,15 @@ class Migration(migrations.Migration):
                 "verbose_name": "role",
                 "verbose_name_plural": "roles",
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("color__text_length__lte", 64), ("name__text_length__lte", 255)),
+                        name="accounts_role_lengths",
+                    ),
                     models.UniqueConstraint(
                         django.db.models.functions.text.Lower("name"),
                         condition=models.Q(("name", ""), _negated=True),
                         name="accounts_role_name",
-                    )
+                    ),
                 ],
             },
         ),
@@ -117,8 +121,11 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.CheckConstraint(
+                        condition=models.Q(("display_name__text_length__lte", 500)), name="accounts_tag_lengths"
+                    ),
+                    models.CheckConstraint(
                         condition=models.Q(("name__length__lte", 500)), name="accounts_tag_name_length"
-                    )
+                    ),
                 ],
             },
         ),
@@ -308,6 +315,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("fingerprint_key__text_length__lte", 1024), ("identity_key__text_length__lte", 1024)
+                        ),
+                        name="accounts_device_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="EncryptedMessage",
@@ -335,6 +352,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("from_device_id__text_length__lte", 255), ("message_franking__text_length__lte", 65536)
+                        ),
+                        name="accounts_encryptedmessage_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="OneTimeKey",
@@ -418,6 +445,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("language__text_length__lte", 64), ("uri__text_length__lte", 2048)),
+                        name="accounts_collection_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="CollectionItem",
@@ -455,6 +490,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("state__text_length__lte", 64)), name="accounts_collectionitem_lengths"
+                    )
+                ]
+            },
         ),
         migrations.AddIndex(
             model_name="collection",
@@ -558,7 +600,12 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("account", "tag"), name="accounts_featuredtag_pair")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("name__text_length__lte", 500)), name="accounts_featuredtag_lengths"
+                    ),
+                    models.UniqueConstraint(fields=("account", "tag"), name="accounts_featuredtag_pair"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -599,6 +646,18 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("account_name__text_length__lte", 2400),
+                            ("action__text_length__lte", 64),
+                            ("details__text_length__lte", 1000000),
+                            ("target_name__text_length__lte", 2400),
+                            ("target_type__text_length__lte", 64),
+                        ),
+                        name="accounts_auditentry_lengths",
+                    )
+                ],
                 "verbose_name": "entry of the audit log",
                 "verbose_name_plural": "audit log",
                 "indexes": [
@@ -627,6 +686,18 @@ class Migration(migrations.Migration):
                 ("purged", models.BooleanField(default=False)),
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cause__text_length__lte", 255),
+                            ("target_name__text_length__lte", 2400),
+                            ("type__text_length__lte", 64),
+                        ),
+                        name="accounts_severance_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="SeveredAccount",
@@ -692,6 +763,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("languages__text_length__lte", 2000)), name="accounts_severedfollow_lengths"
+                    ),
                     models.UniqueConstraint(fields=("severance", "account", "target"), name="accounts_severed_follow"),
                     models.CheckConstraint(
                         condition=models.Q(("account", models.F("target")), _negated=True),
@@ -742,6 +816,14 @@ class Migration(migrations.Migration):
                 ("digest", models.TextField(unique=True)),
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("digest__text_length__lte", 255)),
+                        name="accounts_canonicalemailblock_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="RetiredUsername",
@@ -749,6 +831,13 @@ class Migration(migrations.Migration):
                 ("username", models.TextField(primary_key=True, serialize=False)),
                 ("retired_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("username__text_length__lte", 255)), name="accounts_retiredusername_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="UsernameBlock",
@@ -760,6 +849,14 @@ class Migration(migrations.Migration):
                 ("allow_with_approval", models.BooleanField(default=False)),
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("normalised__text_length__lte", 255), ("username__text_length__lte", 255)),
+                        name="accounts_usernameblock_lengths",
+                    )
+                ]
+            },
         ),
         migrations.AddField(
             model_name="user",
@@ -787,9 +884,12 @@ class Migration(migrations.Migration):
             options={
                 "constraints": [
                     models.CheckConstraint(
+                        condition=models.Q(("domain__text_length__lte", 260)), name="accounts_emaildomainblock_lengths"
+                    ),
+                    models.CheckConstraint(
                         condition=models.Q(("domain", django.db.models.functions.text.Lower("domain"))),
                         name="accounts_email_domain_block_lower_case",
-                    )
+                    ),
                 ],
             },
         ),
@@ -814,6 +914,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("code__text_length__lte", 255), ("comment__text_length__lte", 2000)),
+                        name="accounts_invite_lengths",
+                    )
+                ]
+            },
         ),
         migrations.AddField(
             model_name="user",
@@ -843,6 +951,18 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                 ("expires_at", models.DateTimeField(null=True)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("comment__text_length__lte", 10000),
+                            ("network__text_length__lte", 255),
+                            ("severity__text_length__lte", 64),
+                        ),
+                        name="accounts_ipblock_lengths",
+                    )
+                ]
+            },
         ),
         migrations.AddConstraint(
             model_name="invite",
@@ -884,6 +1004,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("file_name__text_length__lte", 255),
+                            ("kind__text_length__lte", 64),
+                            ("state__text_length__lte", 64),
+                        ),
+                        name="accounts_import_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="ImportRow",
@@ -909,6 +1041,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cells__text_length__lte", 1000000),
+                            ("error__text_length__lte", 64),
+                            ("key__text_length__lte", 2400),
+                            ("state__text_length__lte", 64),
+                        ),
+                        name="accounts_importrow_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="Move",
@@ -933,6 +1078,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("target_address__text_length__lte", 2400)), name="accounts_move_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="Archive",
@@ -954,6 +1106,16 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("files__text_length__lte", 1000000),
+                            ("part__text_length__lte", 64),
+                            ("state__text_length__lte", 64),
+                        ),
+                        name="accounts_archive_lengths",
+                    )
+                ],
                 "indexes": [models.Index(fields=["expires_at"], name="accounts_archive_expiry")],
             },
         ),
@@ -1091,9 +1253,13 @@ class Migration(migrations.Migration):
             options={
                 "indexes": [models.Index(fields=["day"], name="accounts_email_refusal_day")],
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("address_digest__text_length__lte", 255)),
+                        name="accounts_emaildomainrefusal_lengths",
+                    ),
                     models.UniqueConstraint(
                         fields=("block", "day", "address_digest"), name="accounts_email_refusal_key"
-                    )
+                    ),
                 ],
             },
         ),
@@ -1176,6 +1342,21 @@ class Migration(migrations.Migration):
                 ("served_at", models.DateTimeField(default=social.kernel.clock.now)),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("digest__text_length__lte", 255),
+                            ("failure__text_length__lte", 64),
+                            ("file__text_length__lte", 1024),
+                            ("host__text_length__lte", 260),
+                            ("preview__text_length__lte", 1024),
+                            ("purpose__text_length__lte", 64),
+                            ("state__text_length__lte", 64),
+                            ("url__text_length__lte", 2048),
+                        ),
+                        name="accounts_remotecopy_lengths",
+                    )
+                ],
                 "indexes": [
                     models.Index(
                         condition=models.Q(("state", "ready")), fields=["served_at"], name="accounts_remotecopy_served"
@@ -1187,5 +1368,49 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
+        ),
+        migrations.AddConstraint(
+            model_name="account",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("actor_type__text_length__lte", 64),
+                    ("also_known_as__text_length__lte", 1000000),
+                    ("attribution_domains__text_length__lte", 1000000),
+                    ("avatar__text_length__lte", 1024),
+                    ("avatar_remote_url__text_length__lte", 2048),
+                    ("avatar_static__text_length__lte", 1024),
+                    ("domain__text_length__lte", 260),
+                    ("featured_url__text_length__lte", 2048),
+                    ("fields__text_length__lte", 1000000),
+                    ("followers_url__text_length__lte", 2048),
+                    ("following_url__text_length__lte", 2048),
+                    ("header__text_length__lte", 1024),
+                    ("header_remote_url__text_length__lte", 2048),
+                    ("header_static__text_length__lte", 1024),
+                    ("inbox_url__text_length__lte", 2048),
+                    ("note_html__text_length__lte", 200000),
+                    ("outbox_url__text_length__lte", 2048),
+                    ("shared_inbox_url__text_length__lte", 2048),
+                    ("suspension_origin__text_length__lte", 64),
+                    ("uri__text_length__lte", 2048),
+                    ("url__text_length__lte", 2048),
+                ),
+                name="accounts_account_lengths",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("default_language__text_length__lte", 64),
+                    ("default_privacy__text_length__lte", 64),
+                    ("default_quote_policy__text_length__lte", 64),
+                    ("locale__text_length__lte", 64),
+                    ("preferences__text_length__lte", 1000000),
+                    ("sign_up_reason__text_length__lte", 2000),
+                    ("time_zone__text_length__lte", 255),
+                ),
+                name="accounts_user_lengths",
+            ),
         ),
     ]

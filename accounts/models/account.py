@@ -12,12 +12,15 @@ from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock, links
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, HTML_LIMIT, OBJECT_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 # Federated values are clamped to these (contract, federation section 16); CHECK constraints stand behind the services.
 USERNAME_LIMIT = 2048
 DISPLAY_NAME_LIMIT = 2048
 NOTE_LIMIT = 20_000
 FIELDS_LIMIT = 50
+# A key as text, also the encrypted private one.
+PEM_LIMIT = 20_000
 
 
 class ActorType(models.TextChoices):
@@ -99,6 +102,30 @@ class Account(models.Model):
         verbose_name = _("account")
         verbose_name_plural = _("accounts")
         constraints = [
+            lengths(
+                "accounts_account_lengths",
+                domain=HOST_LIMIT,
+                uri=URI_LIMIT,
+                url=URI_LIMIT,
+                actor_type=WORD_LIMIT,
+                note_html=HTML_LIMIT,
+                fields=OBJECT_LIMIT,
+                avatar=PATH_LIMIT,
+                avatar_static=PATH_LIMIT,
+                avatar_remote_url=URI_LIMIT,
+                header=PATH_LIMIT,
+                header_static=PATH_LIMIT,
+                header_remote_url=URI_LIMIT,
+                also_known_as=OBJECT_LIMIT,
+                attribution_domains=OBJECT_LIMIT,
+                inbox_url=URI_LIMIT,
+                shared_inbox_url=URI_LIMIT,
+                outbox_url=URI_LIMIT,
+                followers_url=URI_LIMIT,
+                following_url=URI_LIMIT,
+                featured_url=URI_LIMIT,
+                suspension_origin=WORD_LIMIT,
+            ),
             models.UniqueConstraint(
                 Lower("username"), Lower(Coalesce("domain", Value(""))), name="accounts_account_address"
             ),
@@ -213,6 +240,17 @@ class KeyPair(models.Model):
     previous_private_key = models.TextField(default="")
     rotated_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "accounts_keypair_lengths",
+                key_id=URI_LIMIT,
+                public_key=PEM_LIMIT,
+                private_key=PEM_LIMIT,
+                previous_private_key=PEM_LIMIT,
+            )
+        ]
 
     def __str__(self) -> str:
         return self.key_id

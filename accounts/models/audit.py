@@ -6,6 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
+from social.kernel.lengths import ADDRESS_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
 
 
 class AuditEntry(models.Model):
@@ -29,6 +30,16 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name = _("entry of the audit log")
         verbose_name_plural = _("audit log")
+        constraints = [
+            lengths(
+                "accounts_auditentry_lengths",
+                account_name=ADDRESS_LIMIT,
+                action=WORD_LIMIT,
+                target_type=WORD_LIMIT,
+                target_name=ADDRESS_LIMIT,
+                details=OBJECT_LIMIT,
+            )
+        ]
         indexes = [
             models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
             models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),

@@ -8,6 +8,7 @@ from django.db.models.functions import Lower
 
 from accounts.models.account import Account
 from social.kernel import clock
+from social.kernel.lengths import HOST_LIMIT, URI_LIMIT, lengths
 
 
 class Block(models.Model):
@@ -20,6 +21,7 @@ class Block(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_block_lengths", uri=URI_LIMIT),
             models.UniqueConstraint(fields=["account", "target"], name="accounts_block_pair"),
             models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_block_not_self"),
         ]
@@ -61,6 +63,7 @@ class AccountDomainBlock(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_accountdomainblock_lengths", domain=HOST_LIMIT),
             models.UniqueConstraint(fields=["account", "domain"], name="accounts_domainblock_pair"),
             models.CheckConstraint(condition=Q(domain=Lower("domain")), name="accounts_domainblock_lower_case"),
         ]

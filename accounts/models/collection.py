@@ -9,6 +9,7 @@ from accounts.models.account import Account
 from accounts.models.tag import Tag
 from social.kernel import clock, links
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import URI_LIMIT, WORD_LIMIT, lengths
 
 NAME_LIMIT = 40
 DESCRIPTION_LIMIT = 100
@@ -32,10 +33,11 @@ class Collection(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_collection_lengths", uri=URI_LIMIT, language=WORD_LIMIT),
             models.CheckConstraint(
                 condition=Q(name__length__lte=NAME_LIMIT) & (Q(description=None) | Q(description__length__lte=2000)),
                 name="accounts_collection_length",
-            )
+            ),
         ]
         indexes = [models.Index(fields=["account", "-id"], name="accounts_collection_account")]
 
@@ -68,6 +70,7 @@ class CollectionItem(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_collectionitem_lengths", state=WORD_LIMIT),
             models.UniqueConstraint(fields=["collection", "account"], name="accounts_collectionitem_pair"),
         ]
         indexes = [models.Index(fields=["account", "state", "-collection"], name="accounts_collectionitem_member")]

@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT, lengths
 
 
 class CustomEmoji(models.Model):
@@ -27,6 +28,15 @@ class CustomEmoji(models.Model):
 
     class Meta:
         constraints = [
+            lengths(
+                "accounts_customemoji_lengths",
+                domain=HOST_LIMIT,
+                uri=URI_LIMIT,
+                image=PATH_LIMIT,
+                static_image=PATH_LIMIT,
+                remote_url=URI_LIMIT,
+                category=NAME_LIMIT,
+            ),
             models.UniqueConstraint("shortcode", Coalesce("domain", Value("")), name="accounts_customemoji_name"),
             models.CheckConstraint(condition=Q(shortcode__length__lte=2048), name="accounts_customemoji_length"),
         ]

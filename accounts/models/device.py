@@ -9,6 +9,7 @@ from accounts.models.account import Account
 from accounts.models.oauth import AccessToken
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import lengths
 
 DEVICE_TEXT_LIMIT = 255
 KEY_LIMIT = 1024
@@ -28,6 +29,7 @@ class Device(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_device_lengths", fingerprint_key=KEY_LIMIT, identity_key=KEY_LIMIT),
             models.UniqueConstraint(fields=["account", "device_id"], name="accounts_device_id"),
             models.CheckConstraint(
                 condition=Q(device_id__length__lte=DEVICE_TEXT_LIMIT, name__length__lte=DEVICE_TEXT_LIMIT),
@@ -78,10 +80,11 @@ class EncryptedMessage(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_encryptedmessage_lengths", from_device_id=DEVICE_TEXT_LIMIT, message_franking=BODY_LIMIT),
             models.CheckConstraint(
                 condition=Q(body__length__lte=BODY_LIMIT, digest__length__lte=KEY_LIMIT),
                 name="accounts_encryptedmessage_length",
-            )
+            ),
         ]
         indexes = [models.Index(fields=["device", "-id"], name="accounts_message_device")]
 

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from social.kernel import clock
+from social.kernel.lengths import HOST_LIMIT, lengths
 
 
 class Domain(models.Model):
@@ -16,6 +17,7 @@ class Domain(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_domain_lengths", name=HOST_LIMIT),
             models.CheckConstraint(condition=models.Q(name=Lower("name")), name="accounts_domain_lower_case"),
         ]
 

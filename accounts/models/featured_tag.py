@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.db import models
 
 from accounts.models.account import Account
-from accounts.models.tag import Tag
+from accounts.models.tag import TAG_LIMIT, Tag
 from social.kernel import clock
+from social.kernel.lengths import lengths
 
 FEATURED_TAGS_LIMIT = 10
 
@@ -22,7 +23,10 @@ class FeaturedTag(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "tag"], name="accounts_featuredtag_pair")]
+        constraints = [
+            lengths("accounts_featuredtag_lengths", name=TAG_LIMIT),
+            models.UniqueConstraint(fields=["account", "tag"], name="accounts_featuredtag_pair"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.account_id} #{self.name}"

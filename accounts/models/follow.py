@@ -8,6 +8,7 @@ from django.db.models import F, Q
 
 from accounts.models.account import Account
 from social.kernel import clock
+from social.kernel.lengths import MESSAGE_LIMIT, URI_LIMIT, lengths
 
 
 class _Following(models.Model):
@@ -34,6 +35,7 @@ class Follow(_Following):
 
     class Meta:
         constraints = [
+            lengths("accounts_follow_lengths", uri=URI_LIMIT, languages=MESSAGE_LIMIT),
             models.UniqueConstraint(fields=["account", "target"], name="accounts_follow_pair"),
             models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_follow_not_self"),
         ]
@@ -55,6 +57,7 @@ class FollowRequest(_Following):
 
     class Meta:
         constraints = [
+            lengths("accounts_followrequest_lengths", uri=URI_LIMIT, languages=MESSAGE_LIMIT),
             models.UniqueConstraint(fields=["account", "target"], name="accounts_followrequest_pair"),
             models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_followrequest_not_self"),
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from social.kernel import clock
+from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, lengths
 
 
 class Invite(models.Model):
@@ -24,6 +25,7 @@ class Invite(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_invite_lengths", code=NAME_LIMIT, comment=MESSAGE_LIMIT),
             models.CheckConstraint(
                 condition=models.Q(max_uses=None) | models.Q(uses__lte=models.F("max_uses")),
                 name="accounts_invite_uses",

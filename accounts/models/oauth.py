@@ -12,6 +12,7 @@ from oauth2_provider.models import (
 )
 
 from social.kernel import clock
+from social.kernel.lengths import MESSAGE_LIMIT, OBJECT_LIMIT, URI_LIMIT, lengths
 
 
 class Application(AbstractApplication):
@@ -26,6 +27,16 @@ class Application(AbstractApplication):
 
     class Meta(AbstractApplication.Meta):
         abstract = False
+        constraints = [
+            lengths(
+                "accounts_application_lengths",
+                redirect_uris=10_000,
+                post_logout_redirect_uris=10_000,
+                allowed_origins=10_000,
+                website=URI_LIMIT,
+                scopes=MESSAGE_LIMIT,
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -56,6 +67,9 @@ class AccessToken(AbstractAccessToken):
 
     class Meta(AbstractAccessToken.Meta):
         abstract = False
+        constraints = [
+            lengths("accounts_accesstoken_lengths", token=MESSAGE_LIMIT, scope=MESSAGE_LIMIT, resource=OBJECT_LIMIT)
+        ]
         indexes = [models.Index(fields=["user", "application"], name="accounts_token_user_app")]
 
 
@@ -77,6 +91,15 @@ class Grant(AbstractGrant):
 
     class Meta(AbstractGrant.Meta):
         abstract = False
+        constraints = [
+            lengths(
+                "accounts_grant_lengths",
+                redirect_uri=10_000,
+                scope=MESSAGE_LIMIT,
+                claims=OBJECT_LIMIT,
+                resource=OBJECT_LIMIT,
+            )
+        ]
 
 
 class RefreshToken(AbstractRefreshToken):
@@ -84,6 +107,7 @@ class RefreshToken(AbstractRefreshToken):
 
     class Meta(AbstractRefreshToken.Meta):
         abstract = False
+        constraints = [lengths("accounts_refreshtoken_lengths", token=MESSAGE_LIMIT, resource=OBJECT_LIMIT)]
 
 
 class IDToken(AbstractIDToken):
@@ -91,3 +115,4 @@ class IDToken(AbstractIDToken):
 
     class Meta(AbstractIDToken.Meta):
         abstract = False
+        constraints = [lengths("accounts_idtoken_lengths", scope=MESSAGE_LIMIT)]

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from social.kernel import clock
+from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 
 class CopyPurpose(models.TextChoices):
@@ -59,6 +60,19 @@ class RemoteCopy(models.Model):
     served_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        constraints = [
+            lengths(
+                "accounts_remotecopy_lengths",
+                digest=NAME_LIMIT,
+                purpose=WORD_LIMIT,
+                url=URI_LIMIT,
+                host=HOST_LIMIT,
+                state=WORD_LIMIT,
+                failure=WORD_LIMIT,
+                file=PATH_LIMIT,
+                preview=PATH_LIMIT,
+            )
+        ]
         indexes = [
             models.Index(fields=["served_at"], name="accounts_remotecopy_served", condition=Q(state="ready")),
             models.Index(fields=["requested_at"], name="accounts_remotecopy_unready", condition=~Q(state="ready")),

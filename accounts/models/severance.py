@@ -8,6 +8,7 @@ from django.db.models import F
 
 from accounts.models.account import Account
 from social.kernel import clock
+from social.kernel.lengths import ADDRESS_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, WORD_LIMIT, lengths
 
 
 class SeveranceType(models.TextChoices):
@@ -26,6 +27,11 @@ class Severance(models.Model):
     cause = models.TextField(unique=True)
     purged = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_severance_lengths", type=WORD_LIMIT, target_name=ADDRESS_LIMIT, cause=NAME_LIMIT)
+        ]
 
     def __str__(self) -> str:
         return f"{self.type} {self.target_name}"
@@ -60,6 +66,7 @@ class SeveredFollow(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_severedfollow_lengths", languages=MESSAGE_LIMIT),
             models.UniqueConstraint(fields=["severance", "account", "target"], name="accounts_severed_follow"),
             models.CheckConstraint(condition=~models.Q(account=F("target")), name="accounts_severed_not_self"),
         ]

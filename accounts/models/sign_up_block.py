@@ -10,6 +10,7 @@ from django.db.models.functions import Lower
 from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, WORD_LIMIT, lengths
 
 
 class Severity(models.TextChoices):
@@ -30,6 +31,7 @@ class EmailDomainBlock(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_emaildomainblock_lengths", domain=HOST_LIMIT),
             models.CheckConstraint(
                 condition=models.Q(domain=Lower("domain")), name="accounts_email_domain_block_lower_case"
             ),
@@ -49,7 +51,8 @@ class EmailDomainRefusal(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["block", "day", "address_digest"], name="accounts_email_refusal_key")
+            lengths("accounts_emaildomainrefusal_lengths", address_digest=NAME_LIMIT),
+            models.UniqueConstraint(fields=["block", "day", "address_digest"], name="accounts_email_refusal_key"),
         ]
         indexes = [models.Index(fields=["day"], name="accounts_email_refusal_day")]
 
@@ -68,6 +71,9 @@ class CanonicalEmailBlock(models.Model):
     account = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=clock.now)
 
+    class Meta:
+        constraints = [lengths("accounts_canonicalemailblock_lengths", digest=NAME_LIMIT)]
+
     def __str__(self) -> str:
         return self.digest
 
@@ -84,6 +90,9 @@ class IpBlock(models.Model):
     comment = models.TextField(default="")
     created_at = models.DateTimeField(default=clock.now)
     expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [lengths("accounts_ipblock_lengths", network=NAME_LIMIT, severity=WORD_LIMIT, comment=10_000)]
 
     def __str__(self) -> str:
         return self.network
@@ -108,6 +117,9 @@ class UsernameBlock(models.Model):
     allow_with_approval = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=clock.now)
 
+    class Meta:
+        constraints = [lengths("accounts_usernameblock_lengths", username=NAME_LIMIT, normalised=NAME_LIMIT)]
+
     def __str__(self) -> str:
         return self.username
 
@@ -119,6 +131,9 @@ class RetiredUsername(models.Model):
 
     username = models.TextField(primary_key=True)
     retired_at = models.DateTimeField(db_default=models.functions.Now())
+
+    class Meta:
+        constraints = [lengths("accounts_retiredusername_lengths", username=NAME_LIMIT)]
 
     def __str__(self) -> str:
         return self.username

@@ -6,6 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
+from social.kernel.lengths import NAME_LIMIT, OBJECT_LIMIT, lengths
 
 
 class SiteSetting(models.Model):
@@ -18,6 +19,7 @@ class SiteSetting(models.Model):
     class Meta:
         verbose_name = _("setting of this server")
         verbose_name_plural = _("settings of this server")
+        constraints = [lengths("accounts_sitesetting_lengths", key=NAME_LIMIT, value=OBJECT_LIMIT)]
 
     def __str__(self) -> str:
         return self.key

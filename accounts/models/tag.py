@@ -8,6 +8,7 @@ from django.db.models import Q
 from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import lengths
 
 # Normalising can make a name many times longer.
 TAG_LIMIT = 500
@@ -32,6 +33,7 @@ class Tag(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_tag_lengths", display_name=TAG_LIMIT),
             models.CheckConstraint(condition=Q(name__length__lte=TAG_LIMIT), name="accounts_tag_name_length"),
         ]
 

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
 
 
 class ImportState(models.TextChoices):
@@ -43,6 +44,7 @@ class Import(models.Model):
 
     class Meta:
         constraints = [
+            lengths("accounts_import_lengths", kind=WORD_LIMIT, file_name=NAME_LIMIT, state=WORD_LIMIT),
             # One at a time for each list, and one file that waits for its confirmation.
             models.UniqueConstraint(
                 fields=["account", "kind", "state"], name="accounts_import_once", condition=~Q(state="finished")
@@ -78,7 +80,12 @@ class ImportRow(models.Model):
     error = models.TextField(default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["batch", "line"], name="accounts_import_row_line")]
+        constraints = [
+            lengths(
+                "accounts_importrow_lengths", key=ADDRESS_LIMIT, cells=OBJECT_LIMIT, state=WORD_LIMIT, error=WORD_LIMIT
+            ),
+            models.UniqueConstraint(fields=["batch", "line"], name="accounts_import_row_line"),
+        ]
         indexes = [
             models.Index(F("batch"), F("state"), F("line"), name="accounts_import_row_state"),
             models.Index(fields=["batch", "key"], name="accounts_import_row_key"),
@@ -115,6 +122,7 @@ class Archive(models.Model):
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
+        constraints = [lengths("accounts_archive_lengths", state=WORD_LIMIT, part=WORD_LIMIT, files=OBJECT_LIMIT)]
         indexes = [models.Index(fields=["expires_at"], name="accounts_archive_expiry")]
 
     def __str__(self) -> str:
@@ -131,6 +139,7 @@ class Move(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        constraints = [lengths("accounts_move_lengths", target_address=ADDRESS_LIMIT)]
         indexes = [models.Index(fields=["account", "-created_at"], name="accounts_move_account")]
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ from accounts.models.invite import Invite
 from accounts.models.oauth import Application
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
 
 EVERYONE_ROLE_ID = -99
 
@@ -63,6 +64,7 @@ class Role(models.Model):
         verbose_name = _("role")
         verbose_name_plural = _("roles")
         constraints = [
+            lengths("accounts_role_lengths", name=NAME_LIMIT, color=WORD_LIMIT),
             models.UniqueConstraint(Lower("name"), name="accounts_role_name", condition=~models.Q(name="")),
         ]
 
@@ -136,7 +138,19 @@ class User(AbstractBaseUser):
     class Meta:
         verbose_name = _("user")
         verbose_name_plural = _("users")
-        constraints = [models.UniqueConstraint(Lower("email"), name="accounts_user_email")]
+        constraints = [
+            lengths(
+                "accounts_user_lengths",
+                locale=WORD_LIMIT,
+                time_zone=NAME_LIMIT,
+                sign_up_reason=MESSAGE_LIMIT,
+                default_privacy=WORD_LIMIT,
+                default_language=WORD_LIMIT,
+                default_quote_policy=WORD_LIMIT,
+                preferences=OBJECT_LIMIT,
+            ),
+            models.UniqueConstraint(Lower("email"), name="accounts_user_email"),
+        ]
         indexes = [
             models.Index(F("active_at").desc(nulls_last=True), name="accounts_user_active"),
             # Those who are yet to confirm their address or to be approved.

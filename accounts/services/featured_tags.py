@@ -15,7 +15,7 @@ from accounts.events import ProfileUpdated
 from accounts.models import Account, FeaturedTag, Tag
 from accounts.models.featured_tag import FEATURED_TAGS_LIMIT
 from accounts.models.tag import TAG_LIMIT
-from accounts.services.tags import ensure_tags
+from accounts.services.tags import ensure_tags, kept_spelling
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -39,7 +39,7 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
             return existing, False
         if FeaturedTag.objects.filter(account=account).count() >= FEATURED_TAGS_LIMIT:
             raise Invalid.sentence(_("You have already featured the maximum number of hashtags"))
-        made = FeaturedTag.objects.create(account=account, tag=tag, name=shown)
+        made = FeaturedTag.objects.create(account=account, tag=tag, name=kept_spelling(tag.name, shown))
         publish(ProfileUpdated(account_id=account.id))
     return made, True
 

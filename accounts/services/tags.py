@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from accounts.models import Tag, TagUse
+from accounts.models.tag import TAG_LIMIT
 from accounts.queries.tags import HISTORY_DAYS, named_tag
 from social.kernel import clock
 from social.kernel.batches import BATCH
@@ -46,10 +47,15 @@ def ensure_tags(tags: Sequence[tuple[str, str]]) -> list[Tag]:
     missing = sorted((name, shown) for name, shown in tags if name not in known)
     if missing:
         # Sorted, so that two writers of the same new hashtags cannot wait for each other.
-        rows = (Tag(name=name, display_name=shown) for name, shown in missing)
+        rows = (Tag(name=name, display_name=kept_spelling(name, shown)) for name, shown in missing)
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
     return [known[name] for name, _shown in tags]
+
+
+def kept_spelling(name: str, shown: str) -> str:
+    """How a hashtag was written, unless that is too long: combining letters take more room than the normalised name."""
+    return shown if len(shown) <= TAG_LIMIT else name
 
 
 def ensure_tag(name: str) -> Tag:

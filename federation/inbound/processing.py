@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
@@ -37,6 +37,7 @@ from federation.remote.requests import request_actor, request_for
 from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
+from social.kernel.lengths import is_refused_value
 
 logger = logging.getLogger("social.federation")
 
@@ -111,6 +112,10 @@ def act_upon(activity_id: int) -> None:
     except (OperationalError, InterfaceError, Awaited):
         raise
     except Exception as error:
+        if isinstance(error, DatabaseError) and is_refused_value(error):
+            logger.exception("Inbound activity %d (%s) has a value that no check refused", activity.id, activity.type)
+            _finish(activity, "rejected: a part of it is too long")
+            return
         logger.exception("Inbound activity %d (%s) failed", activity.id, activity.type)
         _try_again(activity, f"{type(error).__name__}: {error}")
     else:

@@ -24,6 +24,12 @@ class Migration(migrations.Migration):
                 ("last_error", models.TextField(default="")),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("last_error__text_length__lte", 2000), ("name__text_length__lte", 260)),
+                        name="federation_host_lengths",
+                    )
+                ],
                 "verbose_name": "troubled server",
                 "verbose_name_plural": "troubled servers",
                 "indexes": [models.Index(fields=["retry_at"], name="federation_host_retry")],
@@ -45,6 +51,16 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("body__text_length__lte", 1048576),
+                            ("type__text_length__lte", 64),
+                            ("uri__text_length__lte", 2048),
+                        ),
+                        name="federation_outboundactivity_lengths",
+                    )
+                ],
                 "verbose_name": "outbound activity",
                 "verbose_name_plural": "outbound activities",
             },
@@ -66,7 +82,13 @@ class Migration(migrations.Migration):
                         name="federation_tombstone_expiry",
                     )
                 ],
-                "constraints": [models.UniqueConstraint(fields=("actor_uri", "uri"), name="federation_tombstone_once")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("actor_uri__text_length__lte", 2048), ("uri__text_length__lte", 2048)),
+                        name="federation_tombstone_lengths",
+                    ),
+                    models.UniqueConstraint(fields=("actor_uri", "uri"), name="federation_tombstone_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -104,6 +126,19 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("body__text_length__lte", 1048576),
+                            ("fingerprint__text_length__lte", 255),
+                            ("host__text_length__lte", 260),
+                            ("outcome__text_length__lte", 2000),
+                            ("type__text_length__lte", 255),
+                            ("uri__text_length__lte", 2048),
+                        ),
+                        name="federation_inboundactivity_lengths",
+                    )
+                ],
                 "verbose_name": "inbound activity",
                 "verbose_name_plural": "inbound activities",
                 "indexes": [
@@ -166,7 +201,18 @@ class Migration(migrations.Migration):
                         name="federation_fetch_dead",
                     ),
                 ],
-                "constraints": [models.UniqueConstraint(fields=("kind", "uri"), name="federation_fetch_once")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("host__text_length__lte", 260),
+                            ("kind__text_length__lte", 64),
+                            ("last_error__text_length__lte", 2000),
+                            ("uri__text_length__lte", 2400),
+                        ),
+                        name="federation_fetch_lengths",
+                    ),
+                    models.UniqueConstraint(fields=("kind", "uri"), name="federation_fetch_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -216,7 +262,16 @@ class Migration(migrations.Migration):
                     ),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("activity", "inbox_url"), name="federation_delivery_once")
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("host__text_length__lte", 260),
+                            ("inbox_url__text_length__lte", 2048),
+                            ("key__text_length__lte", 255),
+                            ("last_error__text_length__lte", 2000),
+                        ),
+                        name="federation_delivery_lengths",
+                    ),
+                    models.UniqueConstraint(fields=("activity", "inbox_url"), name="federation_delivery_once"),
                 ],
             },
         ),

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 
 from federation.models.inbound import InboundActivity
 from social.kernel.claims import LeasedRow
+from social.kernel.lengths import ADDRESS_LIMIT, HOST_LIMIT, MESSAGE_LIMIT, WORD_LIMIT, lengths
 
 
 class FetchKind(StrEnum):
@@ -35,7 +36,16 @@ class Fetch(LeasedRow):
     remaining = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["kind", "uri"], name="federation_fetch_once")]
+        constraints = [
+            lengths(
+                "federation_fetch_lengths",
+                last_error=MESSAGE_LIMIT,
+                kind=WORD_LIMIT,
+                uri=ADDRESS_LIMIT,
+                host=HOST_LIMIT,
+            ),
+            models.UniqueConstraint(fields=["kind", "uri"], name="federation_fetch_once"),
+        ]
         indexes = [
             models.Index(
                 F("host"), F("due_at"), F("id"), name="federation_fetch_due", condition=Q(dead_at__isnull=True)

@@ -6,6 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
+from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, lengths
 
 
 class Host(models.Model):
@@ -24,6 +25,7 @@ class Host(models.Model):
     class Meta:
         verbose_name = _("troubled server")
         verbose_name_plural = _("troubled servers")
+        constraints = [lengths("federation_host_lengths", name=HOST_LIMIT, last_error=MESSAGE_LIMIT)]
         indexes = [models.Index(fields=["retry_at"], name="federation_host_retry")]
 
     def __str__(self) -> str:

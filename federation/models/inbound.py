@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.lengths import DOCUMENT_LIMIT, HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, URI_LIMIT, lengths
 
 
 class InboundActivity(models.Model):
@@ -34,6 +35,17 @@ class InboundActivity(models.Model):
     class Meta:
         verbose_name = _("inbound activity")
         verbose_name_plural = _("inbound activities")
+        constraints = [
+            lengths(
+                "federation_inboundactivity_lengths",
+                fingerprint=NAME_LIMIT,
+                type=NAME_LIMIT,
+                uri=URI_LIMIT,
+                body=DOCUMENT_LIMIT,
+                host=HOST_LIMIT,
+                outcome=MESSAGE_LIMIT,
+            )
+        ]
         indexes = [
             models.Index(fields=["actor", "id"], name="federation_inbound_actor"),
             models.Index(

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.claims import LeasedRow
+from social.kernel.lengths import DOCUMENT_LIMIT, HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 
 class OutboundActivity(models.Model):
@@ -23,6 +24,9 @@ class OutboundActivity(models.Model):
     class Meta:
         verbose_name = _("outbound activity")
         verbose_name_plural = _("outbound activities")
+        constraints = [
+            lengths("federation_outboundactivity_lengths", type=WORD_LIMIT, uri=URI_LIMIT, body=DOCUMENT_LIMIT)
+        ]
 
     def __str__(self) -> str:
         return f"{self.type} {self.uri}"
@@ -43,7 +47,16 @@ class Delivery(LeasedRow):
     class Meta:
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
-        constraints = [models.UniqueConstraint(fields=["activity", "inbox_url"], name="federation_delivery_once")]
+        constraints = [
+            lengths(
+                "federation_delivery_lengths",
+                last_error=MESSAGE_LIMIT,
+                inbox_url=URI_LIMIT,
+                host=HOST_LIMIT,
+                key=NAME_LIMIT,
+            ),
+            models.UniqueConstraint(fields=["activity", "inbox_url"], name="federation_delivery_once"),
+        ]
         indexes = [
             models.Index(
                 F("host"), F("due_at"), F("id"), name="federation_delivery_due", condition=Q(dead_at__isnull=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from social.kernel import clock
+from social.kernel.lengths import URI_LIMIT, lengths
 
 
 class Tombstone(models.Model):
@@ -20,7 +21,10 @@ class Tombstone(models.Model):
     expires_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["actor_uri", "uri"], name="federation_tombstone_once")]
+        constraints = [
+            lengths("federation_tombstone_lengths", uri=URI_LIMIT, actor_uri=URI_LIMIT),
+            models.UniqueConstraint(fields=["actor_uri", "uri"], name="federation_tombstone_once"),
+        ]
         indexes = [
             models.Index(
                 fields=["expires_at"],

@@ -28,6 +28,16 @@ class Migration(migrations.Migration):
                 ("withdrawn_at", models.DateTimeField(null=True)),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("hint__text_length__lte", 10000),
+                            ("text__text_length__lte", 1000),
+                            ("translations__text_length__lte", 1000000),
+                        ),
+                        name="moderation_instancerule_lengths",
+                    )
+                ],
                 "verbose_name": "rule",
                 "verbose_name_plural": "rules",
                 "ordering": ("position", "id"),
@@ -74,6 +84,12 @@ class Migration(migrations.Migration):
                     )
                 ],
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("content__text_length__lte", 200000), ("tag_names__text_length__lte", 1000000)
+                        ),
+                        name="moderation_announcement_lengths",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(("text__length__lte", 10000)), name="moderation_announcement_length"
                     ),
@@ -160,6 +176,16 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("category__text_length__lte", 64),
+                            ("forward_domains__text_length__lte", 1000000),
+                            ("uri__text_length__lte", 2048),
+                        ),
+                        name="moderation_report_lengths",
+                    )
+                ],
                 "verbose_name": "report",
                 "verbose_name_plural": "reports",
             },
@@ -218,6 +244,11 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("action__text_length__lte", 64)), name="moderation_strike_lengths"
+                    )
+                ],
                 "verbose_name": "strike",
                 "verbose_name_plural": "strikes",
             },
@@ -345,9 +376,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("name__text_length__lte", 255)),
+                        name="moderation_announcementreaction_lengths",
+                    ),
                     models.UniqueConstraint(
                         fields=("announcement", "name", "account"), name="moderation_announcement_reaction_once"
-                    )
+                    ),
                 ],
             },
         ),
@@ -422,9 +457,12 @@ class Migration(migrations.Migration):
                 "verbose_name_plural": "allowed servers",
                 "constraints": [
                     models.CheckConstraint(
+                        condition=models.Q(("domain__text_length__lte", 260)), name="moderation_domainallow_lengths"
+                    ),
+                    models.CheckConstraint(
                         condition=models.Q(("domain", django.db.models.functions.text.Lower("domain"))),
                         name="moderation_domain_allow_lower_case",
-                    )
+                    ),
                 ],
             },
         ),
@@ -451,6 +489,10 @@ class Migration(migrations.Migration):
                 "verbose_name": "rule for a server",
                 "verbose_name_plural": "rules for servers",
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("domain__text_length__lte", 260), ("severity__text_length__lte", 64)),
+                        name="moderation_domainrule_lengths",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(("domain", django.db.models.functions.text.Lower("domain"))),
                         name="moderation_domain_rule_lower_case",

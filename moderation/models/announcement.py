@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Account, CustomEmoji
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HTML_LIMIT, NAME_LIMIT, OBJECT_LIMIT, lengths
 
 ANNOUNCEMENT_LIMIT = 10_000
 REACTIONS_LIMIT = 8
@@ -41,6 +42,7 @@ class Announcement(models.Model):
         verbose_name = _("announcement")
         verbose_name_plural = _("announcements")
         constraints = [
+            lengths("moderation_announcement_lengths", content=HTML_LIMIT, tag_names=OBJECT_LIMIT),
             models.CheckConstraint(
                 condition=Q(text__length__lte=ANNOUNCEMENT_LIMIT), name="moderation_announcement_length"
             ),
@@ -71,9 +73,10 @@ class AnnouncementReaction(models.Model):
 
     class Meta:
         constraints = [
+            lengths("moderation_announcementreaction_lengths", name=NAME_LIMIT),
             models.UniqueConstraint(
                 fields=["announcement", "name", "account"], name="moderation_announcement_reaction_once"
-            )
+            ),
         ]
 
     def __str__(self) -> str:

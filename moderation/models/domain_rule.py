@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, WORD_LIMIT, lengths
 
 DOMAIN_COMMENT_LIMIT = 10_000
 
@@ -42,6 +43,7 @@ class DomainRule(models.Model):
         verbose_name = _("rule for a server")
         verbose_name_plural = _("rules for servers")
         constraints = [
+            lengths("moderation_domainrule_lengths", domain=HOST_LIMIT, severity=WORD_LIMIT),
             models.CheckConstraint(condition=Q(domain=Lower("domain")), name="moderation_domain_rule_lower_case"),
             models.CheckConstraint(
                 condition=(Q(private_comment=None) | Q(private_comment__length__lte=DOMAIN_COMMENT_LIMIT))
@@ -65,6 +67,7 @@ class DomainAllow(models.Model):
         verbose_name = _("allowed server")
         verbose_name_plural = _("allowed servers")
         constraints = [
+            lengths("moderation_domainallow_lengths", domain=HOST_LIMIT),
             models.CheckConstraint(condition=Q(domain=Lower("domain")), name="moderation_domain_allow_lower_case"),
         ]
 

@@ -6,6 +6,10 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
+from social.kernel.lengths import OBJECT_LIMIT, lengths
+
+RULE_LIMIT = 1000
+HINT_LIMIT = 10_000
 
 
 class InstanceRule(models.Model):
@@ -22,6 +26,9 @@ class InstanceRule(models.Model):
     class Meta:
         verbose_name = _("rule")
         verbose_name_plural = _("rules")
+        constraints = [
+            lengths("moderation_instancerule_lengths", text=RULE_LIMIT, hint=HINT_LIMIT, translations=OBJECT_LIMIT)
+        ]
         ordering = ("position", "id")
 
     def __str__(self) -> str:

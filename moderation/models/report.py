@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 COMMENT_LIMIT = 1000
 # A received Flag's comment is cut at this many characters (contract, federation section 6).
@@ -57,6 +58,7 @@ class Report(models.Model):
         verbose_name = _("report")
         verbose_name_plural = _("reports")
         constraints = [
+            lengths("moderation_report_lengths", uri=URI_LIMIT, category=WORD_LIMIT, forward_domains=OBJECT_LIMIT),
             models.UniqueConstraint(
                 fields=["uri", "target_account"], name="moderation_report_uri", condition=Q(uri__isnull=False)
             ),

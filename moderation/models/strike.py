@@ -13,6 +13,7 @@ from accounts.models import Account
 from moderation.models.report import Report
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import WORD_LIMIT, lengths
 
 STRIKE_TEXT_LIMIT = 10_000
 APPEAL_TEXT_LIMIT = 2000
@@ -52,7 +53,8 @@ class Strike(models.Model):
         verbose_name = _("strike")
         verbose_name_plural = _("strikes")
         constraints = [
-            models.CheckConstraint(condition=Q(text__length__lte=STRIKE_TEXT_LIMIT), name="moderation_strike_length")
+            lengths("moderation_strike_lengths", action=WORD_LIMIT),
+            models.CheckConstraint(condition=Q(text__length__lte=STRIKE_TEXT_LIMIT), name="moderation_strike_length"),
         ]
         indexes = [models.Index(fields=["target_account", "-id"], name="moderation_strike_target")]
 

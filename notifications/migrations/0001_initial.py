@@ -84,7 +84,17 @@ class Migration(migrations.Migration):
                         condition=models.Q(("status__isnull", False)), fields=["status"], name="notifications_status"
                     ),
                 ],
-                "constraints": [models.UniqueConstraint(fields=("cause", "account"), name="notifications_cause")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("cause__text_length__lte", 255),
+                            ("group_key__text_length__lte", 255),
+                            ("type__text_length__lte", 64),
+                        ),
+                        name="notifications_notification_lengths",
+                    ),
+                    models.UniqueConstraint(fields=("cause", "account"), name="notifications_cause"),
+                ],
             },
         ),
         migrations.AddField(

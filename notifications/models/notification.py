@@ -8,6 +8,7 @@ from accounts.models import Account
 from moderation.models import Report, Strike
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import NAME_LIMIT, WORD_LIMIT, lengths
 from statuses.models import Status
 
 
@@ -49,7 +50,10 @@ class Notification(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["cause", "account"], name="notifications_cause")]
+        constraints = [
+            lengths("notifications_notification_lengths", type=WORD_LIMIT, cause=NAME_LIMIT, group_key=NAME_LIMIT),
+            models.UniqueConstraint(fields=["cause", "account"], name="notifications_cause"),
+        ]
         indexes = [
             models.Index(fields=["account", "-id"], name="notifications_list", condition=models.Q(filtered=False)),
             models.Index(fields=["account", "from_account"], name="notifications_from"),

@@ -17,6 +17,7 @@ from social.api import responses
 from social.api.inputs import field_errors
 from social.api.parsers import MalformedJson
 from social.kernel import errors
+from social.kernel.lengths import is_refused_value
 
 logger = logging.getLogger("social.api")
 
@@ -115,6 +116,9 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
 def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
         return _of_kernel(errors.Invalid(_("Duplicate record")))
+    if isinstance(exc, DatabaseError) and is_refused_value(exc):
+        logger.error("a value that no check refused: %s", exc, extra=_about(context))
+        return _of_kernel(errors.Invalid(_("Record invalid")))
     if isinstance(exc, OperationalError | InterfaceError):
         logger.error("the database did not answer: %s", exc, extra=_about(context))
         return _of_kernel(errors.Unavailable(_(responses.TRY_AGAIN)))

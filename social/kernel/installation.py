@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models.functions import Now
 
+from social.kernel.lengths import HOST_LIMIT, OBJECT_LIMIT, lengths
+
 
 class Installation(models.Model):
     """One row, written by the first start: identifiers made under this domain are in other servers' databases."""
@@ -17,7 +19,10 @@ class Installation(models.Model):
     class Meta:
         app_label = "social"
         db_table = "social_installation"
-        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="installation_is_one")]
+        constraints = [
+            lengths("social_installation_lengths", local_domain=HOST_LIMIT, fingerprints=OBJECT_LIMIT),
+            models.CheckConstraint(condition=models.Q(id=1), name="installation_is_one"),
+        ]
 
     def __str__(self) -> str:
         return self.local_domain

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import connection, models
 
+from social.kernel.lengths import NAME_LIMIT, lengths
+
 
 class Lease(models.Model):
     """Something one process at a time may do, such as sending the schedule. Rows are written by SQL, by the clock of
@@ -15,6 +17,7 @@ class Lease(models.Model):
 
     class Meta:
         db_table = "social_lease"
+        constraints = [lengths("social_lease_lengths", name=NAME_LIMIT, holder=NAME_LIMIT)]
 
     def __str__(self) -> str:
         return f"{self.name}: {self.holder} until {self.until:%H:%M:%S}"

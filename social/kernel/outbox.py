@@ -18,6 +18,7 @@ from social.kernel.audit import audit_log
 from social.kernel.claims import LeasedRow, idle
 from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
 from social.kernel.errors import Conflict
+from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 from social.kernel.wakes import wake
 
 __all__ = [
@@ -55,6 +56,17 @@ class OutboxRow(LeasedRow):
         db_table = "social_outbox"
         verbose_name = _("outbox row")
         verbose_name_plural = _("outbox rows")
+        constraints = [
+            lengths(
+                "social_outboxrow_lengths",
+                last_error=MESSAGE_LIMIT,
+                queue=WORD_LIMIT,
+                key=URI_LIMIT,
+                subscriber=NAME_LIMIT,
+                event=NAME_LIMIT,
+                payload=OBJECT_LIMIT,
+            )
+        ]
         indexes = [
             models.Index(fields=["queue", "due_at", "id"], condition=Q(dead_at__isnull=True), name="outbox_due"),
             models.Index(fields=["queue", "key", "id"], name="outbox_lane"),

@@ -168,6 +168,12 @@ class Migration(migrations.Migration):
                 ("until", models.DateTimeField()),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("holder__text_length__lte", 255), ("name__text_length__lte", 255)),
+                        name="social_lease_lengths",
+                    )
+                ],
                 "db_table": "social_lease",
             },
         ),
@@ -181,7 +187,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "db_table": "social_installation",
-                "constraints": [models.CheckConstraint(condition=models.Q(("id", 1)), name="installation_is_one")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("fingerprints__text_length__lte", 1000000), ("local_domain__text_length__lte", 260)
+                        ),
+                        name="social_installation_lengths",
+                    ),
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="installation_is_one"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -202,6 +216,19 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("event__text_length__lte", 255),
+                            ("key__text_length__lte", 2048),
+                            ("last_error__text_length__lte", 2000),
+                            ("payload__text_length__lte", 1000000),
+                            ("queue__text_length__lte", 64),
+                            ("subscriber__text_length__lte", 255),
+                        ),
+                        name="social_outboxrow_lengths",
+                    )
+                ],
                 "verbose_name": "outbox row",
                 "verbose_name_plural": "outbox rows",
                 "db_table": "social_outbox",

@@ -108,6 +108,20 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("content_type__text_length__lte", 64),
+                            ("conversation_uri__text_length__lte", 2048),
+                            ("in_reply_to_uri__text_length__lte", 2048),
+                            ("language__text_length__lte", 64),
+                            ("uri__text_length__lte", 2048),
+                            ("url__text_length__lte", 2048),
+                            ("visibility__text_length__lte", 64),
+                        ),
+                        name="statuses_status_lengths",
+                    )
+                ],
                 "verbose_name": "post",
                 "verbose_name_plural": "posts",
             },
@@ -226,6 +240,25 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("blurhash__text_length__lte", 255),
+                            ("content_type__text_length__lte", 255),
+                            ("file__text_length__lte", 1024),
+                            ("meta__text_length__lte", 10000),
+                            ("preview__text_length__lte", 1024),
+                            ("preview_remote_url__text_length__lte", 2048),
+                            ("processing__text_length__lte", 64),
+                            ("remote_url__text_length__lte", 2048),
+                            ("source__text_length__lte", 1024),
+                            ("type__text_length__lte", 64),
+                        ),
+                        name="statuses_mediaattachment_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="IdempotencyKey",
@@ -249,6 +282,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("key__text_length__lte", 255)), name="statuses_idempotencykey_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="Favourite",
@@ -275,6 +315,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("uri__text_length__lte", 2048)), name="statuses_favourite_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="StatusTag",
@@ -577,6 +624,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("action__text_length__lte", 64),
+                            ("context__text_length__lte", 255),
+                            ("title__text_length__lte", 256),
+                        ),
+                        name="statuses_filter_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="FilterKeyword",
@@ -591,6 +650,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("keyword__text_length__lte", 512)), name="statuses_filterkeyword_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="FilterStatus",
@@ -636,6 +702,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("options__text_length__lte", 1000000)), name="statuses_poll_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="PollVote",
@@ -702,6 +775,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("draft__text_length__lte", 1000000)),
+                        name="statuses_scheduledstatus_lengths",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="ScheduledMedia",
@@ -800,11 +881,20 @@ class Migration(migrations.Migration):
                     ),
                 ],
                 "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("approval_uri__text_length__lte", 2048),
+                            ("quoted_uri__text_length__lte", 2048),
+                            ("request_uri__text_length__lte", 2048),
+                            ("state__text_length__lte", 64),
+                        ),
+                        name="statuses_quote_lengths",
+                    ),
                     models.UniqueConstraint(
                         condition=models.Q(("request_uri__isnull", False)),
                         fields=("request_uri",),
                         name="statuses_quote_request",
-                    )
+                    ),
                 ],
             },
         ),
@@ -846,19 +936,24 @@ class Migration(migrations.Migration):
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("author_name__length__lte", 300),
-                            ("author_url__length__lte", 2048),
-                            ("creator__length__lte", 300),
-                            ("description__length__lte", 2000),
-                            ("image_description__length__lte", 2000),
-                            ("player_url__length__lte", 2048),
-                            ("provider_name__length__lte", 300),
-                            ("provider_url__length__lte", 2048),
-                            ("title__length__lte", 500),
-                            ("url__length__lte", 2048),
+                            ("author_name__text_length__lte", 300),
+                            ("author_url__text_length__lte", 2048),
+                            ("blurhash__text_length__lte", 300),
+                            ("creator__text_length__lte", 300),
+                            ("description__text_length__lte", 2000),
+                            ("host__text_length__lte", 260),
+                            ("image__text_length__lte", 1024),
+                            ("image_description__text_length__lte", 2000),
+                            ("language__text_length__lte", 64),
+                            ("player_url__text_length__lte", 2048),
+                            ("provider_name__text_length__lte", 300),
+                            ("provider_url__text_length__lte", 2048),
+                            ("title__text_length__lte", 500),
+                            ("type__text_length__lte", 64),
+                            ("url__text_length__lte", 2048),
                         ),
                         name="statuses_previewcard_lengths",
-                    )
+                    ),
                 ],
             },
         ),
@@ -882,6 +977,12 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("host__text_length__lte", 260), ("last_error__text_length__lte", 2000)),
+                        name="statuses_cardfetch_lengths",
+                    )
+                ],
                 "indexes": [
                     models.Index(
                         models.F("host"),
@@ -923,6 +1024,11 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("url__text_length__lte", 2048)), name="statuses_statuscard_lengths"
+                    )
+                ],
                 "indexes": [models.Index(fields=["card", "-status"], name="statuses_statuscard_card")],
             },
         ),
@@ -1006,6 +1112,18 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("content__text_length__lte", 200000),
+                            ("media_descriptions__text_length__lte", 1000000),
+                            ("poll_options__text_length__lte", 1000000),
+                            ("spoiler_text__text_length__lte", 200000),
+                            ("text__text_length__lte", 200000),
+                        ),
+                        name="statuses_statusedit_lengths",
+                    )
+                ],
                 "indexes": [
                     models.Index(fields=["status", "created_at"], name="statuses_statusedit_status"),
                     models.Index(

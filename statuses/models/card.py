@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from social.kernel import clock
 from social.kernel.claims import LeasedRow
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, PATH_LIMIT, WORD_LIMIT, lengths
 from statuses.models.status import Status
 
 URL_LIMIT: Final = 2048
@@ -29,6 +30,11 @@ _TEXTS: Final = {
     "author_url": URL_LIMIT,
     "provider_url": URL_LIMIT,
     "player_url": URL_LIMIT,
+    "host": HOST_LIMIT,
+    "type": WORD_LIMIT,
+    "language": WORD_LIMIT,
+    "image": PATH_LIMIT,
+    "blurhash": NAME_LIMIT,
 }
 
 
@@ -77,10 +83,7 @@ class PreviewCard(models.Model):
         verbose_name = _("preview card")
         verbose_name_plural = _("preview cards")
         constraints = [
-            models.CheckConstraint(
-                condition=Q(**{f"{name}__length__lte": limit for name, limit in _TEXTS.items()}),
-                name="statuses_previewcard_lengths",
-            ),
+            lengths("statuses_previewcard_lengths", **_TEXTS),
         ]
         indexes = [
             models.Index(fields=["fetched_at"], name="statuses_previewcard_fetched"),
@@ -103,6 +106,7 @@ class StatusCard(models.Model):
     url = models.TextField()
 
     class Meta:
+        constraints = [lengths("statuses_statuscard_lengths", url=URL_LIMIT)]
         indexes = [models.Index(fields=["card", "-status"], name="statuses_statuscard_card")]
 
     def __str__(self) -> str:
@@ -119,6 +123,7 @@ class CardFetch(LeasedRow):
     host = models.TextField()
 
     class Meta:
+        constraints = [lengths("statuses_cardfetch_lengths", last_error=MESSAGE_LIMIT, host=HOST_LIMIT)]
         indexes = [
             models.Index(
                 F("host"), F("due_at"), F("id"), name="statuses_cardfetch_due", condition=Q(dead_at__isnull=True)

@@ -6,6 +6,7 @@ from django.db import models
 
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.lengths import URI_LIMIT, lengths
 from statuses.models.status import Status
 
 
@@ -22,6 +23,7 @@ class Favourite(models.Model):
 
     class Meta:
         constraints = [
+            lengths("statuses_favourite_lengths", uri=URI_LIMIT),
             models.UniqueConstraint(fields=["account", "status"], name="statuses_favourite_pair"),
             models.UniqueConstraint(
                 fields=["uri"], name="statuses_favourite_uri", condition=models.Q(uri__isnull=False)

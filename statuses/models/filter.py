@@ -8,6 +8,7 @@ from django.db import models
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import NAME_LIMIT, WORD_LIMIT, lengths
 from statuses.models.status import Status
 
 TITLE_LIMIT = 256
@@ -43,6 +44,9 @@ class Filter(models.Model):
     expires_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
+    class Meta:
+        constraints = [lengths("statuses_filter_lengths", title=TITLE_LIMIT, context=NAME_LIMIT, action=WORD_LIMIT)]
+
     def __str__(self) -> str:
         return self.title
 
@@ -53,6 +57,9 @@ class FilterKeyword(models.Model):
     filter = models.ForeignKey(Filter, on_delete=models.CASCADE, related_name="keywords")
     keyword = models.TextField()
     whole_word = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [lengths("statuses_filterkeyword_lengths", keyword=KEYWORD_LIMIT)]
 
     def __str__(self) -> str:
         return self.keyword

@@ -6,6 +6,7 @@ from django.db import models
 
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.lengths import NAME_LIMIT, lengths
 from statuses.models.scheduled_status import ScheduledStatus
 from statuses.models.status import Status
 
@@ -22,7 +23,10 @@ class IdempotencyKey(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["account", "key"], name="statuses_idempotency_key")]
+        constraints = [
+            lengths("statuses_idempotencykey_lengths", key=NAME_LIMIT),
+            models.UniqueConstraint(fields=["account", "key"], name="statuses_idempotency_key"),
+        ]
         indexes = [models.Index(fields=["created_at"], name="statuses_idempotency_age")]
 
     def __str__(self) -> str:

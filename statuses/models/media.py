@@ -8,9 +8,11 @@ from django.db.models import Q
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import NAME_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 from statuses.models.status import Status
 
 DESCRIPTION_LIMIT = 10_000
+META_LIMIT = 10_000
 
 
 class MediaType(models.TextChoices):
@@ -68,6 +70,19 @@ class MediaAttachment(models.Model):
 
     class Meta:
         constraints = [
+            lengths(
+                "statuses_mediaattachment_lengths",
+                type=WORD_LIMIT,
+                processing=WORD_LIMIT,
+                content_type=NAME_LIMIT,
+                file=PATH_LIMIT,
+                preview=PATH_LIMIT,
+                source=PATH_LIMIT,
+                remote_url=URI_LIMIT,
+                preview_remote_url=URI_LIMIT,
+                meta=META_LIMIT,
+                blurhash=NAME_LIMIT,
+            ),
             models.CheckConstraint(
                 condition=Q(description__isnull=True) | Q(description__length__lte=DESCRIPTION_LIMIT),
                 name="statuses_media_description",

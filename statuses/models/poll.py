@@ -9,6 +9,7 @@ from django.db.models import Q
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import OBJECT_LIMIT, lengths
 from statuses.models.status import Status
 
 # Polls of other servers are clamped to these; local ones are limited by `statuses.policies.polls`.
@@ -35,10 +36,11 @@ class Poll(models.Model):
 
     class Meta:
         constraints = [
+            lengths("statuses_poll_lengths", options=OBJECT_LIMIT),
             models.CheckConstraint(
                 condition=Q(options__len__gte=1) & Q(options__len__lte=OPTIONS_LIMIT),
                 name="statuses_poll_options",
-            )
+            ),
         ]
 
     def __str__(self) -> str:

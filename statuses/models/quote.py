@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import URI_LIMIT, WORD_LIMIT, lengths
 from statuses.models.status import Status
 
 
@@ -41,6 +42,13 @@ class Quote(models.Model):
 
     class Meta:
         constraints = [
+            lengths(
+                "statuses_quote_lengths",
+                quoted_uri=URI_LIMIT,
+                state=WORD_LIMIT,
+                request_uri=URI_LIMIT,
+                approval_uri=URI_LIMIT,
+            ),
             models.UniqueConstraint(
                 fields=["request_uri"], name="statuses_quote_request", condition=Q(request_uri__isnull=False)
             ),

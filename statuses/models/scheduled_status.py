@@ -7,6 +7,7 @@ from django.db import models
 from accounts.models import Account, Application
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import OBJECT_LIMIT, lengths
 from statuses.models.media import MediaAttachment
 
 
@@ -21,6 +22,7 @@ class ScheduledStatus(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        constraints = [lengths("statuses_scheduledstatus_lengths", draft=OBJECT_LIMIT)]
         indexes = [
             models.Index(fields=["account", "-id"], name="statuses_scheduled_account"),
             models.Index(

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import Account, Application, Visibility
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import URI_LIMIT, WORD_LIMIT, lengths
 
 # Remote posts are clamped to this; local ones are limited by `statuses.policies.publishing`.
 CONTENT_LIMIT = 200_000
@@ -63,6 +64,16 @@ class Status(models.Model):
         verbose_name = _("post")
         verbose_name_plural = _("posts")
         constraints = [
+            lengths(
+                "statuses_status_lengths",
+                uri=URI_LIMIT,
+                url=URI_LIMIT,
+                content_type=WORD_LIMIT,
+                visibility=WORD_LIMIT,
+                language=WORD_LIMIT,
+                in_reply_to_uri=URI_LIMIT,
+                conversation_uri=URI_LIMIT,
+            ),
             models.UniqueConstraint(fields=["uri"], name="statuses_status_uri", condition=Q(uri__isnull=False)),
             models.CheckConstraint(condition=Q(local=True) | Q(uri__isnull=False), name="statuses_status_remote_uri"),
             models.UniqueConstraint(

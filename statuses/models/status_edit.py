@@ -7,8 +7,9 @@ from django.db import models
 
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import OBJECT_LIMIT, lengths
 from statuses.models.quote import Quote
-from statuses.models.status import Status
+from statuses.models.status import CONTENT_LIMIT, Status
 
 
 class StatusEdit(models.Model):
@@ -31,6 +32,16 @@ class StatusEdit(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        constraints = [
+            lengths(
+                "statuses_statusedit_lengths",
+                text=CONTENT_LIMIT,
+                content=CONTENT_LIMIT,
+                spoiler_text=CONTENT_LIMIT,
+                media_descriptions=OBJECT_LIMIT,
+                poll_options=OBJECT_LIMIT,
+            )
+        ]
         indexes = [
             models.Index(fields=["status", "created_at"], name="statuses_statusedit_status"),
             models.Index(fields=["quote"], name="statuses_statusedit_quote", condition=models.Q(quote__isnull=False)),

@@ -128,6 +128,12 @@ def test_row_33_a_post_that_counts_as_short_and_is_long_breaks_nothing(alice: Pe
     assert answer.status_code in (200, 422)
 
 
+def test_row_33_a_hashtag_is_kept_in_a_spelling_that_has_an_end(alice: Person) -> None:
+    written = "e\u0301" * 400
+    assert alice.api.post("/api/v1/statuses", {"status": f"#{written}"}).json()["tags"][0]["name"] == "e" * 400
+    assert alice.api.post("/api/v1/featured_tags", {"name": written}).json()["name"] == "e" * 400
+
+
 def test_row_33_a_bio_that_counts_as_short_and_is_long_is_refused(alice: Person) -> None:
     for note in (JOINED, ADDRESSES):
         answer = alice.api.patch(UPDATE, {"note": note})

@@ -64,6 +64,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("replies_policy__text_length__lte", 64)), name="timelines_list_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="ListMember",
@@ -108,6 +115,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("timeline__text_length__lte", 64)), name="timelines_marker_lengths"
+                    )
+                ]
+            },
         ),
         migrations.AddIndex(
             model_name="list",
@@ -164,6 +178,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("key__text_length__lte", 2000)), name="timelines_conversation_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="ConversationPost",
@@ -211,6 +232,13 @@ class Migration(migrations.Migration):
                 ("reviewed_at", models.DateTimeField(null=True)),
                 ("requested_review_at", models.DateTimeField(null=True)),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("domain__text_length__lte", 260)), name="timelines_linkpublisher_lengths"
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
             name="Trend",
@@ -229,7 +257,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 "indexes": [models.Index(fields=["kind", "-score"], name="timelines_trend_score")],
-                "constraints": [models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trend_key")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__text_length__lte", 64)), name="timelines_trend_lengths"
+                    ),
+                    models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trend_key"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -248,7 +281,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trendreview_key")
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__text_length__lte", 64)), name="timelines_trendreview_lengths"
+                    ),
+                    models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trendreview_key"),
                 ],
             },
         ),

@@ -7,6 +7,7 @@ from django.db import models
 
 from accounts.models import Account
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import MESSAGE_LIMIT, lengths
 from statuses.models import Status
 
 
@@ -27,7 +28,8 @@ class Conversation(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["account", "thread_id", "key"], name="timelines_conversation_key")
+            lengths("timelines_conversation_lengths", key=MESSAGE_LIMIT),
+            models.UniqueConstraint(fields=["account", "thread_id", "key"], name="timelines_conversation_key"),
         ]
         indexes = [models.Index(fields=["account", "-last_status"], name="timelines_conversation_account")]
 

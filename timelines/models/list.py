@@ -8,6 +8,7 @@ from django.db.models import Q
 from accounts.models import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import WORD_LIMIT, lengths
 
 TITLE_LIMIT = 256
 LISTS_LIMIT = 50
@@ -33,6 +34,7 @@ class List(models.Model):
 
     class Meta:
         constraints = [
+            lengths("timelines_list_lengths", replies_policy=WORD_LIMIT),
             models.CheckConstraint(condition=Q(title__length__lte=TITLE_LIMIT), name="timelines_list_title_length"),
         ]
         indexes = [models.Index(fields=["account", "id"], name="timelines_list_account")]

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.lengths import WORD_LIMIT, lengths
 
 
 class Timeline(models.TextChoices):
@@ -27,6 +28,7 @@ class Marker(models.Model):
 
     class Meta:
         constraints = [
+            lengths("timelines_marker_lengths", timeline=WORD_LIMIT),
             models.UniqueConstraint(fields=["account", "timeline"], name="timelines_marker_pair"),
             models.CheckConstraint(condition=Q(last_read_id__gte=0), name="timelines_marker_last_read_id"),
         ]

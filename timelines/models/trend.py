@@ -6,6 +6,7 @@ from django.db import models
 
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, WORD_LIMIT, lengths
 
 
 class TrendKind(models.TextChoices):
@@ -30,7 +31,10 @@ class Trend(models.Model):
     peak_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trend_key")]
+        constraints = [
+            lengths("timelines_trend_lengths", kind=WORD_LIMIT),
+            models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trend_key"),
+        ]
         indexes = [models.Index(fields=["kind", "-score"], name="timelines_trend_score")]
 
     def __str__(self) -> str:
@@ -46,7 +50,10 @@ class TrendReview(models.Model):
     reviewed_at = models.DateTimeField(default=clock.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trendreview_key")]
+        constraints = [
+            lengths("timelines_trendreview_lengths", kind=WORD_LIMIT),
+            models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trendreview_key"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.object_id}: {self.trendable}"
@@ -60,6 +67,9 @@ class LinkPublisher(models.Model):
     trendable = models.BooleanField(null=True)
     reviewed_at = models.DateTimeField(null=True)
     requested_review_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [lengths("timelines_linkpublisher_lengths", domain=HOST_LIMIT)]
 
     def __str__(self) -> str:
         return self.domain

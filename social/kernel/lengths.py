@@ -1,0 +1,100 @@
+"""How long the texts in the database may be: each table says it once, and PostgreSQL refuses what is longer.
+
+Services and readers of documents cut or refuse before that, with a reason; the constraint stands behind them all (security
+row 33). `tests/security/test_columns.py` asks PostgreSQL about every column.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import DatabaseError, models
+from django.db.models import Transform
+
+WORD_LIMIT: Final = 64
+"""Words that this program chooses: types, states, kinds, languages."""
+
+NAME_LIMIT: Final = 255
+"""Names that people give, digests and short keys."""
+
+HOST_LIMIT: Final = 260
+"""A host with its port: 253 characters and six (RFC 1035 section 2.3.4)."""
+
+URI_LIMIT: Final = 2048
+"""Ids and addresses on the web. What is received is refused earlier: `federation.documents.reading.MAX_URI`."""
+
+ADDRESS_LIMIT: Final = 2400
+"""Addresses of accounts: the longest username of another server, a sign and a host."""
+
+HTML_LIMIT: Final = 200_000
+"""HTML made from a text, or received: more than `social.kernel.text.sanitize` returns."""
+
+PATH_LIMIT: Final = 1024
+"""Paths in the media storage, all made here."""
+
+DOCUMENT_LIMIT: Final = 1 << 20
+"""Documents that servers send each other: `federation.documents.reading.MAX_BYTES`."""
+
+MESSAGE_LIMIT: Final = 2000
+"""Reasons and errors, which are cut where they are noted."""
+
+OBJECT_LIMIT: Final = 1_000_000
+"""Objects and lists as JSON whose parts have bounds of their own."""
+
+
+class TextLength(Transform):
+    """The characters of a value as PostgreSQL writes it: of a text its own, of JSON and of an array with their signs."""
+
+    lookup_name = "text_length"
+    function = "LENGTH"
+    template = "%(function)s((%(expressions)s)::text)"
+    output_field = models.IntegerField()
+
+
+for _kind in (models.CharField, models.TextField, models.JSONField, ArrayField):
+    _kind.register_lookup(TextLength)
+
+
+def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
+    """The constraint `name`: no value of these columns is longer, in characters; NULL is of any length."""
+    return models.CheckConstraint(
+        condition=models.Q(**{f"{column}__{TextLength.lookup_name}__lte": limit for column, limit in limits.items()}),
+        name=name,
+    )
+
+
+def limit_of(model: type[models.Model], column: str) -> int | None:
+    """The most characters that the database takes in a column by what the model declares; None without a bound."""
+    field = model._meta.get_field(column)
+    if isinstance(field, models.CharField):
+        return field.max_length
+    return min(
+        (
+            value
+            for constraint in model._meta.constraints
+            if isinstance(constraint, models.CheckConstraint) and isinstance(constraint.condition, models.Q)
+            for path, value in _conditions(constraint.condition)
+            if path in (f"{column}__length__lte", f"{column}__{TextLength.lookup_name}__lte")
+        ),
+        default=None,
+    )
+
+
+def _conditions(condition: models.Q) -> list[tuple[str, int]]:
+    found: list[tuple[str, int]] = []
+    for child in condition.children:
+        if isinstance(child, models.Q):
+            found += _conditions(child)
+        elif isinstance(child, tuple):
+            found.append(child)
+    return found
+
+
+def is_refused_value(error: DatabaseError) -> bool:
+    """Whether the database refused a value for what it is, its length for example: it would do so every time.
+
+    By the codes of PostgreSQL: check_violation, string_data_right_truncation, program_limit_exceeded (an index holds no
+    entry that long).
+    """
+    return getattr(error.__cause__, "sqlstate", None) in ("23514", "22001", "54000")

@@ -1,0 +1,77 @@
+"""No text in the database is without an end (security.md, row 33): PostgreSQL is asked about every column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
+from django.db import DatabaseError, connection, models, transaction
+
+from social.kernel.lengths import is_refused_value, limit_of
+
+pytestmark = pytest.mark.django_db
+APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
+# A local name is shorter than its column: without a domain it has 255 characters at most.
+SHORTER_BY_ANOTHER_RULE = {"accounts.Account.username"}
+#: Values of a given number of characters as PostgreSQL writes them, by what kind of column they are for.
+TEXT, JSON, ARRAY = "repeat('x', %s)", "to_jsonb(repeat('x', %s - 2))", "ARRAY[repeat('x', %s - 2)]"
+
+
+def text_columns() -> Iterator[tuple[type[models.Model], models.Field, str]]:
+    """Each column of ours that holds texts, with an expression of a value of so many characters."""
+    for label in APPS:
+        if not apps.is_installed(label):
+            continue
+        for model in apps.get_app_config(label).get_models():
+            for field in model._meta.local_concrete_fields:
+                if isinstance(field, models.JSONField):
+                    yield model, field, JSON
+                elif isinstance(field, ArrayField) and isinstance(
+                    field.base_field, models.TextField | models.CharField
+                ):
+                    yield model, field, ARRAY
+                elif isinstance(field, models.TextField | models.CharField):
+                    yield model, field, TEXT
+
+
+def takes(column: str, expression: str, length: int) -> bool:
+    """Whether the table `probe` takes a value of this length."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f'INSERT INTO probe ("{column}") VALUES ({expression})', [length])
+    except DatabaseError as error:
+        if not is_refused_value(error):
+            raise
+        return False
+    return True
+
+
+def test_row_33_postgresql_refuses_what_is_longer_than_a_column_may_hold() -> None:
+    found: dict[type[models.Model], list[tuple[models.Field, str]]] = {}
+    for model, field, expression in text_columns():
+        found.setdefault(model, []).append((field, expression))
+    assert len(found) > 50
+    endless, longer, shorter = [], [], []
+    for model, columns in found.items():
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS probe")
+            cursor.execute(f'CREATE TEMPORARY TABLE probe (LIKE "{model._meta.db_table}" INCLUDING CONSTRAINTS)')
+            # So that a row can be made of one column: a condition on columns without a value holds.
+            cursor.execute(
+                "SELECT attname FROM pg_attribute WHERE attrelid = 'probe'::regclass AND attnum > 0 AND attnotnull"
+            )
+            for (column,) in cursor.fetchall():
+                cursor.execute(f'ALTER TABLE probe ALTER "{column}" DROP NOT NULL')
+        for field, expression in columns:
+            limit = limit_of(model, field.name)
+            name = f"{model._meta.label}.{field.name}"
+            if limit is None:
+                endless.append(name)
+                continue
+            if takes(field.column, expression, limit + 1):
+                longer.append(name)
+            if name not in SHORTER_BY_ANOTHER_RULE and not takes(field.column, expression, limit):
+                shorter.append(name)
+    assert (endless, longer, shorter) == ([], [], [])
