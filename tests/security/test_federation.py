@@ -33,6 +33,7 @@ from tests.factories.accounts import make_remote
 from tests.factories.statuses import follow, make_reblog, make_remote_status, make_status
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer, post, signed
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 COVERED = ("(request-target)", "host", "date")
