@@ -72,6 +72,26 @@ class Migration(migrations.Migration):
                         to="statuses.status",
                     ),
                 ),
+                (
+                    "report",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="moderation.report",
+                    ),
+                ),
+                (
+                    "strike",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="moderation.strike",
+                    ),
+                ),
             ],
             options={
                 "indexes": [
@@ -82,6 +102,12 @@ class Migration(migrations.Migration):
                     models.Index(fields=["from_account"], name="notifications_from_account"),
                     models.Index(
                         condition=models.Q(("status__isnull", False)), fields=["status"], name="notifications_status"
+                    ),
+                    models.Index(
+                        condition=models.Q(("report__isnull", False)), fields=["report"], name="notifications_report"
+                    ),
+                    models.Index(
+                        condition=models.Q(("strike__isnull", False)), fields=["strike"], name="notifications_strike"
                     ),
                 ],
                 "constraints": [
@@ -96,39 +122,5 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(fields=("cause", "account"), name="notifications_cause"),
                 ],
             },
-        ),
-        migrations.AddField(
-            model_name="notification",
-            name="report",
-            field=models.ForeignKey(
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="+",
-                to="moderation.report",
-            ),
-        ),
-        migrations.AddField(
-            model_name="notification",
-            name="strike",
-            field=models.ForeignKey(
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="+",
-                to="moderation.strike",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notification",
-            index=models.Index(
-                condition=models.Q(("report__isnull", False)), fields=["report"], name="notifications_report"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="notification",
-            index=models.Index(
-                condition=models.Q(("strike__isnull", False)), fields=["strike"], name="notifications_strike"
-            ),
         ),
     ]

@@ -12,6 +12,8 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
+from social.kernel.migration_operations import CreateModels
+
 # The tail is two bytes of a salted hash of (table, millisecond) plus a sequence: distinct within a millisecond, and
 # neither the number of rows nor the order within a millisecond can be read from it. The salt is minted here, per
 # installation, and lives only in the function's body. One sequence serves all tables (docs/adr/0002).
@@ -160,90 +162,94 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunPython(create, drop),
-        migrations.CreateModel(
-            name="Lease",
-            fields=[
-                ("name", models.TextField(primary_key=True, serialize=False)),
-                ("holder", models.TextField()),
-                ("until", models.DateTimeField()),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("holder__text_length__lte", 255), ("name__text_length__lte", 255)),
-                        name="social_lease_lengths",
-                    )
-                ],
-                "db_table": "social_lease",
-            },
-        ),
-        migrations.CreateModel(
-            name="Installation",
-            fields=[
-                ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ("local_domain", models.TextField()),
-                ("fingerprints", models.JSONField(default=dict)),
-                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-            ],
-            options={
-                "db_table": "social_installation",
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("fingerprints__text_length__lte", 1000000), ("local_domain__text_length__lte", 260)
-                        ),
-                        name="social_installation_lengths",
-                    ),
-                    models.CheckConstraint(condition=models.Q(("id", 1)), name="installation_is_one"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="OutboxRow",
-            fields=[
-                ("id", models.BigAutoField(primary_key=True, serialize=False)),
-                ("queue", models.TextField()),
-                ("key", models.TextField()),
-                ("subscriber", models.TextField()),
-                ("event", models.TextField()),
-                ("payload", models.JSONField()),
-                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("claimed_until", models.DateTimeField(null=True)),
-                ("claim", models.BigIntegerField(null=True)),
-                ("attempts", models.SmallIntegerField(db_default=0)),
-                ("last_error", models.TextField(db_default="")),
-                ("dead_at", models.DateTimeField(null=True)),
-                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("event__text_length__lte", 255),
-                            ("key__text_length__lte", 2048),
-                            ("last_error__text_length__lte", 2000),
-                            ("payload__text_length__lte", 1000000),
-                            ("queue__text_length__lte", 64),
-                            ("subscriber__text_length__lte", 255),
-                        ),
-                        name="social_outboxrow_lengths",
-                    )
-                ],
-                "verbose_name": "outbox row",
-                "verbose_name_plural": "outbox rows",
-                "db_table": "social_outbox",
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("dead_at__isnull", True)),
-                        fields=["queue", "due_at", "id"],
-                        name="outbox_due",
-                    ),
-                    models.Index(fields=["queue", "key", "id"], name="outbox_lane"),
-                    models.Index(
-                        condition=models.Q(("dead_at__isnull", False)), fields=["dead_at"], name="outbox_dead"
-                    ),
-                ],
-            },
+        CreateModels(
+            [
+                migrations.CreateModel(
+                    name="Lease",
+                    fields=[
+                        ("name", models.TextField(primary_key=True, serialize=False)),
+                        ("holder", models.TextField()),
+                        ("until", models.DateTimeField()),
+                    ],
+                    options={
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("holder__text_length__lte", 255), ("name__text_length__lte", 255)),
+                                name="social_lease_lengths",
+                            )
+                        ],
+                        "db_table": "social_lease",
+                    },
+                ),
+                migrations.CreateModel(
+                    name="Installation",
+                    fields=[
+                        ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
+                        ("local_domain", models.TextField()),
+                        ("fingerprints", models.JSONField(default=dict)),
+                        ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                    ],
+                    options={
+                        "db_table": "social_installation",
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(
+                                    ("fingerprints__text_length__lte", 1000000), ("local_domain__text_length__lte", 260)
+                                ),
+                                name="social_installation_lengths",
+                            ),
+                            models.CheckConstraint(condition=models.Q(("id", 1)), name="installation_is_one"),
+                        ],
+                    },
+                ),
+                migrations.CreateModel(
+                    name="OutboxRow",
+                    fields=[
+                        ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                        ("queue", models.TextField()),
+                        ("key", models.TextField()),
+                        ("subscriber", models.TextField()),
+                        ("event", models.TextField()),
+                        ("payload", models.JSONField()),
+                        ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                        ("claimed_until", models.DateTimeField(null=True)),
+                        ("claim", models.BigIntegerField(null=True)),
+                        ("attempts", models.SmallIntegerField(db_default=0)),
+                        ("last_error", models.TextField(db_default="")),
+                        ("dead_at", models.DateTimeField(null=True)),
+                        ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                    ],
+                    options={
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(
+                                    ("event__text_length__lte", 255),
+                                    ("key__text_length__lte", 2048),
+                                    ("last_error__text_length__lte", 2000),
+                                    ("payload__text_length__lte", 1000000),
+                                    ("queue__text_length__lte", 64),
+                                    ("subscriber__text_length__lte", 255),
+                                ),
+                                name="social_outboxrow_lengths",
+                            )
+                        ],
+                        "verbose_name": "outbox row",
+                        "verbose_name_plural": "outbox rows",
+                        "db_table": "social_outbox",
+                        "indexes": [
+                            models.Index(
+                                condition=models.Q(("dead_at__isnull", True)),
+                                fields=["queue", "due_at", "id"],
+                                name="outbox_due",
+                            ),
+                            models.Index(fields=["queue", "key", "id"], name="outbox_lane"),
+                            models.Index(
+                                condition=models.Q(("dead_at__isnull", False)), fields=["dead_at"], name="outbox_dead"
+                            ),
+                        ],
+                    },
+                ),
+            ]
         ),
         migrations.RunSQL(STORAGE, migrations.RunSQL.noop),
         migrations.RunSQL([(CLAIM, None)], "DROP FUNCTION social_outbox_claim(text, integer, bigint, interval)"),

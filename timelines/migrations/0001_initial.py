@@ -8,6 +8,7 @@ from django.db import migrations, models
 
 import social.kernel.clock
 import social.kernel.ids
+from social.kernel.migration_operations import CreateModels
 
 
 class Migration(migrations.Migration):
@@ -20,272 +21,291 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name="SearchDocument",
-            fields=[
-                (
-                    "status",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="+",
-                        serialize=False,
-                        to="statuses.status",
-                    ),
+        CreateModels(
+            [
+                migrations.CreateModel(
+                    name="SearchDocument",
+                    fields=[
+                        (
+                            "status",
+                            models.OneToOneField(
+                                on_delete=django.db.models.deletion.CASCADE,
+                                primary_key=True,
+                                related_name="+",
+                                serialize=False,
+                                to="statuses.status",
+                            ),
+                        ),
+                        ("words", django.contrib.postgres.search.SearchVectorField()),
+                    ],
+                    options={
+                        "indexes": [
+                            django.contrib.postgres.indexes.GinIndex(fields=["words"], name="timelines_document_words")
+                        ],
+                    },
                 ),
-                ("words", django.contrib.postgres.search.SearchVectorField()),
-            ],
-            options={
-                "indexes": [
-                    django.contrib.postgres.indexes.GinIndex(fields=["words"], name="timelines_document_words")
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="List",
-            fields=[
-                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
-                ("title", models.TextField()),
-                (
-                    "replies_policy",
-                    models.TextField(
-                        choices=[("list", "List"), ("followed", "Followed"), ("none", "None")], default="list"
-                    ),
+                migrations.CreateModel(
+                    name="List",
+                    fields=[
+                        ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                        ("title", models.TextField()),
+                        (
+                            "replies_policy",
+                            models.TextField(
+                                choices=[("list", "List"), ("followed", "Followed"), ("none", "None")], default="list"
+                            ),
+                        ),
+                        ("exclusive", models.BooleanField(default=False)),
+                        ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                        (
+                            "account",
+                            models.ForeignKey(
+                                db_index=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                related_name="+",
+                                to="accounts.account",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "indexes": [
+                            models.Index(fields=["account", "id"], name="timelines_list_account"),
+                        ],
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("replies_policy__text_length__lte", 64)),
+                                name="timelines_list_lengths",
+                            ),
+                            models.CheckConstraint(
+                                condition=models.Q(("title__length__lte", 256)), name="timelines_list_title_length"
+                            ),
+                        ],
+                    },
                 ),
-                ("exclusive", models.BooleanField(default=False)),
-                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.account",
-                    ),
+                migrations.CreateModel(
+                    name="ListMember",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
+                        (
+                            "account",
+                            models.ForeignKey(
+                                db_index=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                related_name="+",
+                                to="accounts.account",
+                            ),
+                        ),
+                        (
+                            "list",
+                            models.ForeignKey(
+                                db_index=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                related_name="members",
+                                to="timelines.list",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "indexes": [
+                            models.Index(fields=["account", "list"], name="timelines_listmember_account"),
+                        ],
+                        "constraints": [
+                            models.UniqueConstraint(fields=("list", "account"), name="timelines_listmember_pair"),
+                        ],
+                    },
                 ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("replies_policy__text_length__lte", 64)), name="timelines_list_lengths"
-                    )
-                ]
-            },
-        ),
-        migrations.CreateModel(
-            name="ListMember",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.account",
-                    ),
+                migrations.CreateModel(
+                    name="Marker",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        ("timeline", models.TextField(choices=[("home", "Home"), ("notifications", "Notifications")])),
+                        ("last_read_id", models.BigIntegerField()),
+                        ("version", models.BigIntegerField(default=1)),
+                        ("updated_at", models.DateTimeField(default=social.kernel.clock.now)),
+                        (
+                            "account",
+                            models.ForeignKey(
+                                db_index=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                related_name="+",
+                                to="accounts.account",
+                            ),
+                        ),
+                    ],
+                    options={
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("timeline__text_length__lte", 64)), name="timelines_marker_lengths"
+                            ),
+                            models.UniqueConstraint(fields=("account", "timeline"), name="timelines_marker_pair"),
+                            models.CheckConstraint(
+                                condition=models.Q(("last_read_id__gte", 0)), name="timelines_marker_last_read_id"
+                            ),
+                        ],
+                    },
                 ),
-                (
-                    "list",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="members",
-                        to="timelines.list",
-                    ),
+                migrations.CreateModel(
+                    name="Conversation",
+                    fields=[
+                        ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                        ("thread_id", models.BigIntegerField()),
+                        (
+                            "participants",
+                            django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None),
+                        ),
+                        ("key", models.TextField()),
+                        ("unread", models.BooleanField(default=False)),
+                        (
+                            "account",
+                            models.ForeignKey(
+                                db_index=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                related_name="+",
+                                to="accounts.account",
+                            ),
+                        ),
+                        (
+                            "last_status",
+                            models.ForeignKey(
+                                on_delete=django.db.models.deletion.CASCADE, related_name="+", to="statuses.status"
+                            ),
+                        ),
+                    ],
+                    options={
+                        "indexes": [
+                            models.Index(fields=["account", "-last_status"], name="timelines_conversation_account"),
+                        ],
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("key__text_length__lte", 2000)),
+                                name="timelines_conversation_lengths",
+                            ),
+                            models.UniqueConstraint(
+                                fields=("account", "thread_id", "key"), name="timelines_conversation_key"
+                            ),
+                        ],
+                    },
                 ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Marker",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("timeline", models.TextField(choices=[("home", "Home"), ("notifications", "Notifications")])),
-                ("last_read_id", models.BigIntegerField()),
-                ("version", models.BigIntegerField(default=1)),
-                ("updated_at", models.DateTimeField(default=social.kernel.clock.now)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.account",
-                    ),
+                migrations.CreateModel(
+                    name="ConversationPost",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        (
+                            "conversation",
+                            models.ForeignKey(
+                                db_index=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                related_name="posts",
+                                to="timelines.conversation",
+                            ),
+                        ),
+                        (
+                            "status",
+                            models.ForeignKey(
+                                on_delete=django.db.models.deletion.CASCADE, related_name="+", to="statuses.status"
+                            ),
+                        ),
+                    ],
+                    options={
+                        "constraints": [
+                            models.UniqueConstraint(
+                                fields=("conversation", "status"), name="timelines_conversationpost_pair"
+                            ),
+                        ],
+                    },
                 ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("timeline__text_length__lte", 64)), name="timelines_marker_lengths"
-                    )
-                ]
-            },
-        ),
-        migrations.AddIndex(
-            model_name="list",
-            index=models.Index(fields=["account", "id"], name="timelines_list_account"),
-        ),
-        migrations.AddConstraint(
-            model_name="list",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("title__length__lte", 256)), name="timelines_list_title_length"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="listmember",
-            index=models.Index(fields=["account", "list"], name="timelines_listmember_account"),
-        ),
-        migrations.AddConstraint(
-            model_name="listmember",
-            constraint=models.UniqueConstraint(fields=("list", "account"), name="timelines_listmember_pair"),
-        ),
-        migrations.AddConstraint(
-            model_name="marker",
-            constraint=models.UniqueConstraint(fields=("account", "timeline"), name="timelines_marker_pair"),
-        ),
-        migrations.AddConstraint(
-            model_name="marker",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("last_read_id__gte", 0)), name="timelines_marker_last_read_id"
-            ),
-        ),
-        migrations.CreateModel(
-            name="Conversation",
-            fields=[
-                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
-                ("thread_id", models.BigIntegerField()),
-                (
-                    "participants",
-                    django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), size=None),
+                migrations.CreateModel(
+                    name="LinkPublisher",
+                    fields=[
+                        ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                        ("domain", models.TextField(unique=True)),
+                        ("trendable", models.BooleanField(null=True)),
+                        ("reviewed_at", models.DateTimeField(null=True)),
+                        ("requested_review_at", models.DateTimeField(null=True)),
+                    ],
+                    options={
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("domain__text_length__lte", 260)),
+                                name="timelines_linkpublisher_lengths",
+                            )
+                        ]
+                    },
                 ),
-                ("key", models.TextField()),
-                ("unread", models.BooleanField(default=False)),
-                (
-                    "account",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="accounts.account",
-                    ),
+                migrations.CreateModel(
+                    name="Trend",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        (
+                            "kind",
+                            models.TextField(
+                                choices=[("tag", "Tag"), ("status", "Status"), ("link", "Link"), ("author", "Author")]
+                            ),
+                        ),
+                        ("object_id", models.BigIntegerField()),
+                        ("score", models.FloatField()),
+                        ("peak", models.FloatField(default=0)),
+                        ("peak_at", models.DateTimeField(default=social.kernel.clock.now)),
+                    ],
+                    options={
+                        "indexes": [models.Index(fields=["kind", "-score"], name="timelines_trend_score")],
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("kind__text_length__lte", 64)), name="timelines_trend_lengths"
+                            ),
+                            models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trend_key"),
+                        ],
+                    },
                 ),
-                (
-                    "last_status",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="statuses.status"
-                    ),
+                migrations.CreateModel(
+                    name="TrendReview",
+                    fields=[
+                        (
+                            "id",
+                            models.BigAutoField(
+                                auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                            ),
+                        ),
+                        (
+                            "kind",
+                            models.TextField(
+                                choices=[("tag", "Tag"), ("status", "Status"), ("link", "Link"), ("author", "Author")]
+                            ),
+                        ),
+                        ("object_id", models.BigIntegerField()),
+                        ("trendable", models.BooleanField()),
+                        ("reviewed_at", models.DateTimeField(default=social.kernel.clock.now)),
+                    ],
+                    options={
+                        "constraints": [
+                            models.CheckConstraint(
+                                condition=models.Q(("kind__text_length__lte", 64)), name="timelines_trendreview_lengths"
+                            ),
+                            models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trendreview_key"),
+                        ],
+                    },
                 ),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("key__text_length__lte", 2000)), name="timelines_conversation_lengths"
-                    )
-                ]
-            },
-        ),
-        migrations.CreateModel(
-            name="ConversationPost",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "conversation",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="posts",
-                        to="timelines.conversation",
-                    ),
-                ),
-                (
-                    "status",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="statuses.status"
-                    ),
-                ),
-            ],
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(fields=["account", "-last_status"], name="timelines_conversation_account"),
-        ),
-        migrations.AddConstraint(
-            model_name="conversation",
-            constraint=models.UniqueConstraint(
-                fields=("account", "thread_id", "key"), name="timelines_conversation_key"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="conversationpost",
-            constraint=models.UniqueConstraint(
-                fields=("conversation", "status"), name="timelines_conversationpost_pair"
-            ),
-        ),
-        migrations.CreateModel(
-            name="LinkPublisher",
-            fields=[
-                ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
-                ("domain", models.TextField(unique=True)),
-                ("trendable", models.BooleanField(null=True)),
-                ("reviewed_at", models.DateTimeField(null=True)),
-                ("requested_review_at", models.DateTimeField(null=True)),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("domain__text_length__lte", 260)), name="timelines_linkpublisher_lengths"
-                    )
-                ]
-            },
-        ),
-        migrations.CreateModel(
-            name="Trend",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "kind",
-                    models.TextField(
-                        choices=[("tag", "Tag"), ("status", "Status"), ("link", "Link"), ("author", "Author")]
-                    ),
-                ),
-                ("object_id", models.BigIntegerField()),
-                ("score", models.FloatField()),
-                ("peak", models.FloatField(default=0)),
-                ("peak_at", models.DateTimeField(default=social.kernel.clock.now)),
-            ],
-            options={
-                "indexes": [models.Index(fields=["kind", "-score"], name="timelines_trend_score")],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("kind__text_length__lte", 64)), name="timelines_trend_lengths"
-                    ),
-                    models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trend_key"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="TrendReview",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "kind",
-                    models.TextField(
-                        choices=[("tag", "Tag"), ("status", "Status"), ("link", "Link"), ("author", "Author")]
-                    ),
-                ),
-                ("object_id", models.BigIntegerField()),
-                ("trendable", models.BooleanField()),
-                ("reviewed_at", models.DateTimeField(default=social.kernel.clock.now)),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("kind__text_length__lte", 64)), name="timelines_trendreview_lengths"
-                    ),
-                    models.UniqueConstraint(fields=("kind", "object_id"), name="timelines_trendreview_key"),
-                ],
-            },
+            ]
         ),
     ]
