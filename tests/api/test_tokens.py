@@ -41,7 +41,7 @@ def another_process() -> None:
 
 
 def test_an_identity_survives_being_written_down() -> None:
-    full = Identity(7, 8, frozenset({"read", "push"}), 9, 10, False, False, True, True, True, True, "de")
+    full = Identity(7, 8, frozenset({"read", "push"}), 9, 10, False, False, True, True, True, "de")
     for identity in (full, Identity(7, None, frozenset())):
         assert identities.decode(identities.encode(identity)) == identity
 
