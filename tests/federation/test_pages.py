@@ -308,3 +308,23 @@ def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, 
     seen = open_text(f"/@alice/{plain.id}")
     assert "another warning" in seen
     assert not [word for word in ("the quoted one", "a cat") if word in seen]
+
+
+def test_a_page_costs_the_same_for_any_number_of_quoting_replies(alice: Account) -> None:
+    status = make_status(alice, "ask me")
+    quoted = [make_status(make_account(), f"answer {number}") for number in range(6)]
+
+    def reply(to: Status) -> None:
+        make_status(make_account(), "see", reply_to=status, quoted_status_id=str(to.id))
+
+    reply(quoted[0])
+    path = f"/@alice/{status.id}"
+    get(path)
+    with CaptureQueriesContext(connection) as few:
+        assert get(path).content.decode().count("answer ") == 1
+    for one in quoted[1:]:
+        reply(one)
+    get(path)
+    with CaptureQueriesContext(connection) as many:
+        assert get(path).content.decode().count("answer ") == 6
+    assert len(few) == len(many)
