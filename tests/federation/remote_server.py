@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,6 +20,7 @@ from django.test import Client
 
 from federation.signatures import keys
 from social.kernel import clock, crypto
+from tests.support.site import listening
 
 ACTIVITY = "application/activity+json"
 
@@ -90,7 +91,7 @@ class RemoteServer:
             def log_message(self, *arguments: Any) -> None:
                 """Quiet."""
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = listening(Handler)
         self.http.daemon_threads = True
         self.domain = f"localhost:{self.http.server_port}"
         self.url = f"http://{self.domain}"

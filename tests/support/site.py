@@ -9,6 +9,21 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answer = tuple[int, dict[str, str], str | bytes]
+_used_ports: set[int] = set()
+
+
+def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
+    """A web server on a loopback port that no other server of this process has had.
+
+    The code under test remembers for half a minute which ports could not be reached, as it does with hosts.
+    """
+    refused: list[ThreadingHTTPServer] = []
+    while (server := ThreadingHTTPServer(("127.0.0.1", 0), handler)).server_port in _used_ports:
+        refused.append(server)
+    for other in refused:
+        other.server_close()
+    _used_ports.add(server.server_port)
+    return server
 
 
 class Site:
@@ -38,7 +53,7 @@ class Site:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = listening(Handler)
         self.host = f"127.0.0.1:{self.server.server_port}"
         self.address = f"http://{self.host}"
 
