@@ -179,8 +179,9 @@ def follow(processor: Processor, follows: int) -> bool:
     with connection.cursor() as cursor:
         for account, followers in ((famous, FAMOUS), (known, KNOWN)):
             cursor.execute(
-                "INSERT INTO accounts_follow (account_id, target_id, show_reblogs, notify, created_at) "
-                "SELECT id, %s, true, false, now() FROM accounts_account WHERE domain IS NOT NULL ORDER BY id LIMIT %s",
+                "INSERT INTO accounts_follow (account_id, target_id, show_reblogs, notify, created_at, follower_state) "
+                "SELECT id, %s, true, false, now(), 'active' FROM accounts_account"
+                " WHERE domain IS NOT NULL ORDER BY id LIMIT %s",
                 [account.id, followers],
             )
             cursor.execute(

@@ -117,6 +117,7 @@ def main() -> int:
 
         from accounts.models import Follow
         from tests.factories.accounts import make_token, make_user
+        from timelines.services.presence import note_absent_people
 
         began = time.perf_counter()
         make_people(FIRST_ID, options.followers, name="reader")
@@ -136,6 +137,8 @@ def main() -> int:
                 own = {"account_id": "n", "target_id": str(user.account_id), "created_at": "now()"}
                 insert(Follow, own, f"generate_series({first}, {first + count - 1}) n")
             authors[name] = Client(server.base_url, make_token(user)), people[:active]
+        # What the server does once an hour.
+        assert note_absent_people() == options.inactive
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
         print(f"filled in {time.perf_counter() - began:.0f} s", flush=True)

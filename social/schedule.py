@@ -98,6 +98,11 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(minutes=5),
         "options": {"queue": "scheduler", "expires": 300},
     },
+    "note-absent-people": {
+        "task": "timelines.tasks.presence.note_absent_people",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
     "forget-idempotency-keys": {
         "task": "statuses.tasks.cleaning.forget_idempotency_keys",
         "schedule": timedelta(hours=1),

@@ -52,6 +52,21 @@ CREATE TRIGGER accounts_retire_username AFTER DELETE ON accounts_account
   FOR EACH ROW WHEN (OLD.domain IS NULL) EXECUTE FUNCTION accounts_retire_username();
 """
 
+# Whoever writes a follow need not know who reads timelines; a follower who is away is found out within the hour
+# (timelines.services.presence).
+FOLLOWER_STATES = """
+CREATE FUNCTION accounts_follower_state() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.follower_state := CASE
+    WHEN EXISTS (SELECT 1 FROM accounts_user WHERE account_id = NEW.account_id) THEN 'active'
+    WHEN EXISTS (SELECT 1 FROM accounts_account WHERE id = NEW.account_id AND domain IS NOT NULL) THEN 'remote'
+    ELSE 'absent' END;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER accounts_follower_state BEFORE INSERT ON accounts_follow
+  FOR EACH ROW EXECUTE FUNCTION accounts_follower_state();
+"""
+
 
 def create_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Insert the roles with fixed ids and let the sequence go on after them."""
@@ -343,6 +358,13 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("direct_since", models.DateTimeField(null=True)),
+                        (
+                            "follower_state",
+                            models.TextField(
+                                choices=[("remote", "Remote"), ("active", "Active"), ("absent", "Absent")],
+                                default="active",
+                            ),
+                        ),
                     ],
                     options={
                         "indexes": [
@@ -352,6 +374,14 @@ class Migration(migrations.Migration):
                                 condition=models.Q(("notify", True)),
                                 fields=["target", "id"],
                                 name="accounts_follow_notified",
+                            ),
+                            models.Index(
+                                fields=["target", "follower_state", "account"], name="accounts_follow_reached"
+                            ),
+                            models.Index(
+                                condition=models.Q(("follower_state", "active")),
+                                fields=["account"],
+                                name="accounts_follow_active",
                             ),
                         ],
                         "constraints": [
@@ -1561,6 +1591,7 @@ class Migration(migrations.Migration):
             ]
         ),
         migrations.RunSQL(APPEND_ONLY, "DROP FUNCTION accounts_audit_is_kept CASCADE"),
+        migrations.RunSQL(FOLLOWER_STATES, "DROP FUNCTION accounts_follower_state CASCADE"),
         migrations.RunSQL(RETIRE_USERNAMES, "DROP FUNCTION accounts_retire_username CASCADE"),
         migrations.RunPython(create_roles, migrations.RunPython.noop),
         migrations.AddIndex(

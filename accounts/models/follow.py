@@ -11,6 +11,17 @@ from social.kernel import clock
 from social.kernel.lengths import MESSAGE_LIMIT, URI_LIMIT, lengths
 
 
+class FollowerState(models.TextChoices):
+    """What a post of the followed account means for the follower."""
+
+    REMOTE = "remote"
+    """Another server delivers it to them."""
+    ACTIVE = "active"
+    """They may have a feed that it belongs in, or an open stream."""
+    ABSENT = "absent"
+    """They have not been here for days: their feed is built when they come."""
+
+
 class _Following(models.Model):
     # The ActivityPub id of the Follow; NULL until it is needed or when it is ours (computed from the id).
     uri = models.TextField(null=True, unique=True)
@@ -27,11 +38,15 @@ class Follow(_Following):
     """`account` follows `target`, with the options of that follow.
 
     `direct_since` is when `account` last ended a mute of `target`: direct posts that are older do not come home.
+
+    `follower_state` lets a post's readers, and the servers it goes to, be ranged over without the others: nobody pays for
+    followers who are away. A trigger sets it for a new row, `timelines.services.presence` when people go and come.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)
     target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="followers", db_index=False)
     direct_since = models.DateTimeField(null=True)
+    follower_state = models.TextField(choices=FollowerState, default=FollowerState.ACTIVE)
 
     class Meta:
         constraints = [
@@ -43,6 +58,8 @@ class Follow(_Following):
             models.Index(fields=["target", "-id"], name="accounts_follow_followers"),
             models.Index(fields=["account", "-id"], name="accounts_follow_following"),
             models.Index(fields=["target", "id"], name="accounts_follow_notified", condition=Q(notify=True)),
+            models.Index(fields=["target", "follower_state", "account"], name="accounts_follow_reached"),
+            models.Index(fields=["account"], name="accounts_follow_active", condition=Q(follower_state="active")),
         ]
 
     def __str__(self) -> str:

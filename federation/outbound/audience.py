@@ -19,7 +19,7 @@ _INBOXES: Final = """
 SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accounts_account a
  WHERE a.domain IS NOT NULL AND a.suspended_at IS NULL AND a.inbox_url <> '' AND a.id IN ({people})
 """
-_FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s"
+_FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s AND follower_state = 'remote'"
 _EVERYBODY: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
 _CONCERNED: Final = "SELECT unnest(%(concerned)s::bigint[])"

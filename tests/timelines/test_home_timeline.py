@@ -24,6 +24,7 @@ from tests.factories.statuses import make_favourite, make_media, make_reblog, ma
 from tests.timelines.conftest import Person, follow, person, work
 from timelines.queries import home as home_queries
 from timelines.services import home as home_service
+from timelines.services.presence import note_absent_people
 from timelines.stores import feed
 
 pytestmark = pytest.mark.django_db
@@ -366,6 +367,7 @@ def test_feeds_are_not_written_for_people_who_have_been_away_a_week(reader: Pers
     ids(reader)
     away = clock.now() - timedelta(days=9)
     User.objects.filter(id=reader.user.id).update(active_at=away)
+    note_absent_people()
     before = posts(author, 1)
     work()
     assert cached(reader) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Final
 
 from django.db import connection
@@ -15,15 +14,11 @@ from accounts.queries.relations import load_relations_of
 from social.kernel import clock
 from statuses.models import Mention
 from statuses.queries.rows import Row
-from timelines.stores.feed import ACTIVE
-
-# Presence is noted every twelve hours and a feed outlives its last reading by ACTIVE: a day covers the difference.
-_SLACK: Final = timedelta(days=1)
+from timelines.stores.feed import absent_before
 
 _READERS: Final = """
 SELECT f.target_id, f.account_id, f.show_reblogs, f.notify, f.languages, f.direct_since
-  FROM accounts_follow f JOIN accounts_user u ON u.account_id = f.account_id
- WHERE f.target_id = ANY(%(authors)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
+  FROM accounts_follow f WHERE f.target_id = ANY(%(authors)s) AND f.follower_state = 'active'
 UNION ALL
 SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
   FROM accounts_user u WHERE u.account_id = ANY(%(authors)s)
@@ -109,9 +104,9 @@ def load_readers(
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)
-    since = clock.now() - ACTIVE - _SLACK
+    since = absent_before(clock.now())
     with connection.cursor() as cursor:
-        cursor.execute(_READERS, {"authors": list(author_ids), "since": since})
+        cursor.execute(_READERS, {"authors": list(author_ids)})
         for author, reader, show_reblogs, notify, languages, direct_since in cursor.fetchall():
             if reader == author:
                 by_author[author][reader] = None
@@ -179,13 +174,12 @@ def load_mentioned_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
     return readers
 
 
-def list_local_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
-    """By account: the local accounts that follow it, and itself, whether active or not. One query."""
+def list_active_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
+    """By account: the local accounts that follow it and may have a feed, and itself. One query."""
     found: dict[int, set[int]] = {account: {account} for account in account_ids}
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT f.target_id, f.account_id FROM accounts_follow f"
-            " JOIN accounts_user u ON u.account_id = f.account_id WHERE f.target_id = ANY(%s)",
+            "SELECT target_id, account_id FROM accounts_follow WHERE target_id = ANY(%s) AND follower_state = 'active'",
             [list(found)],
         )
         for target, follower in cursor.fetchall():

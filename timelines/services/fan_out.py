@@ -23,7 +23,7 @@ from timelines.policies.home import home_verdict, involved_ids, is_followable_by
 from timelines.policies.lists import list_verdict
 from timelines.queries.fan_out import (
     Readers,
-    list_local_followers,
+    list_active_followers,
     load_hashtag_followers,
     load_mentioned_readers,
     load_readers,
@@ -205,7 +205,7 @@ def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
     dropped.
     """
     authors = {post.account_id for post in posts}
-    followers, lists = list_local_followers(authors), load_lists_of_members(authors)
+    followers, lists = list_active_followers(authors), load_lists_of_members(authors)
     by_hashtag = load_hashtag_followers([post.id for post in posts if not post.original])
     homes = {post.id: followers[post.account_id] | by_hashtag.get(post.id, set()) for post in posts}
     gone: dict[str, list[FeedItem]] = defaultdict(list)

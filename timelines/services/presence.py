@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
-from accounts.models import User
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.db import connection, transaction
+
+from accounts.models import Follow
+from accounts.models.follow import FollowerState
 from social.kernel import clock, redis
+from social.kernel.batches import in_batches
 from timelines.stores import feed
+
+_PEOPLE_PER_STEP: Final = 50
+
+# Answers with when they were here before.
+_PRESENT: Final = """
+UPDATE accounts_user u SET active_at = %(now)s
+  FROM (SELECT id, COALESCE(active_at, created_at) AS active_at FROM accounts_user WHERE account_id = ANY(%(ids)s)) before
+ WHERE u.id = before.id
+RETURNING u.account_id, before.active_at
+"""
+
+# From one follower to the next by the index of active follows, however many each has.
+_ABSENT: Final = """
+WITH RECURSIVE followers (id) AS (
+  SELECT min(account_id) FROM accounts_follow WHERE follower_state = 'active'
+  UNION ALL
+  SELECT (SELECT min(f.account_id) FROM accounts_follow f WHERE f.follower_state = 'active' AND f.account_id > followers.id)
+    FROM followers WHERE followers.id IS NOT NULL
+)
+SELECT followers.id FROM followers JOIN accounts_user u ON u.account_id = followers.id
+ WHERE COALESCE(u.active_at, u.created_at) <= %(before)s
+"""
+
+# Who comes back meanwhile holds the row, and is left alone.
+_STILL_ABSENT: Final = """
+SELECT account_id FROM accounts_user
+ WHERE account_id = ANY(%(ids)s) AND COALESCE(active_at, created_at) <= %(before)s
+   FOR NO KEY UPDATE SKIP LOCKED
+"""
 
 
 def record_presence(*account_ids: int) -> None:
-    """Mark the users of these accounts as active now.
+    """Mark the users of these accounts as active now, so that posts come to their feeds from now on.
 
     Called when `timelines.stores.feed` does not remember that it was, so about twice a day for each reader, and when a
-    stream is opened.
+    stream is opened. One statement, two when one of them was away.
     """
-    User.objects.filter(account_id__one_of=account_ids).update(active_at=clock.now())
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        now = clock.now()
+        cursor.execute(_PRESENT, {"ids": list(account_ids), "now": now})
+        # A day before `note_absent_people` would say so: clocks differ. After the users' rows, which it holds meanwhile.
+        back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.ACTIVE]
+        if back:
+            follows = Follow.objects.filter(account_id__one_of=back, follower_state=FollowerState.ABSENT)
+            follows.update(follower_state=FollowerState.ACTIVE)
     with redis.best_effort("remember who is present"):
         for account_id in account_ids:
             feed.mark_present(account_id)
@@ -25,3 +69,25 @@ def record_arrival(account_id: int) -> None:
         if feed.is_present(account_id):
             return
     record_presence(account_id)
+
+
+def note_absent_people() -> int:
+    """Take those who are away out of what fan-out looks at; returns how many they are.
+
+    They lose nothing: their feeds have run out, and are built when they come (`record_presence`). May be called again at any
+    time, also by several processes.
+    """
+    before = feed.absent_before(clock.now())
+    with connection.cursor() as cursor:
+        cursor.execute(_ABSENT, {"before": before})
+        found = [account_id for (account_id,) in cursor.fetchall()]
+    return sum(_note_absent(batch, before) for batch in in_batches(found, _PEOPLE_PER_STEP))
+
+
+def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_STILL_ABSENT, {"ids": list(account_ids), "before": before})
+        absent = [account_id for (account_id,) in cursor.fetchall()]
+        follows = Follow.objects.filter(account_id__one_of=absent, follower_state=FollowerState.ACTIVE)
+        follows.update(follower_state=FollowerState.ABSENT)
+    return len(absent)

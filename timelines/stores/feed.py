@@ -24,7 +24,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from social.kernel import redis
@@ -40,6 +40,8 @@ WINDOW: Final = 40
 ACTIVE: Final = timedelta(days=7)
 """How long after the last look a feed is kept."""
 
+# Presence is noted every twelve hours and a feed outlives its last reading by ACTIVE: a day covers the difference.
+_SLACK: Final = timedelta(days=1)
 _BUILD_SECONDS: Final = 60
 _PRESENCE_SECONDS: Final = 12 * 3600
 _KEYS_PER_CALL: Final = 500
@@ -233,6 +235,11 @@ def feed_key(name: str) -> str:
 
 def _presence_key(account_id: int) -> str:
     return redis.key("feeds", "present", account_id)
+
+
+def absent_before(now: datetime) -> datetime:
+    """Who was last here before this moment is away, and has no feed any more."""
+    return now - ACTIVE - _SLACK
 
 
 def mark_present(account_id: int) -> None:

@@ -1,0 +1,131 @@
+"""Promises about people who are away: a post costs nothing for them, and they miss nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account, Follow, User
+from accounts.models.follow import FollowerState
+from federation.outbound.audience import followers_inboxes
+from social.kernel import clock
+from tests.factories import statuses as factory
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import make_status
+from tests.timelines.conftest import Person, person
+from timelines.queries.fan_out import list_active_followers, load_readers
+from timelines.services import presence
+from timelines.services.presence import note_absent_people, record_presence
+
+pytestmark = pytest.mark.django_db
+
+
+def go_away(people: Collection[Person]) -> None:
+    long_ago = clock.now() - timedelta(days=8, minutes=1)
+    User.objects.filter(id__one_of=[one.user.id for one in people]).update(active_at=long_ago)
+
+
+def state_of(follower: Account, target: Account) -> str:
+    return Follow.objects.values_list("follower_state", flat=True).get(account=follower, target=target)
+
+
+def looked_at(call: Callable[[], object]) -> int:
+    """Rows that PostgreSQL handles at all steps of the plans of a call, those it throws away included."""
+    with CaptureQueriesContext(connection) as queries:
+        call()
+    rows = 0
+    with connection.cursor() as cursor:
+        for query in queries.captured_queries:
+            cursor.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + query["sql"].replace("%", "%%"))
+            plans: list[dict[str, Any]] = [json.loads(json.dumps(cursor.fetchone()[0]))[0]["Plan"]]
+            while plans:
+                plan = plans.pop()
+                rows += (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+                plans += plan.get("Plans", [])
+    return int(rows)
+
+
+def make_absent_followers(target: Account, number: int) -> None:
+    """People who follow an account and were here a month ago."""
+    long_ago = clock.now() - timedelta(days=30)
+    accounts = Account.objects.bulk_create(
+        [Account(username=f"absent{one}", uri=f"https://absent.example/{one}") for one in range(number)], batch_size=500
+    )
+    User.objects.bulk_create(
+        [User(account=one, email=f"{one.username}@example.com", active_at=long_ago) for one in accounts], batch_size=500
+    )
+    Follow.objects.bulk_create([Follow(account=one, target=target) for one in accounts], batch_size=500)
+
+
+def test_followers_who_are_away_cost_a_post_nothing(author: Person) -> None:
+    readers = [person() for _number in range(5)]
+    for one in readers:
+        factory.follow(one.account, author.account)
+    elsewhere = make_remote()
+    factory.follow(elsewhere, author.account)
+    status = make_status(author.account)
+
+    def find() -> None:
+        found = load_readers([author.id], people=[author.id], followable=(), tagged=[status.id])
+        assert set(found.of(author.id)) == {author.id, *(one.id for one in readers)}
+        assert list_active_followers([author.id])[author.id] == {author.id, *(one.id for one in readers)}
+        assert followers_inboxes(author.account) == {elsewhere.shared_inbox_url}
+
+    before = looked_at(find)
+    make_absent_followers(author.account, 1500)
+    assert note_absent_people() == 1500
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE accounts_follow, accounts_account, accounts_user")
+    assert looked_at(find) <= before + 5
+
+
+def test_who_comes_back_is_a_reader_from_then_on(reader: Person, author: Person) -> None:
+    factory.follow(reader.account, author.account)
+    go_away([reader])
+    assert note_absent_people() == 1
+    assert state_of(reader.account, author.account) == FollowerState.ABSENT
+    assert note_absent_people() == 0
+    record_presence(reader.id)
+    assert state_of(reader.account, author.account) == FollowerState.ACTIVE
+    assert note_absent_people() == 0
+
+
+def test_only_those_are_away_who_were_not_here_for_eight_days(author: Person) -> None:
+    today, last_week, away, new = (person() for _number in range(4))
+    for one in (today, last_week, away, new):
+        factory.follow(one.account, author.account)
+    User.objects.filter(id=last_week.user.id).update(active_at=clock.now() - timedelta(days=7, hours=23))
+    User.objects.filter(id=new.user.id).update(active_at=None)
+    go_away([away])
+    assert note_absent_people() == 1
+    assert set(list_active_followers([author.id])[author.id]) == {author.id, today.id, last_week.id, new.id}
+
+
+def test_who_comes_while_it_is_noted_who_is_away_stays_a_reader(
+    reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factory.follow(reader.account, author.account)
+    go_away([reader])
+    note = presence._note_absent
+
+    def interrupted(*arguments: Any) -> int:
+        record_presence(reader.id)
+        return note(*arguments)
+
+    monkeypatch.setattr(presence, "_note_absent", interrupted)
+    assert note_absent_people() == 0
+    assert state_of(reader.account, author.account) == FollowerState.ACTIVE
+
+
+def test_a_new_follow_says_whether_its_follower_reads_here(author: Person) -> None:
+    local, remote = make_user().account, make_remote()
+    for follower in (local, remote):
+        factory.follow(follower, author.account)
+    assert state_of(local, author.account) == FollowerState.ACTIVE
+    assert state_of(remote, author.account) == FollowerState.REMOTE
