@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -63,6 +64,15 @@ class Findings:
             elif self.username is Decision.REFUSED and not by_operator:
                 errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
         return errors
+
+
+def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    """The network of an address or of CIDR; bits of the host do not count. Raises ValueError for what is neither, and for an
+    address of one interface (`fe80::1%eth0`), which means nothing elsewhere.
+    """
+    if "%" in text:
+        raise ValueError(text)
+    return ipaddress.ip_network(text.strip(), strict=False)
 
 
 def normalised_username(username: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
@@ -23,7 +22,7 @@ from accounts.models import (
 )
 from accounts.models.user import Permission
 from accounts.policies.sign_up import taken
-from accounts.policies.sign_up_blocks import email_digest, normalised_username
+from accounts.policies.sign_up_blocks import email_digest, network_of, normalised_username
 from accounts.policies.staff import Staff, require
 from accounts.queries.sign_up import find_email_domain_blocks
 from accounts.queries.tags import HISTORY_DAYS
@@ -154,7 +153,7 @@ def _add(by: Staff, block: B, field: str) -> B:
 
 def _network_block(network: str, severity: Severity) -> IpBlock:
     try:
-        return IpBlock.of(ipaddress.ip_network(network.strip(), strict=False), severity)
+        return IpBlock.of(network_of(network), severity)
     except ValueError:
         raise Invalid.of([FieldError("ip", "ERR_INVALID", _("is invalid"))]) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Account, User
 from accounts.models.user import Permission
+from accounts.policies.sign_up_blocks import network_of
 from social.kernel.errors import NotFound
 from social.kernel.text.names import normalise_domain
 
@@ -144,7 +144,7 @@ def _of_status(status: str) -> Q:
 def _by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
     """Who signed up from, or was seen at, an address or in a network; nobody for what is neither."""
     try:
-        network = ipaddress.ip_network(address, strict=False)
+        network = network_of(address)
     except ValueError:
         return rows.none()
     first, last = str(network.network_address), str(network.broadcast_address)

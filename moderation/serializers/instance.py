@@ -110,7 +110,8 @@ class InstanceSerializer(EntitySerializer):
             "version": version(),
             "source_url": settings.SOURCE_URL,
             "description": texts["site_short_description"],
-            "usage": {"users": {"active_month": instance.figures.active_month}},
+            # Where federation is limited, how many people are here is for those who are allowed in (contract, entities).
+            "usage": {"users": {"active_month": 0 if settings.LIMITED_FEDERATION else instance.figures.active_month}},
             "thumbnail": {"url": _thumbnail(texts), "description": ""},
             "icon": [
                 {"src": links.web_url(f"{settings.STATIC_URL}icons/icon-{size}.png"), "size": f"{size}x{size}"}
@@ -142,7 +143,7 @@ class InstanceSerializer(EntitySerializer):
                 "polls": _polls(),
                 "translation": {"enabled": False},
                 "timelines_access": instance.timelines_access,
-                "limited_federation": False,
+                "limited_federation": settings.LIMITED_FEDERATION,
             },
             "registrations": {
                 "enabled": settings.REGISTRATIONS != "closed",

@@ -74,6 +74,14 @@ def test_registrations_say_what_sign_up_will_do(settings: Any, mode: str, enable
     assert document("/api/v1/instance")["registrations"] is enabled
 
 
+def test_limited_federation_is_said_and_hides_how_many_people_are_active(settings: Any) -> None:
+    User.objects.filter(id=make_user().id).update(active_at=clock.now())
+    settings.LIMITED_FEDERATION = True
+    instance = document()
+    assert instance["configuration"]["limited_federation"] is True
+    assert instance["usage"]["users"]["active_month"] == 0
+
+
 def test_inviting_is_offered_when_everybody_may() -> None:
     assert document("/api/v1/instance")["invites_enabled"] is bool(_everyone().permissions & Permission.INVITE_USERS)
     for permissions, enabled in ((Permission.INVITE_USERS, True), (0, False)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from argparse import ArgumentParser
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.policies.sign_up_blocks import email_digest, normalised_username
+from accounts.policies.sign_up_blocks import email_digest, network_of, normalised_username
 from accounts.policies.staff import OPERATOR
 from accounts.services import sign_up_blocks
 from accounts.services.sign_up_blocks import SignUpBlock
@@ -23,7 +22,7 @@ from social.management.base import OperatorCommand
 
 def _network(value: str) -> str:
     try:
-        return str(ipaddress.ip_network(value, strict=False))
+        return str(network_of(value))
     except ValueError:
         return value
 

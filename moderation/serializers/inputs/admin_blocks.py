@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accounts.models import Severity
+from accounts.policies.sign_up_blocks import network_of
 from moderation.policies.domain_rules import DomainRuleDraft
 from social.api.inputs import ClientBoolean, ClientString, Input, as_integer
 from social.kernel import clock
@@ -94,7 +94,7 @@ class NetworkForm:
     def _network(text: str) -> str:
         """What was sent, if it is an address or a network; the API says of anything else that it is blank."""
         try:
-            return str(ipaddress.ip_network(text, strict=False))
+            return str(network_of(text))
         except ValueError:
             raise Invalid.of([FieldError("ip", "ERR_BLANK", _("can't be blank"))]) from None
 

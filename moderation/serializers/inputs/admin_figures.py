@@ -17,13 +17,18 @@ from social.kernel.errors import BadRequest, Invalid
 from social.kernel.ids import parse_id
 
 MOST_KEYS = 30
+#: The days that can be asked for: nothing here is older, and after the last one there is still a day in the calendar.
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
 
 
 def day_of(text: str) -> date:
-    """The day (UTC) of a date or a moment in ISO 8601. Raises Invalid for anything else."""
+    """The day (UTC) of a date or a moment in ISO 8601, at least FIRST_DAY and at most LAST_DAY. Raises Invalid for what is
+    none.
+    """
     try:
         moment = datetime.fromisoformat(text.strip())
-        return (moment.astimezone(UTC) if moment.tzinfo is not None else moment).date()
+        day = (moment.astimezone(UTC) if moment.tzinfo is not None else moment).date()
+        return min(max(day, FIRST_DAY), LAST_DAY)
     except (ValueError, OverflowError):
         raise Invalid(_("Invalid date supplied")) from None
 
