@@ -16,6 +16,7 @@ from social.kernel import clock
 from statuses.models import Status, StatusCard
 from statuses.policies.previews import Preview
 from statuses.services.cards import attach_card, store_card
+from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import edit, make_favourite, make_media, make_reblog, make_remote_status, make_status
 from tests.support.patience import SOON
@@ -157,6 +158,23 @@ def test_a_deletion_is_sent_to_every_stream_the_post_was_on(
             (["user"], "delete", str(boost.id)),
         ]
         assert public.next() == {"stream": ["public"], "event": "delete", "payload": str(status.id)}
+
+
+def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_are_deleted(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # behaviours section 16: a deletion goes where the post was
+    theirs = make_remote_status(make_remote(), "<p>#x</p>", tags=[("x", "x")])
+    own = make_status(author.account, "#x")
+    work()
+    with (
+        open_socket(server, reader, "hashtag:local", tag="x") as local,
+        open_socket(server, reader, "hashtag", tag="x") as everything,
+    ):
+        for status in (theirs, own):
+            delete_status(status_id=status.id)
+            work()
+        assert [everything.next()["payload"] for _ in range(2)] == [str(theirs.id), str(own.id)]
+        assert local.next() == {"stream": ["hashtag:local", "x"], "event": "delete", "payload": str(own.id)}
 
 
 def test_public_streams_leave_out_whom_each_viewer_hides(

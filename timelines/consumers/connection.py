@@ -244,6 +244,8 @@ class Connection:
                     await self._report_error(item)
                 continue
             stream, message = item
+            if stream.only_local and message.local is False:
+                continue  # The deletion of a post that this stream never showed.
             if stream.filtered and message.facts is not None and self._watched is not None:
                 viewer = await self._watched.get()
                 if is_hidden_from_viewer(stream, message.facts, viewer, clock.now()):

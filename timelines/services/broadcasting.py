@@ -188,7 +188,7 @@ def broadcast_deletions(
     for status_id, names in other_channels.items():
         for name in names:
             if name in subscribed:
-                streams.publish(name, deletion(status_id).encode())
+                streams.publish(name, deletion(status_id, local=public.get(status_id)).encode())
 
 
 def broadcast_to_account(account_id: int, event: Event, payload: bytes | None) -> None:

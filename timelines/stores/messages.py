@@ -64,6 +64,8 @@ class Message:
     payload: bytes | None = None
     facts: Facts | None = None
     recipients: tuple[int, ...] = ()
+    # Whether the deleted post was written here; None where no stream of the channel asks.
+    local: bool | None = None
     # What is sent is the same for everybody on the same stream: made once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
 
@@ -72,6 +74,8 @@ class Message:
         header: dict[str, Any] = {"event": self.event}
         if self.recipients:
             header["to"] = [str(number) for number in self.recipients]
+        if self.local is not None:
+            header["local"] = self.local
         if self.facts is not None:
             facts = self.facts
             header["facts"] = [
@@ -101,7 +105,10 @@ class Message:
                 people = frozenset(map(int, mentioned))
                 facts = Facts(int(author), people, language, has_media, domain, quoted_id, quoted_domain)
             recipients = tuple(map(int, header.get("to", ())))
-            return cls(header["event"], payload if separator else None, facts, recipients)
+            local = header.get("local")
+            if not isinstance(local, bool | None):
+                raise ValueError("local is no boolean")
+            return cls(header["event"], payload if separator else None, facts, recipients, local)
         except (TypeError, ValueError) as error:
             raise ValueError(f"not a message: {error}") from error
 
@@ -132,6 +139,6 @@ def status_event(event: Event, body: bytes, *, facts: Facts | None = None, recip
     return Message(event, body, facts, tuple(recipients))
 
 
-def deletion(status_id: int, *, recipients: Iterable[int] = ()) -> Message:
-    """The event of a deleted post: its id as plain text."""
-    return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients))
+def deletion(status_id: int, *, recipients: Iterable[int] = (), local: bool | None = None) -> Message:
+    """The event of a deleted post: its id as plain text. `local`: whether it was written here, for public streams."""
+    return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients), local)
