@@ -101,7 +101,7 @@ class FilterV1Input(Input[FilterV1Form]):
 
 
 def _with_expiry(draft: Draft, values: Mapping[str, Any]) -> Draft:
-    if "expires_in" not in values:
+    sent = values.get("expires_in")
+    if "expires_in" not in values or isinstance(sent, list | dict):
         return draft
-    sent = values["expires_in"]
     return replace(draft, expires=True, expires_in=None if sent in (None, "") else as_integer(sent))

@@ -61,7 +61,7 @@ def read_poll(sent: Any) -> PollDraft | None:
     expires_in = sent.get("expires_in")
     return PollDraft(
         options=form.options,
-        expires_in=None if expires_in in (None, "") else as_integer(expires_in),
+        expires_in=None if expires_in in (None, "") or isinstance(expires_in, list | dict) else as_integer(expires_in),
         multiple=form.multiple,
         hide_totals=form.hide_totals,
         sent={name: sent[name] for name in _POLL_MEMBERS if name in sent},

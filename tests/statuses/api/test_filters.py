@@ -178,6 +178,16 @@ def test_an_expired_filter_is_listed_and_matches_nothing(alice: Account, bob: Ac
     assert len(_filtered(api, post)) == 1
 
 
+@pytest.mark.parametrize("sent", [[3600], {"0": 3600}])
+def test_an_expiry_that_is_no_single_value_was_not_sent(
+    alice: Account, sent: Any
+) -> None:  # parameters section 0, arrays
+    assert _make(api_of(alice), "rain", expires_in=sent)["expires_at"] is None
+    made = _make(api_of(alice), "storm", expires_in=3600)
+    kept = api_of(alice).put(f"{V2}/{made['id']}", {"title": "Storm", "expires_in": sent}).json()
+    assert kept["expires_at"] == made["expires_at"]
+
+
 def test_an_edited_filter_counts_at_once_everywhere(alice: Account, bob: Account) -> None:
     api = api_of(alice)
     made = _make(api, "rain")

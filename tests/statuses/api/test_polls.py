@@ -60,6 +60,7 @@ def _end(poll: dict[str, Any]) -> None:
         ({"options": ["é\u0301" * 3000, "b"], "expires_in": 600}, "Choices cannot be longer than 50 characters each"),
         ({"options": ["a", "A", " a "], "expires_in": 600}, "Choices contain duplicate items"),
         ({"options": ["a", "b"]}, "Deadline can't be blank"),
+        ({"options": ["a", "b"], "expires_in": [300]}, "Deadline can't be blank"),
         ({"options": ["a", "b"], "expires_in": 299}, "Deadline is too soon"),
         ({"options": ["a", "b"], "expires_in": "soon"}, "Deadline is too soon"),
         ({"options": ["a", "b"], "expires_in": 2_700_000}, "Deadline is too far into the future"),
