@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 
-def _wake_worker(queue: str) -> None:
+def _wake_workers(queues: Sequence[str]) -> None:
     # Celery takes a third of a second to import: paid by the first change, not by every command.
     from social.broker import send_drain
 
-    send_drain(queue)
+    send_drain(queues)
 
 
 class SocialConfig(AppConfig):
@@ -27,4 +29,4 @@ class SocialConfig(AppConfig):
         from social.kernel.wakes import waker
 
         adapters.adapt_quickly()
-        waker.plug(_wake_worker)
+        waker.plug(_wake_workers)

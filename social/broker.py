@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 
 from kombu import Connection, pools
 
 from social.celery import app
-from social.queues import QUEUES
+from social.queues import QUEUES, WAKE_QUEUES
 from social.schedule import CELERY
 
 # A publisher may be somebody's POST: unlike a worker it gives up after a moment.
 _QUICK: Final = {"socket_timeout": 0.2, "socket_connect_timeout": 0.2, "max_retries": 0}
+_DEFAULT: Final = str(CELERY["task_default_queue"])
 _connections: dict[int, Connection] = {}
 
 
@@ -44,7 +46,23 @@ def _send(task: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Non
         app.send_task(task, arguments, producer=producer, retry=False, **options)
 
 
-def send_drain(queue: str) -> None:
-    """Send the task that drains `queue`: what is plugged into `social.kernel.wakes.waker`. Raises as `send`."""
-    target = queue if queue in QUEUES else str(CELERY["task_default_queue"])
-    send("social.tasks.drain_outbox", (queue,), queue=target, expires=60)
+def send_drain(queues: Sequence[str]) -> None:
+    """Send the tasks that drain `queues`, one for each lane: what is plugged into `social.kernel.wakes.waker`.
+
+    Raises as `send`.
+    """
+    lanes: dict[str, list[str]] = {}
+    for queue in queues:
+        lanes.setdefault(QUEUES[queue if queue in QUEUES else _DEFAULT].lane, []).append(queue)
+    for lane, members in lanes.items():
+        # Said here, Celery need not find it out for each message: there is nothing to declare (social.schedule), and
+        # what the arguments look like in a log.
+        send(
+            "social.tasks.drain_outbox",
+            tuple(members),
+            queue=WAKE_QUEUES[lane],
+            expires=60,
+            declare=(),
+            argsrepr=", ".join(members),
+            kwargsrepr="",
+        )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
+
+from social.kernel.ports import Port
 
 #: What the lanes are for. A worker process serves all of them, or those that WORKER_LANES names.
 LANES: Final[dict[str, str]] = {
@@ -30,7 +32,7 @@ class QueueTerms:
     batch: int = 200
 
 
-#: Outbox and Celery queues have the same names.
+#: Outbox and Celery queues have the same names; Celery has one more for the wake-ups of each lane.
 QUEUES: Final[dict[str, QueueTerms]] = {
     "default": QueueTerms("reactions inside this server: erasure, counters"),
     "feeds": QueueTerms("fan-out to home timelines, lists and streams", threads=3),
@@ -48,6 +50,12 @@ QUEUES: Final[dict[str, QueueTerms]] = {
     ),
     "media": QueueTerms("conversion of uploads", lane="media", threads=2, batch=1),
 }
+
+
+#: By lane, the Celery queue of the messages that wake its queues.
+WAKE_QUEUES: Final[dict[str, str]] = {lane: f"wake-{lane}" for lane in LANES}
+#: Has a function called by a thread of the named queue, from the pool of this worker process; None in other processes.
+threads_of: Final[Port[Callable[[str, Callable[[], None]], None]]] = Port("social.queues.threads_of")
 
 
 def queues_of(lanes: Collection[str]) -> dict[str, QueueTerms]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from kombu import Exchange, Queue
 
-from social.queues import QUEUES
+from social.queues import QUEUES, WAKE_QUEUES
 from social.settings import env
 
 #: Every periodic task: idempotent, cheap when there is nothing to do. Apps' tasks are named, not imported.
@@ -123,7 +123,10 @@ CELERY: Final[dict[str, Any]] = {
     # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
     # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged
     # (social.runtime.messages): a message is a wake-up or a scheduled run, and the sweep makes up for a lost one.
-    "task_queues": [Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True) for name in QUEUES],
+    "task_queues": [
+        Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True)
+        for name in (*QUEUES, *WAKE_QUEUES.values())
+    ],
     "task_default_queue": "default",
     "task_default_exchange": "",
     "task_default_routing_key": "default",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from functools import partial
 from typing import Any, Final
 
 from celery import bootsteps
+from django.db import connections
 
 from social.celery import app
 from social.kernel import heartbeats, wakes
 from social.kernel.outbox import drain, overdue_queues
-from social.queues import QUEUES
+from social.queues import QUEUES, threads_of
+
+logger = logging.getLogger("social.outbox")
 
 #: Seconds after which a drain ends and wakes itself again: what keeps one busy for long is seen by the next process, too.
 SLICE: Final = 5.0
@@ -23,7 +28,27 @@ _drained_at: dict[str, float] = {}
 
 
 @app.task
-def drain_outbox(queue: str) -> None:
+def drain_outbox(*queues: str) -> None:
+    """Have threads of each of `queues` drain it, and return. Without such threads (`threads_of`) drain one after the other."""
+    start = threads_of.find()
+    for queue in queues:
+        if start is None:
+            drain_queue(queue)
+        else:
+            start(queue, partial(_drain_in_thread, queue))
+
+
+def _drain_in_thread(queue: str) -> None:
+    # As Celery does for a task: the connection goes back to the pool, and an error is logged. The sweep tries again.
+    try:
+        drain_queue(queue)
+    except Exception:
+        logger.exception("Outbox queue %s could not be drained", queue)
+    finally:
+        connections.close_all()
+
+
+def drain_queue(queue: str) -> None:
     """Run what is due in `queue`, for at most SLICE seconds and the claimed batch; what remains gets a new wake-up.
 
     A full batch is a sign of a backlog: one more worker is asked to join in, which may ask another.
@@ -59,8 +84,7 @@ def _drain(queue: str) -> None:
 @app.task
 def sweep_outbox() -> None:
     """Wake the queues whose rows have been waiting although they are due: the wake-up or its worker was lost."""
-    for queue in overdue_queues():
-        wakes.wake(queue)
+    wakes.wake(*overdue_queues())
 
 
 class Heartbeat(bootsteps.StartStopStep):

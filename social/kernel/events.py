@@ -9,7 +9,6 @@ its event may run after that of its successor; reactions that read the current s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any, Final
@@ -29,23 +28,23 @@ _ROW: Final = "(%s, %s, %s, %s, %s, COALESCE(%s, now()), 0, '')"
 _ROWS: Final = 500
 
 
-@dataclass(frozen=True)
 class _Wake:
-    """A commit hook that can be recognised, so that a transaction wakes each queue once."""
+    """A commit hook that can be recognised, so that a transaction wakes its queues once and together."""
 
-    queue: str
+    def __init__(self) -> None:
+        self.queues: dict[str, None] = {}
 
     def __call__(self) -> None:
-        wake(self.queue)
+        wake(*self.queues)
 
 
 def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
-    One row per event and interested subscriber, one INSERT for all (of up to 500); after commit one wake-up per queue.
-    With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no order with
-    others of their key, else a poll that ends in a week would block a week of events. Raises RuntimeError outside a
-    transaction.
+    One row per event and interested subscriber, one INSERT for all (of up to 500); after commit one wake-up for all
+    queues. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no
+    order with others of their key, else a poll that ends in a week would block a week of events. Raises RuntimeError
+    outside a transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
@@ -62,7 +61,11 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
             cursor.execute(_COLUMNS + ", ".join([_ROW] * len(batch)), list(chain.from_iterable(batch)))
     if due_at is not None:
         return
-    hooks = [hook for _, hook, _ in connection.run_on_commit]
-    for queue in dict.fromkeys(row[0] for row in rows):
-        if _Wake(queue) not in hooks:
-            transaction.on_commit(_Wake(queue), robust=True)
+    if rows:
+        # A hook that is still there belongs to this part of the transaction or to one around it: a savepoint that is
+        # rolled back takes along what was registered inside it.
+        hook = next((hook for _, hook, _ in connection.run_on_commit if isinstance(hook, _Wake)), None)
+        if hook is None:
+            hook = _Wake()
+            transaction.on_commit(hook, robust=True)
+        hook.queues.update(dict.fromkeys(row[0] for row in rows))

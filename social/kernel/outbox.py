@@ -153,8 +153,7 @@ def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
         if chosen:
             targets = [(0, "all dead rows")] if ids is None else [(row.id, row.name) for row in chosen]
             audit_log.get()(by=by, action="retry", target_type="OutboxRow", targets=targets, count=len(chosen))
-        for queue in sorted({row.queue for row in chosen}):
-            transaction.on_commit(partial(wake, queue), robust=True)
+        transaction.on_commit(partial(wake, *sorted({row.queue for row in chosen})), robust=True)
     return len(chosen)
 
 

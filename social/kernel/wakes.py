@@ -1,11 +1,11 @@
-"""Wakes a worker that drains a queue of the outbox, without delaying the caller."""
+"""Wakes the workers that drain queues of the outbox, without delaying the caller."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from social.kernel import redis
@@ -17,9 +17,21 @@ logger = logging.getLogger(__name__)
 # Seconds in which a second wake-up of the same queue is pointless: no drain has started for the first one yet.
 _QUIET: Final = 2
 
-#: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queue.
-waker: Final[Port[Callable[[str], None]]] = Port("social.kernel.wakes.waker")
+#: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queues, in one message for
+#: each lane they belong to.
+waker: Final[Port[Callable[[Sequence[str]], None]]] = Port("social.kernel.wakes.waker")
 circuit: Final = Circuit(1.0)
+# Which of the keys did not exist, by their places from 1 on. They exist afterwards.
+_MARK: Final = redis.Script(
+    "cache",
+    """
+local fresh = {}
+for place, name in ipairs(KEYS) do
+    if redis.call('SET', name, 1, 'NX', 'EX', ARGV[1]) then fresh[#fresh + 1] = place end
+end
+return fresh
+""",
+)
 
 
 class _Drain(threading.local):
@@ -54,34 +66,36 @@ def _key(queue: str) -> str:
     return redis.key("cache", "wake", queue)
 
 
-def wake(queue: str) -> None:
-    """Have a worker drain `queue` soon. Never raises, and takes at most about a quarter of a second when Redis is dead.
+def wake(*queues: str) -> None:
+    """Have workers drain `queues` soon. Never raises, and takes at most about a quarter of a second when Redis is dead.
 
-    It may be lost with Redis or a worker: the sweep finds what is overdue. Without a plugged waker it does nothing.
+    A queue for which a wake-up is on its way already gets no other. It may be lost with Redis or a worker: the sweep finds
+    what is overdue. Without a plugged waker it does nothing.
     """
-    if queue == _drain.queue:
+    if _drain.queue in queues:
         _drain.woken = True
-    else:
-        call(queue)
+    call(*(queue for queue in queues if queue != _drain.queue))
 
 
-def call(queue: str) -> None:
-    """As `wake`, and always by message: have another worker drain `queue` too."""
+def call(*queues: str) -> None:
+    """As `wake`, and always by message: have other workers drain `queues` too."""
     send = waker.find()
-    if send is None or circuit.is_open:
+    if send is None or not queues or circuit.is_open:
         return
     try:
-        if redis.client("cache").set(_key(queue), 1, nx=True, ex=_QUIET):
-            send(queue)
+        fresh = [queues[place - 1] for place in _MARK([_key(queue) for queue in queues], (_QUIET,))]
+        if fresh:
+            send(fresh)
     except Exception as error:
         # Whatever the client libraries raise: the rows are committed, and the caller is somebody's POST.
         circuit.failed()
         logger.warning(
-            "No wake-up for outbox queue %s (%s: %s): the sweep will see to it", queue, type(error).__name__, error
+            "No wake-up for the outbox queues %s (%s: %s): the sweep will see to it",
+            *(", ".join(queues), type(error).__name__, error),
         )
 
 
 def clear(queue: str) -> None:
     """A drain has begun: a wake-up from now on is a new one. Never raises."""
     with redis.best_effort("clear a wake-up"):
-        redis.client("cache").delete(_key(queue))
+        redis.ask("cache", "DEL", _key(queue))

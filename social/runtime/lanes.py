@@ -9,7 +9,7 @@ from typing import Any, Final
 from celery.concurrency.base import BasePool, apply_target
 from celery.concurrency.thread import ApplyResult  # type: ignore[attr-defined]
 
-from social.queues import QUEUES
+from social.queues import QUEUES, WAKE_QUEUES, threads_of
 from social.schedule import CELERY
 
 # Where the request stands among the arguments of Celery's tracer.
@@ -19,7 +19,8 @@ _REQUEST: Final = 2
 class LanePool(BasePool):
     """A Celery pool with threads for each queue: a queue whose tasks all wait blocks no other.
 
-    `social.queues` says how many. Threads are started when they are first needed.
+    `social.queues` says how many. Threads are started when they are first needed. A wake-up only hands on to the threads
+    of its queues (`threads_of`), on a thread of its lane's.
     """
 
     body_can_be_buffer = True
@@ -30,7 +31,18 @@ class LanePool(BasePool):
         self._executors = {
             name: ThreadPoolExecutor(terms.threads, thread_name_prefix=f"queue-{name}")
             for name, terms in QUEUES.items()
-        }
+        } | {name: ThreadPoolExecutor(1, thread_name_prefix=name) for name in WAKE_QUEUES.values()}
+
+    def on_start(self) -> None:
+        """Be what wake-ups hand on to."""
+        threads_of.plug(self.run)
+
+    def run(self, queue: str, work: Callable[[], None]) -> None:
+        """Call `work`, which raises nothing, on the threads of `queue`."""
+        self._executor(queue).submit(work)
+
+    def _executor(self, queue: str) -> ThreadPoolExecutor:
+        return self._executors.get(queue) or self._executors[str(CELERY["task_default_queue"])]
 
     def on_apply(
         self,
@@ -42,12 +54,12 @@ class LanePool(BasePool):
         **_: Any,
     ) -> ApplyResult:
         """Run a task on the threads of the queue that its message came from."""
-        queue = args[_REQUEST]["delivery_info"]["routing_key"]
-        executor = self._executors.get(queue) or self._executors[str(CELERY["task_default_queue"])]
+        executor = self._executor(args[_REQUEST]["delivery_info"]["routing_key"])
         return ApplyResult(executor.submit(apply_target, target, args, kwargs, callback, accept_callback))
 
     def on_stop(self) -> None:
         """Let running tasks finish; what has not begun is found by the sweep of another process."""
+        threads_of.unplug()
         for executor in self._executors.values():
             executor.shutdown(wait=False, cancel_futures=True)
         for executor in self._executors.values():

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from django.core.exceptions import ImproperlyConfigured
 
 from social.kernel import descriptors, liveness
-from social.queues import queues_of
+from social.queues import WAKE_QUEUES, queues_of
 from social.runtime.failures import OperatorError
 from social.runtime.parent import SUPERVISED, follow_parent
 
@@ -113,7 +113,7 @@ def worker() -> None:
         f"--concurrency={threads}",
         "--without-gossip",
         "--without-mingle",
-        f"--queues={','.join(queues)}",
+        f"--queues={','.join([*queues, *(WAKE_QUEUES[lane] for lane in env.WORKER_LANES)])}",
         f"--loglevel={env.LOG_LEVEL}",
         "--hostname=worker@%h",
     )

@@ -60,5 +60,5 @@ def woken() -> Iterator[list[str]]:
     wakes.circuit.close()
     for key in redis.client("cache").scan_iter(match=redis.key("cache", "wake", "*")):
         redis.client("cache").delete(key)
-    with wakes.waker.replaced(queues.append):
+    with wakes.waker.replaced(queues.extend):
         yield queues

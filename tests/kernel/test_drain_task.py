@@ -58,7 +58,7 @@ def commit(*events: Happened) -> None:
 def test_it_works_until_nothing_is_due(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(n % 3, n) for n in range(1000)))
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert not OutboxRow.objects.exists()
     assert sorted(reactions.effects()) == list(range(1000))
 
@@ -67,7 +67,7 @@ def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(n, n) for n in range(5)))
     with CaptureQueriesContext(connection) as queries:
-        tasks.drain_outbox("default")
+        tasks.drain_queue("default")
     assert sum("social_outbox_claim" in q["sql"] for q in queries.captured_queries) == 1
     assert len(reactions.effects()) == 5
 
@@ -76,7 +76,7 @@ def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
 def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, lanes: list[int]) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(lane, n) for lane, length in enumerate(lanes) for n in range(length)))
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert not OutboxRow.objects.exists()
 
 
@@ -85,7 +85,7 @@ def test_a_single_event_is_run_at_once(listen: Listen, waited: list[float], monk
     monkeypatch.setattr(tasks, "STREAM", 0.0)
     for number in (1, 2):
         commit(Happened(number, number))
-        tasks.drain_outbox("default")
+        tasks.drain_queue("default")
     assert reactions.calls == [[1], [2]]
     assert waited == []
 
@@ -96,11 +96,11 @@ def test_a_stream_of_events_is_run_in_batches(
     listen(Happened, reactions.remember)
     monkeypatch.setattr(tasks, "STREAM", 60.0)
     commit(Happened(1, 1))
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     commit(Happened(2, 2))
     woken.clear()
     monkeypatch.setattr(tasks.time, "sleep", lambda seconds: commit(*(Happened(n, n) for n in (3, 4))))
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert reactions.calls == [[1], [2, 3, 4]]
     assert woken == [], "who comes while a drain waits sends no message"
     commit(Happened(5, 5))
@@ -109,9 +109,9 @@ def test_a_stream_of_events_is_run_in_batches(
 
 def test_one_queue_does_not_wait_because_another_was_drained(listen: Listen, waited: list[float]) -> None:
     listen(Happened, reactions.remember, queue="feeds")
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     commit(Happened(1, 1))
-    tasks.drain_outbox("feeds")
+    tasks.drain_queue("feeds")
     assert reactions.calls == [[1]]
     assert waited == []
 
@@ -131,7 +131,7 @@ def test_a_backlog_calls_one_more_worker(listen: Listen, woken: list[str]) -> No
     listen(Happened, reactions.remember)
     commit(*(Happened(n, n) for n in range(450)))
     woken.clear()
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert woken == ["default"]
 
 
@@ -142,7 +142,7 @@ def test_after_its_time_slice_a_drain_ends_and_wakes_itself_again(
     monkeypatch.setattr(tasks, "SLICE", 0.0)
     commit(*(Happened(n, n) for n in range(450)))
     woken.clear()
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert woken == ["default"]
     assert OutboxRow.objects.count() == 250
 
@@ -153,7 +153,7 @@ def test_an_event_that_a_reaction_publishes_for_its_own_queue_is_run_at_once_and
     listen(Happened, _tell_more)
     commit(Happened(1, 1))
     assert woken == ["default"]
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert woken == ["default"]
     assert reactions.calls == [[1], [2]]
     assert not OutboxRow.objects.exists()
@@ -171,7 +171,7 @@ def test_an_event_that_a_reaction_publishes_for_another_queue_gets_a_wake_up(lis
 def test_an_event_behind_a_claimed_row_is_run_by_the_holder_of_the_claim(listen: Listen) -> None:
     listen(Happened, _tell_behind)
     commit(Happened(1, 1))
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert reactions.calls == [[1], [2], [3]]
     assert not OutboxRow.objects.exists()
 
@@ -188,7 +188,7 @@ def test_a_retry_is_found_by_the_sweep_when_it_is_due(listen: Listen) -> None:
     listen(Happened, reactions.stumble)
     reactions.poison.add(1)
     commit(Happened(1, 1))
-    tasks.drain_outbox("default")
+    tasks.drain_queue("default")
     assert overdue_queues() == []
     OutboxRow.objects.update(due_at=Now() - timedelta(seconds=3))
     assert overdue_queues() == ["default"]

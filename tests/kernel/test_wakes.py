@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.db import transaction
@@ -15,7 +17,7 @@ from social.celery import app
 from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow
-from social.queues import QUEUES
+from social.queues import QUEUES, WAKE_QUEUES
 from social.settings import env
 from tests.kernel import reactions
 from tests.kernel.reactions import Happened
@@ -44,9 +46,9 @@ def _close_circuits() -> None:
     redis.circuit("broker").close()
 
 
-def waiting(queue: str = "default") -> int:
-    """Messages in the Celery queue."""
-    return int(redis.client("broker").llen(f"broker:{queue}"))
+def waiting(lane: str = "local") -> int:
+    """Messages that wake queues of the lane."""
+    return int(redis.client("broker").llen(f"broker:{WAKE_QUEUES[lane]}"))
 
 
 def commit(number: int) -> None:
@@ -66,6 +68,27 @@ def test_after_the_commit_one_wake_up_is_sent(effects: None, broker: Valkey, lis
     wakes.clear("default")
     commit(3)
     assert waiting() == 2
+
+
+def test_a_commit_sends_one_message_to_each_lane_whatever_the_queues(
+    effects: None, broker: Valkey, listen: Listen
+) -> None:
+    handlers = (reactions.remember, reactions.stumble, reactions.write, reactions.write_again)
+    for queue, reaction in zip(("default", "feeds", "notifications", "fetches"), handlers, strict=True):
+        listen(Happened, reaction, queue=queue)
+    commit(1)
+    assert (waiting("local"), waiting("network"), waiting("media")) == (1, 1, 0)
+    wakes.clear("feeds")
+    commit(2)
+    assert (waiting("local"), waiting("network")) == (2, 1), "only for the queue that was drained meanwhile"
+    first, second = (
+        json.loads(base64.b64decode(json.loads(text)["body"]))[0]
+        for text in reversed(
+            cast("list[bytes]", redis.client("broker").lrange(f"broker:{WAKE_QUEUES['local']}", 0, -1))
+        )
+    )
+    assert sorted(first) == ["default", "feeds", "notifications"]
+    assert second == ["feeds"]
 
 
 def test_a_lost_wake_up_bars_the_next_one_for_two_seconds_only(broker: Valkey) -> None:
@@ -148,7 +171,7 @@ def test_the_first_wake_up_after_a_restart_of_the_broker_arrives(effects: None, 
 
 def test_a_queue_nobody_knows_is_served_by_the_default_workers(broker: Valkey) -> None:
     wakes.wake("of-an-older-release")
-    assert waiting("default") == 1
+    assert waiting(QUEUES["default"].lane) == 1
 
 
 def test_without_a_plugged_sender_nothing_happens(broker: Valkey) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from social.queues import LANES, QUEUES, queues_of
+from social import tasks
+from social.queues import LANES, QUEUES, WAKE_QUEUES, queues_of, threads_of
 from social.runtime.lanes import LanePool
 
 
@@ -67,6 +68,50 @@ def test_a_message_from_a_queue_nobody_knows_is_worked_off(pool: LanePool) -> No
     assert done.wait(10)
 
 
+@pytest.mark.parametrize("stuck", ["default", "feeds", "notifications"])
+def test_a_wake_up_reaches_its_other_queues_when_all_threads_of_one_wait(
+    pool: LanePool, stuck: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = threading.Event()
+    drained = {queue: threading.Event() for queue in ("default", "feeds", "notifications")}
+    monkeypatch.setattr(tasks, "drain_queue", lambda queue: drained[queue].set())
+    try:
+        for _ in range(50):
+            submit(pool, stuck, released.wait)
+        submit(pool, WAKE_QUEUES["local"], lambda: tasks.drain_outbox(*drained))
+        for queue in drained.keys() - {stuck}:
+            assert drained[queue].wait(10), f"{queue} waits behind {stuck}"
+        assert not drained[stuck].is_set()
+    finally:
+        released.set()
+    assert drained[stuck].wait(10)
+
+
+def test_a_drain_that_fails_is_logged_and_its_thread_goes_on(
+    pool: LanePool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = threading.Event()
+
+    def drain(queue: str) -> None:
+        if queue == "search":
+            raise OSError("The database is away.")
+        done.set()
+
+    monkeypatch.setattr(tasks, "drain_queue", drain)
+    tasks.drain_outbox("search")
+    pool.run("search", done.set)
+    assert done.wait(10)
+    assert "Outbox queue search could not be drained" in caplog.text
+
+
+def test_without_threads_of_their_own_queues_are_drained_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    drained: list[str] = []
+    monkeypatch.setattr(tasks, "drain_queue", drained.append)
+    assert threads_of.find() is None
+    tasks.drain_outbox("feeds", "default")
+    assert drained == ["feeds", "default"]
+
+
 def test_every_queue_belongs_to_a_lane_and_every_lane_has_queues() -> None:
     assert {terms.lane for terms in QUEUES.values()} == set(LANES)
     assert {name for lane in LANES for name in queues_of([lane])} == set(QUEUES)
@@ -85,7 +130,7 @@ def test_a_worker_serves_the_lanes_it_was_given(lanes: str) -> None:
     assert ran.returncode == 0, ran.stderr
     (served,) = [line for line in ran.stdout.split("\n") if line.startswith("--queues=")]
     wanted = lanes.replace(",", " ").split() or LANES
-    assert set(served.removeprefix("--queues=").split(",")) == set(queues_of(wanted))
+    assert set(served.removeprefix("--queues=").split(",")) == {*queues_of(wanted), *map(WAKE_QUEUES.get, wanted)}
 
 
 def test_an_unknown_lane_is_refused_in_one_line() -> None:
