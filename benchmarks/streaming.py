@@ -1,18 +1,20 @@
 """Measures the public stream of a running server with very many listeners, each of whom gets other posts.
 
-    python -m benchmarks.streaming [--sockets 2000] [--rate 4] [--seconds 15] [--slow 20] [--highest 64]
+    python -m benchmarks.streaming [--sockets 2000] [--rate 4] [--seconds 15] [--slow 200] [--highest 64]
 
-It starts the server on a data directory of its own; all WebSockets are in its one streaming process. Eight authors post
-in four languages. Of the viewers one in two blocks one of them, one in two mutes one, one in four reads two languages, one
-in four has a filter; each also blocks thirty others. First a quarter of the sockets, then half, then all listen while posts
-are written through the API, `--rate` a second; a time is from the request until the socket has the post. What must come,
-what must not and what must be marked is worked out here. Then one such message, with another number each time, is published
-to the streaming process directly at twice the rate, and again twice, until one in a hundred takes a second, something is
-lost, or `--highest` is reached. With them listen `--slow` clients that read nothing.
+It starts the server on a data directory of its own; all WebSockets are in its one streaming process, and their other ends in
+a process that does nothing but read. Eight authors post in four languages. Of the viewers one in two blocks one of them, one
+in two mutes one, one in four reads two languages, one in four has a filter; each also blocks thirty others. First a quarter
+of the sockets, then half, then all listen while posts are written through the API, `--rate` a second; a time is from the
+request until the socket has the post. What must come, what must not and what must be marked is worked out here. Then one
+such message, with another number each time, is published to the streaming process directly at `--rate` and twice that, and
+again twice, until one in a hundred takes a second, something is lost, or `--highest` is reached. At last `--slow` clients
+that read nothing listen beside them, until `--drowning` messages have been sent.
 
-Prints times, CPU microseconds of the streaming process per delivery, and its memory per socket; writes the CPU milliseconds
-of a post against the number of sockets to `results/streaming.svg`. The exit code is 1 when at `--rate` one in a hundred took
-a second, something was lost or wrongly shown, or when slow clients were kept or hurt others.
+Prints times, CPU microseconds of the streaming process and of the reading one per delivery, memory per socket, and when the
+slow clients were disconnected and how much memory they took until then; writes the CPU milliseconds of a post against the
+number of sockets to `results/streaming.svg`. The exit code is 1 when at `--rate` one in a hundred took a second, something
+was lost or wrongly shown, or when slow clients were kept or hurt others.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ import asyncio
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -33,7 +36,7 @@ import psutil
 from benchmarks.client import Client
 from benchmarks.measuring import attach, insert, make_people, make_tokens
 from benchmarks.plots import draw
-from benchmarks.sockets import Listener, listen
+from benchmarks.sockets import Listeners
 from tests.support.instance import Instance
 
 LONGEST_SECONDS: Final = 1.0
@@ -82,13 +85,14 @@ def text_of(number: int) -> str:
 @dataclass(frozen=True)
 class Figures:
     """Seconds of all deliveries; how many did not come, came to somebody they must not, or had the wrong mark; and CPU
-    seconds of the streaming process.
+    seconds of the streaming process and of the reading one.
     """
 
     took: list[float]
     lost: int
     wrong: int
     cpu: float
+    reading: float
 
     @property
     def p99(self) -> float:
@@ -105,8 +109,19 @@ class Figures:
         median = statistics.median(self.took) * 1000 if self.took else float("inf")
         return (
             f"{len(self.took):>8,} deliveries: p50 {median:6.0f} ms  p99 {self.p99 * 1000:6.0f} ms  lost {self.lost}  wrong "
-            f"{self.wrong}  {self.cpu / max(1, len(self.took)) * 1e6:6.1f} CPU us each"
+            f"{self.wrong}  {self.cpu / max(1, len(self.took)) * 1e6:6.1f} CPU us each (reading them "
+            f"{self.reading / max(1, len(self.took)) * 1e6:.1f})"
         )
+
+
+@dataclass
+class Watch:
+    """Bytes that the process took at most beside what it had, how many of some sockets it has left, and the second in which
+    it had none."""
+
+    memory: float = 0.0
+    left: int = 0
+    seconds: float | None = None
 
 
 def fill(sockets: int, slow: int) -> tuple[list[str], list[str], list[str]]:
@@ -150,13 +165,13 @@ def fill(sockets: int, slow: int) -> tuple[list[str], list[str], list[str]]:
 class Run:
     """The listeners so far, and the streaming process they are connected to."""
 
-    def __init__(self, server: Instance, authors: Sequence[str], tokens: Sequence[str]) -> None:
+    def __init__(self, server: Instance, listeners: Listeners, authors: Sequence[str], tokens: Sequence[str]) -> None:
         pid = server.part("streaming")
         assert pid is not None
         self.process, self.port = psutil.Process(pid), server.streaming_port
         self.authors = [Client(server.base_url, token) for token in authors]
-        self.tokens = tokens
-        self.listeners: list[Listener] = []
+        self.listeners, self.tokens = listeners, tokens
+        self.size = 0
         self.next = 0
 
     @staticmethod
@@ -166,12 +181,10 @@ class Run:
 
     async def open(self, count: int) -> None:
         """Have this many listeners in all, and new ones for those that were disconnected."""
-        for place, listener in enumerate(self.listeners):
-            if listener.lost:
-                self.listeners[place] = await listen(self.port, self.path(self.tokens[place]))
-        while len(self.listeners) < count:
-            chosen = self.tokens[len(self.listeners) : min(count, len(self.listeners) + 20)]
-            self.listeners += await asyncio.gather(*(listen(self.port, self.path(token)) for token in chosen))
+        listening = await asyncio.to_thread(self.listeners.listening)
+        wanted = [(n, self.path(self.tokens[n])) for n in range(count) if n not in listening]
+        await asyncio.to_thread(self.listeners.open, self.port, wanted)
+        self.size = count
         await asyncio.sleep(1)
 
     def memory(self) -> float:
@@ -187,7 +200,7 @@ class Run:
         """Send posts at this rate; what became of them, two seconds after the last at the earliest."""
         loop = asyncio.get_running_loop()
         sent: dict[int, tuple[int, float]] = {}
-        before, began = self.cpu(), time.perf_counter()
+        before, reading, began = self.cpu(), self.listeners.cpu(), time.perf_counter()
         with ThreadPoolExecutor(4) as pool:
             work = []
             for place in range(int(rate * seconds)):
@@ -197,37 +210,57 @@ class Run:
                 sent[number] = author, time.perf_counter()
                 work.append(loop.run_in_executor(pool, partial(send, number, author)))
             await asyncio.gather(*work)
-        wanted = sum(Viewer(n).wants(author) for n in range(len(self.listeners)) for author, _at in sent.values())
+        viewers = [Viewer(number) for number in range(self.size)]
+        wants = [[viewer.wants(author) for author in range(AUTHORS)] for viewer in viewers]
+        wanted = sum(wants[n][author] for n in range(self.size) for author, _at in sent.values())
         for _second in range(20):
             await asyncio.sleep(1)
-            if sum(len(listener.seen) for listener in self.listeners) >= wanted:
+            if await asyncio.to_thread(self.listeners.count) >= wanted:
                 break
         await asyncio.sleep(1)
-        used = self.cpu() - before
+        used, read = self.cpu() - before, self.listeners.cpu() - reading
+        came = await asyncio.to_thread(self.listeners.take)
         took: list[float] = []
-        lost = wrong = 0
-        for place, listener in enumerate(self.listeners):
-            viewer = Viewer(place)
-            wrong += listener.repeated
-            for number, (author, at) in sent.items():
-                found = listener.seen.get(number)
-                if found is not None and viewer.wants(author):
-                    took.append(found[0] - at)
-                    wrong += found[1] != (viewer.filters and number % 3 == 0)
-                else:
-                    lost += viewer.wants(author)
-                    wrong += found is not None
+        seen: set[tuple[int, int]] = set()
+        wrong = 0
+        for listener, number, moment, mark in zip(came.listeners, came.posts, came.times, came.marks, strict=True):
+            author, at = sent.get(number, (0, 0.0))
+            if not at or not wants[listener][author] or (listener, number) in seen:
+                wrong += 1
+                continue
+            seen.add((listener, number))
+            took.append(moment - at)
+            wrong += bool(mark) != (viewers[listener].filters and number % 3 == 0)
         await self.forget()
-        return Figures(took, lost, wrong, used)
+        return Figures(took, wanted - len(took), wrong, used, read)
 
     async def forget(self) -> None:
         """Wait until nothing has come for two seconds, and forget what came."""
         before = -1
-        while before != (before := sum(len(listener.seen) + listener.repeated for listener in self.listeners)):
+        while before != (before := await asyncio.to_thread(self.listeners.count)):
             await asyncio.sleep(2)
-        for listener in self.listeners:
-            listener.seen.clear()
-            listener.repeated = 0
+        await asyncio.to_thread(self.listeners.take)
+
+    @asynccontextmanager
+    async def watched(self, sockets: int) -> AsyncIterator[Watch]:
+        """Look four times a second at the memory, and at when there are no more files than with so many sockets."""
+        watch = Watch()
+        others, memory, began = self.process.num_fds() - sockets, self.memory(), time.perf_counter()
+
+        async def look() -> None:
+            while True:
+                await asyncio.sleep(0.25)
+                watch.memory = max(watch.memory, self.memory() - memory)
+                watch.left = self.process.num_fds() - others
+                if watch.left <= 0 and watch.seconds is None:
+                    watch.seconds = time.perf_counter() - began
+
+        task = asyncio.create_task(look())
+        try:
+            yield watch
+            await asyncio.sleep(0.5)
+        finally:
+            task.cancel()
 
     def write(self, number: int, author: int) -> None:
         """A post by the API."""
@@ -257,10 +290,10 @@ async def record(run: Run) -> dict[int, bytes]:
     return messages
 
 
-async def measure(server: Instance, options: argparse.Namespace) -> int:
+async def measure(server: Instance, listeners: Listeners, options: argparse.Namespace) -> int:
     """Listen, post, compare."""
     authors, tokens, slow_tokens = await asyncio.to_thread(fill, options.sockets, options.slow)
-    run = Run(server, authors, tokens)
+    run = Run(server, listeners, authors, tokens)
     await run.open(20)
     await run.post(2, 2, run.write)
     empty = run.memory()
@@ -296,18 +329,7 @@ async def measure(server: Instance, options: argparse.Namespace) -> int:
             break
         highest, rate = rate, rate * 2
     print(f"the highest rate that holds: {highest:g} posts a second")
-    slow = [await listen(server.streaming_port, Run.path(token), slow=True) for token in slow_tokens]
-    await run.open(options.sockets)
-    if highest:
-        # As much as the queues and the buffers of the slow ones hold; everybody else gets it all.
-        figures = await run.post(highest, options.drowning / highest, publish)
-        good = good and not figures.lost and not figures.wrong
-        print(f"{options.sockets:>6,} sockets beside {len(slow)} slow ones: {figures}", flush=True)
-    for listener in slow:
-        listener.read_on()
-    await asyncio.sleep(3)
-    dropped = sum(listener.lost for listener in slow)
-    print(f"slow clients dropped: {dropped} of {len(slow)}")
+    good = await drown(run, slow_tokens, options, publish) and good
     title = f"The public stream at {options.rate:g} posts a second"
     print(
         draw(
@@ -319,9 +341,31 @@ async def measure(server: Instance, options: argparse.Namespace) -> int:
             logarithmic=False,
         )
     )
-    for listener in (*run.listeners, *slow):
-        listener.end()
-    return 0 if good and dropped == len(slow) else 1
+    return 0 if good else 1
+
+
+async def drown(
+    run: Run, tokens: Sequence[str], options: argparse.Namespace, publish: Callable[[int, int], None]
+) -> bool:
+    """Send more than those who read nothing can hold; whether everybody else got all of it in time, and they are gone."""
+    await run.open(options.sockets)
+    paths = [(options.sockets + number, Run.path(token)) for number, token in enumerate(tokens)]
+    before = run.process.num_fds()
+    await asyncio.to_thread(run.listeners.open, run.port, paths, slow=True)
+    async with run.watched(run.process.num_fds() - before) as watch:
+        figures = await run.post(options.flood, options.drowning / options.flood, publish)
+        deadline = time.perf_counter() + 20
+        while watch.seconds is None and time.perf_counter() < deadline:
+            await asyncio.sleep(0.5)
+    codes = await asyncio.to_thread(run.listeners.read_on)
+    print(f"{options.sockets:>6,} sockets beside {len(tokens)} that read nothing, {options.flood:g}/s: {figures}")
+    gone = "not all" if watch.seconds is None else f"after {watch.seconds:.0f} s"
+    print(
+        f"slow clients disconnected: {gone} ({watch.left} left), until then {watch.memory / len(tokens) / 1024:.0f} KiB "
+        f"each, or fewer; with the reason when they read on: {codes.count(TOO_SLOW)} of {len(codes)}",
+        flush=True,
+    )
+    return figures.holds and watch.seconds is not None
 
 
 def main() -> int:
@@ -330,13 +374,15 @@ def main() -> int:
     parser.add_argument("--sockets", type=int, default=2000)
     parser.add_argument("--rate", type=float, default=4.0)
     parser.add_argument("--seconds", type=float, default=15.0, help="length of each run")
-    parser.add_argument("--slow", type=int, default=20)
+    parser.add_argument("--slow", type=int, default=200)
+    parser.add_argument("--flood", type=float, default=16.0, help="messages a second beside slow clients")
     parser.add_argument("--drowning", type=int, default=1000, help="messages that are too many for who reads none")
     parser.add_argument("--highest", type=float, default=64.0)
     options = parser.parse_args()
     with Instance(WEB_WORKERS="1") as server:
         attach(server)
-        return asyncio.run(measure(server, options))
+        with Listeners() as listeners:
+            return asyncio.run(measure(server, listeners, options))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ def serve() -> None:
     import uvicorn
 
     from timelines.consumers.request_deadline import RequestDeadline
+    from timelines.consumers.transports import DirectWebSocket
 
     descriptors.allow_many()
     uvicorn.run(
@@ -40,7 +41,7 @@ def serve() -> None:
         port=env.STREAMING_PORT,
         loop="uvloop",
         http=RequestDeadline,
-        ws="websockets-sansio",
+        ws=DirectWebSocket,
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         ws_max_size=MAX_MESSAGE,

@@ -176,6 +176,9 @@ class Hub:
                 continue
             if reply[0] == b"message":
                 self._deliver(reply[1].decode()[prefix:], reply[2])
+                # Of many that came together each is written to its listeners before the next: what is written in one round
+                # of the loop waits for the end of it, and would fill the buffers of clients that read at once.
+                await asyncio.sleep(0)
             elif reply[0] == b"subscribe":
                 self._confirm(reply[1].decode()[prefix:])
 

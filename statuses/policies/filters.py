@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 
@@ -46,7 +47,7 @@ class Text:
 
     def find(self, keyword: Keyword) -> tuple[int, int] | None:
         """The first place of a keyword, as start and end."""
-        wanted = "".join(map(_lower, keyword.text))
+        wanted = _lowered(keyword.text)
         if not wanted:
             return None
         text, size = self.lowered, len(wanted)
@@ -94,6 +95,11 @@ def match(filters: Iterable[ActiveFilter], text: Text, status_ids: Iterable[int]
                 }
             )
     return results
+
+
+@lru_cache(4096)
+def _lowered(text: str) -> str:
+    return "".join(map(_lower, text))
 
 
 def _lower(character: str) -> str:

@@ -46,11 +46,12 @@ def _free_port() -> int:
 
 @contextmanager
 def streaming_server(
-    log: Path, *, ping: float | None = None, request: float | None = None
+    log: Path, *, ping: float | None = None, request: float | None = None, abort: float | None = None
 ) -> Iterator[StreamingServer]:
     """The process, listening, until the end of the block.
 
-    `ping`: seconds between pings instead of thirty; `request`: seconds for a request instead of ten.
+    `ping`: seconds between pings instead of thirty; `request`: seconds for a request instead of ten; `abort`: seconds for
+    reading what is left instead of five.
     """
     port, database = _free_port(), connection.settings_dict
     environment = {
@@ -64,6 +65,8 @@ def streaming_server(
     change = f"asgi.PING_SECONDS = {ping}; " if ping else ""
     if request:
         change += f"from timelines.consumers import request_deadline; request_deadline.REQUEST_SECONDS = {request}; "
+    if abort:
+        change += f"from timelines.consumers import transports; transports.ABORT_SECONDS = {abort}; "
     command = [sys.executable, "-c", f"from social import asgi; {change}asgi.serve()"]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)

@@ -17,7 +17,7 @@ from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Watched
 from timelines.policies.access import HASHTAG, LIVE
-from timelines.policies.streams import Stream, StreamError, check_name, is_hidden_from_viewer, open_stream
+from timelines.policies.streams import Stream, StreamError, Viewer, check_name, is_hidden_from_viewer, open_stream
 from timelines.queries.access import load_origins
 from timelines.queries.lists import owns_list
 from timelines.queries.streaming import list_good_tokens
@@ -47,12 +47,21 @@ def _key(name: str, tag: str | None, named_list: str | None) -> tuple[str, str]:
     return name, _normalised(tag) if name.startswith("hashtag") else ""
 
 
+def _as_seen(stream: Stream, message: Message, viewer: Viewer) -> Message | None:
+    """An event of a public stream as a viewer gets it; None when it is not for this one."""
+    moment = clock.now()
+    if message.facts is None or is_hidden_from_viewer(stream, message.facts, viewer, moment):
+        return None
+    return with_filters(message, viewer.filters, moment) if viewer.filters else message
+
+
 class Connection:
     """One client's connection, WebSocket or event stream.
 
     `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
     slow, False: its token is good no more). All are called from the connection's own task only, in the order things
-    happened.
+    happened. `write` sends an event at once, without the task, or returns False when the client is behind: it is asked while
+    nothing waits. `abort` ends the transport soon, whether or not the client reads.
     """
 
     def __init__(
@@ -63,6 +72,8 @@ class Connection:
         close: Callable[[bool], Awaitable[None]],
         report_error: Callable[[StreamError], Awaitable[None]] | None = None,
         *,
+        write: Callable[[Stream, Message], bool] | None = None,
+        abort: Callable[[], None] | None = None,
         address: str = addresses.UNKNOWN,
     ) -> None:
         assert identity.account_id is not None
@@ -74,6 +85,8 @@ class Connection:
         self.address = address
         self._registry = registry
         self._send, self._close, self._report_error = send, close, report_error
+        self._write, self._abort = write, abort
+        self._waits = False
         # By name and normalised tag, or list: #Cats and #cats are one stream.
         self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
@@ -178,8 +191,22 @@ class Connection:
             self._registry.unlisten(channel, listener)
 
     def enqueue(self, stream: Stream, message: Message) -> None:
-        """Queue an event for the client. When too many wait the connection ends: never is one left out silently."""
-        self._put((stream, message))
+        """Send the client an event, or queue it. When too many wait the connection ends: never is one left out silently."""
+        if not self._writes(stream, message):
+            self._put((stream, message))
+
+    def _writes(self, stream: Stream, message: Message) -> bool:
+        """Whether an event was seen to at once. Thousands may be listening: no task is woken, nothing waits."""
+        if self._write is None or not self._waits or self._ended or not self._queue.empty():
+            return False
+        watched = self._watched
+        if stream.filtered and message.facts is not None and watched is not None:
+            viewer = watched.known
+            if viewer is None:
+                return False
+            shown = _as_seen(stream, message, viewer)
+            return shown is None or self._write(stream, shown)
+        return self._write(stream, message)
 
     def report_error(self, error: StreamError) -> None:
         """Send the client the error of a command, behind the events that came before."""
@@ -204,6 +231,10 @@ class Connection:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(too_slow)
+        # Now: the task may be waiting for a client that never reads.
+        self.leave()
+        if self._abort is not None:
+            self._abort()
 
     def _on_token(self, message: Message) -> None:
         if message.event == KILL:
@@ -233,10 +264,10 @@ class Connection:
     async def run(self) -> None:
         """Write events until the connection must end; then close it. Cancel it when the client has gone."""
         while True:
+            self._waits = True
             item = await self._queue.get()
+            self._waits = False
             if isinstance(item, bool):
-                # First: a client that does not read may never take the message that closes the transport.
-                self.leave()
                 await self._close(item)
                 return
             if isinstance(item, StreamError):
@@ -247,10 +278,10 @@ class Connection:
             if stream.only_local and message.local is False:
                 continue  # The deletion of a post that this stream never showed.
             if stream.filtered and message.facts is not None and self._watched is not None:
-                viewer = await self._watched.get()
-                if is_hidden_from_viewer(stream, message.facts, viewer, clock.now()):
+                shown = _as_seen(stream, message, await self._watched.get())
+                if shown is None:
                     continue
-                message = with_filters(message, viewer.filters, clock.now())
+                message = shown
             await self._send(stream, message)
 
     def leave(self) -> None:

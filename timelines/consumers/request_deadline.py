@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from social.kernel.descriptors import limit_send_buffer
+from timelines.consumers.transports import Direct, abort_soon, offer
 
 #: Seconds in which a request must be complete, from the connection or the last answer on.
 REQUEST_SECONDS = 10.0
@@ -23,6 +28,7 @@ class RequestDeadline(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
+        limit_send_buffer(transport)
         self._wait()
 
     def handle_events(self) -> None:
@@ -30,6 +36,7 @@ class RequestDeadline(H11Protocol):
         super().handle_events()
         if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
             self._stop()
+            offer(cast(Any, self.cycle.scope), Direct(partial(abort_soon, self.loop, self.transport)))
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """Stop waiting: the connection is a WebSocket's from here on."""

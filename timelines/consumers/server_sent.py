@@ -14,6 +14,7 @@ from timelines.consumers.connection import Connection
 from timelines.consumers.connection_request import ConnectionRequest
 from timelines.consumers.refusals import retry_after
 from timelines.consumers.registry import ConnectionRegistry
+from timelines.consumers.transports import Direct
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
@@ -73,7 +74,15 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
             await wanted.check_network()
             name = stream_of_path(wanted.path, only_media=wanted.flag("only_media"))
             identity = await wanted.identify()
-            connection = Connection(self.registry, identity, self._write, self._close, address=wanted.address)
+            direct = Direct.of(self.scope)
+            connection = Connection(
+                self.registry,
+                identity,
+                self._write,
+                self._close,
+                abort=direct.abort if direct is not None else None,
+                address=wanted.address,
+            )
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)

@@ -40,6 +40,11 @@ class Watched:
         """Seconds since it was read; 0 while it is not known, for then it is read before the next event."""
         return 0.0 if self._viewer is None else time.monotonic() - self._read_at
 
+    @property
+    def known(self) -> Viewer | None:
+        """The viewer as of now; None when it must be read first."""
+        return self._viewer
+
     async def get(self) -> Viewer:
         """The viewer as of now. Reads the database only the first time and after `forget`."""
         viewer = self._viewer

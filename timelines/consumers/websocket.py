@@ -14,6 +14,7 @@ from timelines.consumers.connection import Connection
 from timelines.consumers.connection_request import ConnectionRequest
 from timelines.consumers.refusals import record_refusal, retry_after
 from timelines.consumers.registry import ConnectionRegistry
+from timelines.consumers.transports import Direct
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
@@ -29,6 +30,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry
         self.connection: Connection | None = None
+        self.direct: Direct | None = None
         self.writer: asyncio.Task[None] | None = None
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
@@ -41,9 +43,16 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         await handlers[message["type"]](message)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket until one side ends it; whatever happens, nothing of it stays behind."""
+        """Serve the socket until one side ends it; whatever happens, nothing of it stays behind.
+
+        Channels would have a task wait for each message, to hear a channel layer beside it, which there is none.
+        """
+        self.scope, self.base_send = scope, send
         try:
-            await super().__call__(scope, receive, send)
+            while True:
+                await self.dispatch(await receive())
+        except StopConsumer:
+            pass
         finally:
             self._leave()
 
@@ -53,8 +62,16 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         try:
             await wanted.check_network()
             identity = await wanted.identify()
+            self.direct = Direct.of(self.scope)
             connection = Connection(
-                self.registry, identity, self._write, self._close, self._report_error, address=wanted.address
+                self.registry,
+                identity,
+                self._send,
+                self._close,
+                self._report_error,
+                write=self._write if self.direct is not None else None,
+                abort=self.direct.abort if self.direct is not None else None,
+                address=wanted.address,
             )
             self.connection = connection
             if not await connection.open():
@@ -101,7 +118,11 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         """The client has gone."""
         raise StopConsumer
 
-    async def _write(self, stream: Stream, message: Message) -> None:
+    def _write(self, stream: Stream, message: Message) -> bool:
+        direct = self.direct
+        return direct is not None and direct.write is not None and direct.write(message.websocket_frame(stream.label))
+
+    async def _send(self, stream: Stream, message: Message) -> None:
         await self.send({"type": "websocket.send", "text": message.websocket_text(stream.label)})
 
     async def _close(self, too_slow: bool) -> None:

@@ -22,10 +22,13 @@ def with_filters(message: Message, filters: Sequence[ActiveFilter], moment: date
     active = [wanted for wanted in filters if not wanted.has_expired(moment)]
     if not active or message.payload is None or _NOTHING not in message.payload:
         return message
-    # In a JSON document quotation marks inside a text are escaped: these bytes are the member and no text.
-    entity = orjson.loads(message.payload)
-    results = match(active, Text(searched_text_of(entity)), [int(entity["id"])])
+    if message.searched is None:
+        entity = orjson.loads(message.payload)
+        message.searched = int(entity["id"]), Text(searched_text_of(entity))
+    number, text = message.searched
+    results = match(active, text, [number])
     if not results:
         return message
+    # In a JSON document quotation marks inside a text are escaped: these bytes are the member and no text.
     shown = message.payload.replace(_NOTHING, b'"filtered":%b' % orjson.dumps(results), 1)
     return Message(message.event, shown, message.facts, message.recipients)

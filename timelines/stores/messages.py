@@ -8,12 +8,15 @@ are strings here as well (SEED-141).
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import orjson
+
+from statuses.policies.filters import Text
 
 
 class Event(StrEnum):
@@ -68,6 +71,9 @@ class Message:
     local: bool | None = None
     # What is sent is the same for everybody on the same stream: made once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
+    _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
+    # The number of its post and what filters search, once they were asked for: the same for every viewer.
+    searched: tuple[int, Text] | None = field(default=None, repr=False, compare=False)
 
     def encode(self) -> bytes:
         """For `streams.publish`."""
@@ -121,6 +127,21 @@ class Message:
                 body["payload"] = self.payload.decode()
             text = self._texts[stream] = orjson.dumps(body).decode()
         return text
+
+    def websocket_frame(self, stream: tuple[str, ...]) -> bytes:
+        """`websocket_text` as a server sends it: one text frame without a mask (RFC 6455 section 5.2)."""
+        frame = self._frames.get(stream)
+        if frame is None:
+            body = self.websocket_text(stream).encode()
+            size = len(body)
+            if size < 126:
+                head = struct.pack("!BB", 0x81, size)
+            elif size < 1 << 16:
+                head = struct.pack("!BBH", 0x81, 126, size)
+            else:
+                head = struct.pack("!BBQ", 0x81, 127, size)
+            frame = self._frames[stream] = head + body
+        return frame
 
     def server_sent_text(self) -> str:
         """What an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough.

@@ -1,0 +1,97 @@
+"""Who reads nothing is disconnected, with bounded memory, and nobody else loses or waits for anything."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+
+from social.kernel import streams
+from tests.runtime.processes import eventually
+from tests.timelines.conftest import Person
+from tests.timelines.listeners import EventStream, open_socket
+from tests.timelines.server import StreamingServer, streaming_server
+from timelines.consumers.connection import QUEUE_SIZE
+from timelines.stores import channels
+from timelines.stores.messages import Event, Message
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SIZE = 8 * 1024
+"""Bytes of an event: more than the buffers of a connection hold come with the events that may wait."""
+
+
+def connect(server: StreamingServer, someone: Person, *, upgrade: bool) -> socket.socket:
+    """A client with a small window that has subscribed, and reads on when the test does."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(10)
+    client.connect(("127.0.0.1", server.port))
+    path, headers = "/public?", ""
+    if upgrade:
+        path = "?stream=public&"
+        headers = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        headers += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    url = f"/api/v1/streaming{path}access_token={someone.api.token}"
+    client.sendall(f"GET {url} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
+    read_to(client, b"\r\n\r\n")
+    if upgrade:
+        # An unknown stream, in a masked frame: its error is sent after the subscription.
+        client.sendall(b"\x81\xa2" + bytes(4) + b'{"type":"subscribe","stream":"no"}')
+    read_to(client, b'"status":400}' if upgrade else b":)\n")
+    return client
+
+
+def read_to(client: socket.socket, end: bytes) -> None:
+    read = b""
+    while not read.endswith(end):
+        more = client.recv(1)
+        assert more, read
+        read += more
+
+
+def publish(number: int) -> None:
+    streams.publish(channels.PUBLIC_LOCAL, Message(Event.UPDATE, b'"%06d%s"' % (number, b"x" * SIZE)).encode())
+
+
+def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: Path, reader: Person) -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(streaming_server(tmp_path / "log", abort=0.5))
+        process = psutil.Process(server.process.pid)
+        quick = stack.enter_context(open_socket(server, reader, "public"))
+        events = stack.enter_context(EventStream(server, "public", str(reader.api.token)))
+        assert events.line() == ":)\n"
+        before = process.num_fds()
+        slow = [connect(server, reader, upgrade=kind) for kind in (True, True, False, False)]
+        memory = process.memory_full_info().uss
+        for number in range(2 * QUEUE_SIZE):
+            publish(number)
+            payload = quick.next()["payload"]
+            assert payload.startswith(f'"{number:06}')
+            assert events.line() == "event: update\n"
+            assert events.line() == f"data: {payload}\n"
+            assert events.line() == "\n"
+        assert eventually(lambda: process.num_fds() == before), "they are disconnected though they read nothing"
+        assert process.memory_full_info().uss - memory < len(slow) * 4 * QUEUE_SIZE * SIZE // 8
+        number = 2 * QUEUE_SIZE
+        publish(number)
+        assert quick.next()["payload"].startswith(f'"{number:06}')
+        for client in slow:
+            client.close()
+
+
+def test_who_reads_on_in_time_gets_the_reason_of_the_close(server: StreamingServer, reader: Person) -> None:
+    client = connect(server, reader, upgrade=True)
+    for number in range(2 * QUEUE_SIZE):
+        publish(number)
+    data = b""
+    try:
+        while more := client.recv(1 << 16):
+            data += more
+    except ConnectionResetError:
+        pass
+    client.close()
+    assert data.endswith(b"\x88\x02" + (1013).to_bytes(2)), data[-20:]

@@ -1,0 +1,82 @@
+"""Uvicorn's WebSocket protocol with a direct way to the network, and an end for clients that do not read.
+
+ASGI knows one way to write, a coroutine per message and client, which frames and encodes anew what thousands are sent alike;
+and it knows no way to end a connection whose client takes nothing, not even the close. Consumers find both in the extension
+EXTENSION of their scope. Without it, under another server, they do without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio.transports import BaseTransport
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
+
+from social.kernel.descriptors import limit_send_buffer
+
+EXTENSION: Final = "social.transport"
+
+#: Seconds for a client to read what still waits for it once its connection is to end.
+ABORT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """What a connection offers beside ASGI. Both belong to the event loop.
+
+    `write` sends a whole frame at once, or returns False when it cannot: the client is behind, or the connection is ending.
+    `abort` ends the connection in ABORT_SECONDS at the latest, whether or not the client reads.
+    """
+
+    abort: Callable[[], None]
+    write: Callable[[bytes], bool] | None = None
+
+    @classmethod
+    def of(cls, scope: Mapping[str, Any]) -> Direct | None:
+        """What the server offers; None when it is another one."""
+        found = (scope.get("extensions") or {}).get(EXTENSION)
+        return found if isinstance(found, cls) else None
+
+
+def offer(scope: MutableMapping[str, Any], direct: Direct) -> None:
+    """Put it into the scope of a connection."""
+    scope["extensions"] = {**(scope.get("extensions") or {}), EXTENSION: direct}
+
+
+def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
+    """End a connection in ABORT_SECONDS; closing waits for the client without end when something is left to be sent."""
+    loop.call_later(ABORT_SECONDS, transport.abort)
+
+
+class DirectWebSocket(WebSocketsSansIOProtocol):
+    """Offers EXTENSION, and drops who answers no ping even if nothing can be written to it."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Limit what the system keeps for the client."""
+        super().connection_made(transport)
+        limit_send_buffer(transport)
+
+    async def run_asgi(self) -> None:
+        """Run the application with the extension."""
+        offer(cast(Any, self.scope), Direct(self.abort, self.write))
+        await super().run_asgi()
+
+    def write(self, frame: bytes) -> bool:
+        """Send a frame, or False: see `Direct`."""
+        if not self.writable.is_set() or self.close_sent or self.disconnected or self.conn.state is not State.OPEN:
+            return False
+        self.transport.write(frame)
+        return True
+
+    def abort(self) -> None:
+        """See `Direct`."""
+        abort_soon(self.loop, self.transport)
+
+    def keepalive_timeout(self) -> None:
+        """Close; Uvicorn would wait until the client has read what still waits for it."""
+        super().keepalive_timeout()
+        self.abort()
