@@ -17,7 +17,7 @@ from accounts.services.changing import change_account
 from accounts.services.sessions import sign_out_everywhere
 from accounts.services.staff import keep_one_administrator
 from social.kernel import clock
-from social.kernel.errors import Conflict, Forbidden
+from social.kernel.errors import Conflict, Forbidden, NotFound
 from social.kernel.events import publish
 
 
@@ -43,15 +43,15 @@ def delete_user(*, user: User) -> None:
 
 
 def reject_user(*, by: Staff, user: User) -> None:
-    """Delete somebody who waits for approval. Raises Forbidden, also for who is approved."""
+    """Delete somebody who waits for approval. Raises Forbidden, also for who is approved; NotFound for who is deleted."""
     with transaction.atomic():
-        locked = (
-            User.objects.select_for_update(of=("self",)).select_related("role", "account").filter(pk=user.pk).first()
-        )
+        locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, Permission.MANAGE_USERS, over=user.role if locked is None else locked.role)
         if locked is None or locked.approved:
             raise Forbidden
-        account = locked.account
+        account = Account.objects.filter(id=locked.account_id, deleted_at=None).first()
+        if account is None:
+            raise NotFound
         record(by=by, action="reject", target_type="User", target_id=locked.pk, target_name=f"@{account.username}")
         delete_user(user=locked)
 

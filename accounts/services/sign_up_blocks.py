@@ -131,9 +131,11 @@ def forget_old_refusals(*, batch: int = 5000) -> int:
 
 
 def remove_block(*, by: Staff, block: SignUpBlock) -> None:
-    """Take a block back, of whichever kind. Raises Forbidden."""
+    """Take a block back, of whichever kind. Raises Forbidden; NotFound when somebody else has."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
+        if not type(block).objects.select_for_update().filter(pk=block.pk).exists():
+            raise NotFound
         _record(by, "destroy", block)
         block.delete()
         transaction.on_commit(refused_networks.forget)

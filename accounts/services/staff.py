@@ -31,7 +31,7 @@ from accounts.services.sessions import change_password, end_sessions, publish_us
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import close_streams, issue_token
 from social.kernel import clock
-from social.kernel.errors import Conflict, Invalid
+from social.kernel.errors import Conflict, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
@@ -145,10 +145,18 @@ def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
 def _acting(
     by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
 ) -> Iterator[User]:
-    """One transaction: the user's row locked and as it is now, what `by` may do asked of it, and the audit row."""
+    """One transaction: the user's row locked and as it is now, what `by` may do asked of it, and the audit row.
+
+    Raises NotFound for somebody whose account has been deleted: nothing brings that person back.
+    """
     with transaction.atomic():
-        locked = User.objects.select_for_update(of=("self",)).select_related("role", "account").get(pk=user.pk)
-        require(by, permission, over=locked.role)
+        locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
+        require(by, permission, over=user.role if locked is None else locked.role)
+        # The account is read after the lock: joined to it, its row would be as it was before the wait for the lock.
+        account = Account.objects.filter(id=user.account_id, deleted_at=None).first()
+        if locked is None or account is None:
+            raise NotFound
+        locked.account = account
         yield locked
         _record(by, action, locked, **details)
 
@@ -167,7 +175,9 @@ def keep_one_administrator(user: User) -> None:
         return
     # Two who take the right from each other at the same moment would leave nobody.
     lock("staff:administrators")
-    others = User.objects.filter(disabled_at=None).exclude(pk=user.pk).select_related("role")
+    others = (
+        User.objects.filter(disabled_at=None, account__suspended_at=None).exclude(pk=user.pk).select_related("role")
+    )
     if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):
         raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
 

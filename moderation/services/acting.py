@@ -16,7 +16,7 @@ from accounts.services.audit import record
 from moderation.models import Report
 from moderation.services.handling import settle_reports
 from moderation.services.strikes import issue_strike
-from social.kernel.errors import FieldError, Forbidden, Invalid
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 
 ACTIONS: Final = ("none", "disable", "sensitive", "silence", "suspend")
 
@@ -43,6 +43,8 @@ def act_on_account(
 def _warn(by: Staff, account: Account) -> None:
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
     require(by, Permission.MANAGE_USERS | Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
+    if not Account.objects.filter(pk=account.pk, deleted_at=None).exists():
+        raise NotFound
     record(by=by, action="warn", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
 
 

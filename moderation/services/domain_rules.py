@@ -82,12 +82,17 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
 
 
 def remove_rule(*, by: Staff, rule: DomainRule) -> None:
-    """Take a rule back: whom it limited or suspended is so no more. Publishes DomainRuleChanged. Raises Forbidden."""
+    """Take a rule back: whom it limited or suspended is so no more. Publishes DomainRuleChanged. Raises Forbidden;
+    NotFound when somebody else has taken it back.
+    """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
-        _record(by, "destroy", rule, before=_state(rule), after={})
-        publish(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()))
-        rule.delete()
+        current = DomainRule.objects.select_for_update().filter(pk=rule.pk).first()
+        if current is None:
+            raise NotFound
+        _record(by, "destroy", current, before=_state(current), after={})
+        publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
+        current.delete()
 
 
 def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
@@ -107,9 +112,11 @@ def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
 
 
 def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
-    """Undo `allow_domain`. Raises Forbidden."""
+    """Undo `allow_domain`. Raises Forbidden; NotFound when somebody else has."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
+        if not DomainAllow.objects.select_for_update().filter(pk=allow.pk).exists():
+            raise NotFound
         record(by=by, action="destroy", target_type="DomainAllow", target_id=allow.pk, target_name=allow.domain)
         allow.delete()
 

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from accounts.models import AuditEntry, User
+from accounts.policies.staff import OPERATOR
+from accounts.services.sign_up_blocks import block_email_domain, remove_block
+from accounts.services.staff import disable
+from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.services.domain_rules import allow_domain, create_rule, disallow_domain, remove_rule
+from social.kernel import clock
+from social.kernel.errors import Conflict, NotFound
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 
@@ -29,3 +37,44 @@ def test_an_address_of_one_interface_is_no_network(boss: Api) -> None:
     answer = boss.post("/api/v1/admin/ip_blocks", sent)
     assert (answer.status_code, answer.json()) == (422, {"error": "Validation failed: Ip can't be blank"})
     assert boss.get("/api/v2/admin/accounts", {"ip": "fe80::1%eth0"}).json() == []
+
+
+def test_of_two_who_take_something_back_one_has_done_it() -> None:
+    rule = create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft())
+    remove_rule(by=OPERATOR, rule=type(rule).objects.get(pk=rule.pk))
+    with pytest.raises(NotFound):
+        remove_rule(by=OPERATOR, rule=rule)
+    allow = allow_domain(by=OPERATOR, domain="good.example")
+    disallow_domain(by=OPERATOR, allow=type(allow).objects.get(pk=allow.pk))
+    with pytest.raises(NotFound):
+        disallow_domain(by=OPERATOR, allow=allow)
+    block = block_email_domain(by=OPERATOR, domain="mail.example")
+    remove_block(by=OPERATOR, block=type(block).objects.get(pk=block.pk))
+    with pytest.raises(NotFound):
+        remove_block(by=OPERATOR, block=block)
+    assert AuditEntry.objects.filter(action="destroy").count() == 3
+
+
+def test_who_is_gone_cannot_be_let_in_enabled_or_acted_on(boss: Api) -> None:
+    waiting, gone = make_user("waiting"), make_user("gone")
+    User.objects.filter(pk=waiting.pk).update(approved=False)
+    base = "/api/v1/admin/accounts"
+    assert boss.post(f"{base}/{waiting.account_id}/reject").status_code == 200
+    assert boss.post(f"{base}/{gone.account_id}/action", {"type": "suspend"}).status_code == 200
+    assert boss.delete(f"{base}/{gone.account_id}").status_code == 200
+    before = AuditEntry.objects.count()
+    for account_id in (waiting.account_id, gone.account_id):
+        for verb in ("approve", "reject", "enable", "unsilence", "unsensitive", "unsuspend"):
+            assert boss.post(f"{base}/{account_id}/{verb}").status_code in (403, 404), verb
+        for kind in ("none", "disable", "suspend", "silence", "sensitive"):
+            assert boss.post(f"{base}/{account_id}/action", {"type": kind}).status_code == 404, kind
+        assert boss.delete(f"{base}/{account_id}").status_code == 403
+    assert AuditEntry.objects.count() == before
+    assert not User.objects.filter(pk__in=[waiting.pk, gone.pk], disabled_at=None).exists()
+
+
+def test_somebody_suspended_is_not_the_one_who_may_still_do_everything() -> None:
+    boss = make_user("boss", role="Owner")
+    make_user("other", role="Owner", suspended_at=clock.now(), suspension_origin="local")
+    with pytest.raises(Conflict):
+        disable(by=OPERATOR, user=boss)
