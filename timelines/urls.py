@@ -4,7 +4,7 @@ from django.urls import re_path
 
 from social.api.routing import endpoint
 from social.pages.views import page
-from timelines.pages.public import public, tag
+from timelines.pages.public import public, tag, tag_feed
 from timelines.viewsets.conversations import ConversationsViewSet
 from timelines.viewsets.lists import ListsViewSet
 from timelines.viewsets.markers import MarkersViewSet
@@ -45,6 +45,7 @@ urlpatterns = [
     endpoint("api/v1/streaming/<stream>/<variant>", StreamingRedirectViewSet, {"get": "redirect"}),
     # A path of any depth: clients are sent on whatever it names (SEED-127).
     re_path(r"^api/v1/streaming/.+", StreamingRedirectViewSet.as_view({"get": "redirect"})),
+    re_path(r"^tags/(?P<name>[^/]+)\.rss$", page(tag_feed), name="tag_feed"),
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
     re_path(r"^public(?:/(?P<origin>local|remote))?/?$", page(public), name="public_timeline"),
 ]

@@ -28,6 +28,7 @@ from social.pages.frame import show
 from social.pages.sharing import Sharing, absolute
 from social.pages.text import shown_html
 from social.pages.views import page
+from statuses.pages.feed import show_feed
 from statuses.pages.posts import load_shown, newest_shown
 from statuses.queries.statuses import find_post, list_statuses
 from statuses.queries.threads import load_context
@@ -87,6 +88,25 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
     }
     response = show(request, "federation/profile.html", context)
     return _with_alternate(response, account, account.uri)
+
+
+@page
+def feed(request: HttpRequest, username: str) -> HttpResponseBase:
+    """`/@:username.rss`: the first page of somebody's posts as a feed (contract, federation section 1)."""
+    account = find_local_account(username)
+    sharing = _sharing(account)
+    return show_feed(
+        title=sharing.title,
+        url=sharing.url,
+        description=sharing.description,
+        posts=newest_shown(account.id, max_id=None, limit=POSTS),
+        image=sharing.image,
+    )
+
+
+def no_feed(request: HttpRequest, username: str) -> HttpResponse:
+    """`/@:username/:id.rss`: 406, a single post is no feed (contract, federation section 1)."""
+    return not_acceptable()
 
 
 def _sharing(account: Account) -> Sharing:

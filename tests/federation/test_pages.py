@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from lxml import etree
 
 from accounts.models import Account
 from accounts.policies.relations import NOBODY
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
+from social.kernel.links import status_url
 from statuses.models import MediaAttachment, MediaType, Poll, Processing, Quote, QuoteState, Status
+from statuses.serializers.media import file_url
 from statuses.services import polls
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_media, make_poll, make_remote_media, make_remote_status, make_status
@@ -23,6 +27,7 @@ from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 HTML = {"Accept": "text/html"}
+RSS = {"media": "http://search.yahoo.com/mrss/"}
 
 
 def get(path: str, **headers: str) -> Any:
@@ -44,6 +49,37 @@ def test_a_profile_shows_what_is_public(alice: Account) -> None:
     assert 'rel="lrdd"' in answer["Link"]
     assert f'<{alice.uri}>; rel="alternate"; type="application/activity+json"' in answer["Link"]
     assert "default-src 'none'" in answer["Content-Security-Policy"]
+
+
+def test_the_posts_of_a_profile_are_a_feed_too(alice: Account) -> None:  # contract, federation section 1
+    first = make_status(alice, "one & <two> \x01\ufffe", visibility="unlisted")
+    picture = make_media(alice, processing=Processing.COMPLETE, description="A \x02 tree")
+    second = make_status(alice, "under a warning", spoiler_text="careful <", media=[picture])
+    make_poll(alice, "red <", "blue")
+    make_status(alice, "psst", visibility="private")
+    make_status(alice, "an answer", reply_to=make_status(make_account("bob"), "of bob"))
+    answer = get("/@alice.rss")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/rss+xml; charset=utf-8")
+    channel = etree.fromstring(answer.content).find("channel")
+    assert channel.findtext("link").endswith("/@alice")
+    assert channel.findtext("image/url").startswith("http")
+    poll, warned, plain = channel.findall("item")
+    assert poll.findtext("description").endswith("<ul><li>red &lt;</li><li>blue</li></ul>")
+    assert warned.findtext("link") == warned.findtext("guid") == status_url("alice", second.id)
+    assert warned.findtext("description").startswith("<p><strong>Content warning:</strong> careful &lt;</p><hr>")
+    file = warned.find("media:content", RSS)
+    assert (file.get("medium"), file.findtext("media:rating", None, RSS)) == ("image", "adult")
+    assert (file.get("url"), file.findtext("media:description", None, RSS)) == (file_url(picture), "A  tree")
+    assert plain.findtext("description") == "<p>one &amp; &lt;two&gt; </p>"
+    assert parsedate_to_datetime(plain.findtext("pubDate")) == first.created_at.replace(microsecond=0)
+    assert '<link rel="alternate" type="application/rss+xml" href="/@alice.rss">' in get("/@alice").content.decode()
+
+
+def test_a_post_alone_and_who_is_not_here_have_no_feed(alice: Account) -> None:
+    assert get(f"/@alice/{make_status(alice, 'hello').id}.rss").status_code == 406
+    assert get("/@nobody.rss").status_code == 404
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert get("/@alice.rss").status_code == get("/@alice").status_code == 403
 
 
 def test_a_post_has_a_page_and_a_private_one_has_none(alice: Account) -> None:

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from lxml import etree
 
 from accounts.services.site_settings import write_setting
 from tests.factories.accounts import make_account, make_remote
@@ -45,6 +46,26 @@ def test_it_shows_public_posts_with_the_hashtag_newest_first() -> None:
     for words in ("quiet", "secret", "other"):
         assert words not in shown
     assert "second" in page("GARDEN/")
+
+
+def test_a_hashtag_is_a_feed_too() -> None:  # contract, endpoints, GET /tags/:name
+    anna = make_account("anna")
+    for number in range(22):
+        make_status(anna, f"number {number} #Garden")
+    make_status(anna, "quiet #garden", visibility="unlisted")
+    answer = Client().get("/tags/garden.rss")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/rss+xml; charset=utf-8")
+    channel = etree.fromstring(answer.content).find("channel")
+    assert (channel.findtext("title"), channel.findtext("link")[-12:]) == ("#garden", "/tags/garden")
+    shown = [re.search(r"number \d+", item.findtext("description"))[0] for item in channel.findall("item")]
+    assert shown == [f"number {number}" for number in range(21, 1, -1)]
+    assert 'type="application/rss+xml" href="/tags/garden.rss"' in page("garden")
+    assert Client().get("/tags/1234.rss").status_code == 404
+    assert etree.fromstring(Client().get("/tags/nobody.rss").content).findall("channel/item") == []
+    write_setting("timelines_access", {"hashtag_feeds": {"local": "authenticated", "remote": "authenticated"}})
+    access.forget_access()
+    assert Client().get("/tags/garden.rss").status_code == 404
+    assert "application/rss+xml" not in page("garden")
 
 
 def test_posts_of_other_servers_lead_to_where_they_are() -> None:

@@ -17,6 +17,8 @@ from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.scan import Kind, normalise_hashtag, scan
 from social.pages.frame import show
+from social.pages.sharing import absolute
+from statuses.pages.feed import show_feed
 from statuses.pages.posts import load_shown
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.queries.access import load_origins
@@ -35,15 +37,39 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
     Raises NotFound for what cannot be a hashtag; one that nobody has used has a page without posts, and so has every
     hashtag where these timelines are for people who are signed in.
     """
-    tokens = scan(f"#{name}")
-    if len(tokens) != 1 or tokens[0].kind is not Kind.HASHTAG:
-        raise NotFound
-    wanted = _open(HASHTAG, *_ASKED[""])
+    wanted = _open_hashtag(name)
     context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": wanted is None}
     if wanted is not None:
+        context["feed"] = reverse("tag_feed", kwargs={"name": name})
         searched = TagFilter(normalise_hashtag(name))
         context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, wanted, searched))
     return show(request, "timelines/public.html", context)
+
+
+@require_safe
+def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
+    """`/tags/:name.rss`: the first page of the hashtag as a feed.
+
+    Raises NotFound for what cannot be a hashtag, and where these timelines are for people who are signed in.
+    """
+    wanted = _open_hashtag(name)
+    if wanted is None:
+        raise NotFound
+    ids = list_tagged_ids(None, Cursor(POSTS), wanted, TagFilter(normalise_hashtag(name)))
+    return show_feed(
+        title=f"#{name}",
+        url=absolute(reverse("tag", kwargs={"name": name})),
+        description=_("The newest public posts with this hashtag."),
+        posts=load_shown(ids),
+    )
+
+
+def _open_hashtag(name: str) -> PublicFilter | None:
+    """What is shown of a hashtag without signing in. Raises NotFound for what cannot be one."""
+    tokens = scan(f"#{name}")
+    if len(tokens) != 1 or tokens[0].kind is not Kind.HASHTAG:
+        raise NotFound
+    return _open(HASHTAG, *_ASKED[""])
 
 
 @require_safe
