@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 
 from django.db import transaction
 
 from accounts.services import erasing
-from social.kernel.errors import NotFound
 from social.kernel.media import storage
-from statuses.models import Favourite, MediaAttachment, Mention, Poll, PollVote, Status
+from statuses.models import MediaAttachment, Mention, Poll, PollVote, Status
 from statuses.services.changing import change_statuses
 from statuses.services.copies import forget_copies_of
 from statuses.services.deleting import delete_statuses
-from statuses.services.interactions import unfavourite_status
+from statuses.services.interactions import take_back_favourites
 
 
 def _delete_posts(account_id: int) -> int:
@@ -25,15 +23,7 @@ def _delete_posts(account_id: int) -> int:
 
 
 def _take_back_favourites(account_id: int) -> int:
-    rows = Favourite.objects.filter(account_id=account_id).order_by("id")
-    chosen: Sequence[tuple[int, int]] = list(rows.values_list("id", "status_id")[: erasing.STEP])
-    for favourite_id, status_id in chosen:
-        try:
-            unfavourite_status(account_id=account_id, status_id=status_id)
-        except NotFound:
-            # One of a post that the account may not see any more.
-            Favourite.objects.filter(id=favourite_id).delete()
-    return len(chosen)
+    return take_back_favourites(account_id=account_id, limit=erasing.STEP)
 
 
 def _take_back_votes(account_id: int) -> int:
