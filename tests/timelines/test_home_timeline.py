@@ -142,8 +142,8 @@ def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
     work()
     redis.client("feeds").flushall()
 
-    def read_then_somebody_posts(*args: Any) -> home_queries.FeedPage:
-        found = home_queries.find_feed_page(*args)
+    def read_then_somebody_posts(*args: Any, **options: Any) -> home_queries.FeedPage:
+        found = home_queries.find_feed_page(*args, **options)
         written.append(make_status(author.account, "in between").id)
         work()
         return found
@@ -161,8 +161,8 @@ def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
     work()
     redis.client("feeds").flushall()
 
-    def read_then_block(*args: Any) -> home_queries.FeedPage:
-        found = home_queries.find_feed_page(*args)
+    def read_then_block(*args: Any, **options: Any) -> home_queries.FeedPage:
+        found = home_queries.find_feed_page(*args, **options)
         block_account(account=reader.account, target=author.account)
         work()
         return found

@@ -55,6 +55,18 @@ def in_sql(reader: Account, wanted: List | None) -> set[int]:
     return {item.id for item in items}
 
 
+def step_by_step(reader: Account, size: int, *, ascending: bool) -> list[int]:
+    """The posts of a home timeline from SQL, few at a time, newest first."""
+    found: list[int] = []
+    while True:
+        last = found[-1] if found else None
+        cursor = Cursor(size, after=last, ascending=True) if ascending else Cursor(size, before=last)
+        items = list_home_items(reader.id, cursor)
+        found += [item.id for item in items]
+        if len(items) < size:
+            return found[::-1] if ascending else found
+
+
 def judged(reader: Account, wanted: List | None, everybody: list[Account]) -> set[int]:
     ids = list(Status.objects.values_list("id", flat=True))
     relations = load_hiding(reader.id, [person.id for person in everybody])
@@ -84,6 +96,10 @@ def see_that_all_ways_agree(seed: int) -> None:
     for name, (reader, wanted) in found.items():
         by_sql = in_sql(reader, wanted)
         assert by_sql == judged(reader, wanted, world.people) == sent[name], name
+        if wanted is None:
+            for size in (1, 3):
+                assert step_by_step(reader, size, ascending=False) == sorted(by_sql, reverse=True), name
+                assert step_by_step(reader, size, ascending=True) == sorted(by_sql, reverse=True), name
         feed.read(name, reader.id, ALL)  # a server that does not have the scripts yet forgets all feeds
         assert feed.finish(name, feed.begin(name), [], complete=True)
     # One after the other, as they were written.

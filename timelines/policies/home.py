@@ -232,6 +232,17 @@ SOURCES: Final = f"""
 """The authors whose posts come into the home timeline, after HOME_SETS."""
 
 
+SOURCE_OF_POST: Final = f"""
+  SELECT f.show_reblogs, f.languages, f.direct_since
+    FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
+   WHERE f.account_id = %(viewer)s AND f.target_id = s.account_id AND a.suspended_at IS NULL
+     AND a.id NOT IN (SELECT id FROM hidden) AND a.id NOT IN (SELECT id FROM blockers) AND NOT ({IN_EXCLUSIVE_LIST})
+  UNION ALL
+  SELECT TRUE, NULL, NULL FROM accounts_account a WHERE a.id = %(viewer)s AND a.id = s.account_id AND a.suspended_at IS NULL
+"""  # noqa: S608 (constants)
+"""The row of SOURCES of the author of a post `s`, asked post by post; after HOME_SETS."""
+
+
 HOME_CONDITION: Final = f"""
   s.deleted_at IS NULL
   AND (s.reblog_of_id IS NULL OR (

@@ -15,6 +15,7 @@ from timelines.policies.home import (
     BY_HASHTAG,
     HOME_CONDITION,
     HOME_SETS,
+    SOURCE_OF_POST,
     SOURCES,
 )
 from timelines.stores.feed import WINDOW, FeedItem
@@ -48,22 +49,49 @@ SELECT post.status_id, NULL::bigint
  ORDER BY post.status_id <direction> LIMIT %(limit)s
 """  # noqa: S608 (constants)
 
+# The posts of everybody next to where the page begins, one after the other by their id until the page is full: as many as
+# the viewer follows people and hashtags, for that many reads it takes to ask each of them.
+_OF_ALL: Final = f"""
+SELECT s.id, s.reblog_of_id
+  FROM (SELECT * FROM statuses_status WHERE id >= %(first)s AND id < %(end)s ORDER BY id <direction>
+         LIMIT (SELECT LEAST(%(most)s, (SELECT count(*) FROM accounts_follow WHERE account_id = %(viewer)s)
+                                     + (SELECT count(*) FROM accounts_tagfollow WHERE account_id = %(viewer)s)))) s
+  LEFT JOIN LATERAL ({SOURCE_OF_POST}) source ON TRUE
+  LEFT JOIN statuses_status o ON o.id = s.reblog_of_id
+  LEFT JOIN accounts_account boosted ON boosted.id = o.account_id
+ WHERE (source.show_reblogs IS NOT NULL AND {HOME_CONDITION})
+    OR (EXISTS (SELECT 1 FROM accounts_tagfollow WHERE account_id = %(viewer)s)
+        AND EXISTS (SELECT 1 FROM statuses_statustag t WHERE t.status_id = s.id AND t.status_id > (
+              SELECT f.id FROM accounts_tagfollow f WHERE f.tag_id = t.tag_id AND f.account_id = %(viewer)s))
+        AND {BY_HASHTAG})
+ ORDER BY s.id <direction> LIMIT %(limit)s
+"""  # noqa: S608 (constants)
+
 # In three steps away from where the page begins: who follows a thousand people finds a page among the posts of two
-# days, and a step that is not needed costs nothing (a one-time filter).
+# days, and a step that is not needed costs nothing (a one-time filter). Before them, where it is given, a look at the posts of
+# all, which counts if it fills the page.
 _PAGE: Final = """
 WITH <sets>,
-near AS MATERIALIZED (<stage 0>),
+newest AS MATERIALIZED (<all>),
+near AS MATERIALIZED (
+  SELECT * FROM (<stage 0>) found WHERE (SELECT count(*) FROM newest) < %(limit)s
+),
 middle AS MATERIALIZED (
-  SELECT * FROM (<stage 1>) found WHERE (SELECT count(*) FROM near) < %(limit)s
+  SELECT * FROM (<stage 1>) found
+   WHERE (SELECT count(*) FROM newest) < %(limit)s AND (SELECT count(*) FROM near) < %(limit)s
 )
+SELECT id, reblog_of_id FROM newest WHERE (SELECT count(*) FROM newest) >= %(limit)s
+UNION ALL
 SELECT id, reblog_of_id FROM near
 UNION ALL
 SELECT id, reblog_of_id FROM middle
 UNION ALL
 SELECT id, reblog_of_id FROM (<stage 2>) found
- WHERE (SELECT count(*) FROM near) + (SELECT count(*) FROM middle) < %(limit)s
+ WHERE (SELECT count(*) FROM newest) < %(limit)s
+   AND (SELECT count(*) FROM near) + (SELECT count(*) FROM middle) < %(limit)s
  ORDER BY id <direction> LIMIT %(limit)s
 """
+_NOTHING: Final = "SELECT NULL::bigint AS id, NULL::bigint AS reblog_of_id WHERE FALSE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +102,23 @@ class FeedStatement:
     up: str
 
     @classmethod
-    def of(cls, sets: str, condition: str, *, with_hashtags: bool = False) -> FeedStatement:
-        """`sets` begins a WITH that ends with `sources`; with hashtags the viewer's followed ones are read besides."""
+    def of(cls, sets: str, condition: str, *, of_all: str = _NOTHING, of_hashtags: str | None = None) -> FeedStatement:
+        """`sets` begins a WITH that ends with `sources`. `of_all` finds the page among the posts of everybody, if they are
+        many there; `of_hashtags` is read besides the authors.
+        """
         stage = _OF_SOURCES.replace("<condition>", condition)
-        if with_hashtags:
+        if of_hashtags is not None:
             # UNION: what comes both ways comes once.
-            stage = f"({stage}) UNION ({_OF_HASHTAGS}) ORDER BY id <direction> LIMIT %(limit)s"
-        page = _PAGE.replace("<sets>", sets)
+            stage = f"({stage}) UNION ({of_hashtags}) ORDER BY id <direction> LIMIT %(limit)s"
+        page = _PAGE.replace("<sets>", sets).replace("<all>", of_all)
         for number in range(3):
             page = page.replace(f"<stage {number}>", stage.replace("<n>", str(number)))
         return cls(page.replace("<direction>", "DESC"), page.replace("<direction>", "ASC"))
 
 
-_HOME: Final = FeedStatement.of(f"{HOME_SETS}, {SOURCES}", HOME_CONDITION, with_hashtags=True)
+_HOME: Final = FeedStatement.of(f"{HOME_SETS}, {SOURCES}", HOME_CONDITION, of_all=_OF_ALL, of_hashtags=_OF_HASHTAGS)
+# Most posts of everybody that are looked at for a page.
+_MOST: Final = 2000
 _NEWEST: Final = 2**63 - 1
 # Two days and thirty, as distances between ids (`social.kernel.ids`: milliseconds and sixteen bits).
 _NEAR: Final = 2 * 86_400_000 << 16
@@ -105,17 +137,24 @@ def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
 
 def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
     """The posts of a feed at the cursor, in its direction. One query; repeated boosts are still in it."""
-    values = {**parameters, "limit": cursor.limit}
+    values = {**parameters, "limit": cursor.limit, "most": _MOST, "first": _first(cursor), "end": _end(cursor)}
     for number, (first, end) in enumerate(_steps(cursor)):
         values |= {f"from_{number}": first, f"to_{number}": end}
     found = fetch(statement.up if cursor.ascending else statement.down, values)
     return [FeedItem(status_id, original or 0) for status_id, original in found]
 
 
+def _first(cursor: Cursor) -> int:
+    return 0 if cursor.after is None else cursor.after + 1
+
+
+def _end(cursor: Cursor) -> int:
+    return _NEWEST if cursor.before is None else cursor.before
+
+
 def _steps(cursor: Cursor) -> list[tuple[int, int]]:
     """The cursor's range in three parts of ids (first, end exclusive), from where the page begins to the far end."""
-    first = 0 if cursor.after is None else cursor.after + 1
-    end = _NEWEST if cursor.before is None else cursor.before
+    first, end = _first(cursor), _end(cursor)
     start = first if cursor.ascending else min(end, first_at(clock.now()))
     near, middle = (
         max(first, min(end, start + step if cursor.ascending else start - step)) for step in (_NEAR, _MIDDLE)
@@ -137,8 +176,9 @@ class FeedPage:
     complete: bool
 
 
-def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor) -> FeedPage:
-    """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending.
+def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = WINDOW) -> FeedPage:
+    """The page with repeated boosts left out, judged by the posts around it, and `spare` posts more (`WINDOW` at least).
+    One query, two when ascending.
 
     Which boosts are repeats depends on the forty items before; those are read too.
     """
@@ -148,7 +188,7 @@ def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Curso
         known = set(earlier)
         kept = [item for item in without_repeats([*reversed(earlier), *found]) if item not in known]
         return FeedPage(kept[: cursor.limit], [], False)
-    wanted = cursor.limit + SPARE
+    wanted = cursor.limit + spare
     found = list_items(Cursor(wanted, cursor.before, cursor.after))
     kept = without_repeats(reversed(found))[::-1]
     return FeedPage(kept[: cursor.limit], kept, len(found) < wanted and not cursor.after)

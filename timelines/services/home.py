@@ -17,7 +17,7 @@ from statuses.queries.page import Page, Verdict, select
 from timelines.models import List
 from timelines.policies.home import home_verdict
 from timelines.policies.lists import list_verdict
-from timelines.queries.home import FeedPage, TaggedPosts, find_feed_page, list_home_items
+from timelines.queries.home import SPARE, FeedPage, TaggedPosts, find_feed_page, list_home_items
 from timelines.queries.lists import list_list_items, load_concerned_members
 from timelines.services.presence import record_presence
 from timelines.stores import feed
@@ -117,7 +117,7 @@ def _from_sql(source: _Source, cursor: Cursor, kept: Slice | None) -> FeedPage:
     mark = None
     with redis.best_effort("build a feed"):
         mark = feed.begin(source.name)
-    found = find_feed_page(source.list_items, cursor)
+    found = find_feed_page(source.list_items, cursor, spare=SPARE)
     if mark is not None:
         below = kept.lowest
         items = found.read if below is None else [item for item in found.read if item < below]
