@@ -392,7 +392,7 @@ def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
     number = make_list(reader, author, friend)
     mine = make_status(author.account, "hello")
     about = make_status(friend.account, f"@{author.account.username}")
-    make_status(friend.account, "stays")
+    stays = make_status(friend.account, "stays")
     posts(reader, number)
     home(reader)
     with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
@@ -402,6 +402,12 @@ def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
             gone = [socket.next() for _ in range(2)]
             assert {event["payload"] for event in gone if event["event"] == "delete"} == {str(mine.id), str(about.id)}
             assert socket.is_silent()
+        # Who reads a stream asks for no timeline in between.
+        mute_account(account=reader.account, target=friend.account)
+        work()
+        for socket in (at_home, in_list):
+            assert (socket.next()["payload"], socket.is_silent()) == (str(stays.id), True)
+        unmute_account(account=reader.account, target=friend.account)
         unmute_account(account=reader.account, target=author.account)
         home(reader)
         block_account(account=author.account, target=reader.account)

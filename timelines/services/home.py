@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from social.kernel import redis
 from social.kernel.cursors import Cursor
@@ -22,6 +23,9 @@ from timelines.queries.lists import list_list_items, load_concerned_members
 from timelines.services.presence import record_presence
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem, Slice
+
+ON_SCREEN: Final = 80
+"""Posts that are kept for who reads a stream: two of the longest pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,26 @@ def load_hidden_home_ids(viewer_id: int) -> list[int]:
 def load_hidden_list_ids(wanted: List) -> list[int]:
     """The posts in a list's feed that may be shown no more."""
     return _hidden(_list(wanted))
+
+
+def rebuild_home(viewer_id: int) -> None:
+    """Fill a missing home feed with what clients have on their screens. Four queries at most, none when it is there."""
+    _rebuild(_home(viewer_id))
+
+
+def rebuild_list(wanted: List) -> None:
+    """As `rebuild_home`, for the feed of a list."""
+    _rebuild(_list(wanted))
+
+
+def _rebuild(source: _Source) -> None:
+    cursor = Cursor(ON_SCREEN)
+    kept = _slice(source, cursor)
+    if kept is None or kept.covered:
+        return
+    if not kept.present:
+        record_presence(source.reader_id)
+    _from_sql(source, cursor, kept)
 
 
 def _home(viewer_id: int) -> _Source:

@@ -25,7 +25,7 @@ from statuses.events import FiltersChanged
 from timelines.events import ListChanged
 from timelines.queries.lists import load_list_ids
 from timelines.services.broadcasting import broadcast_to_account, end_token, publish_relations_changed, review_user
-from timelines.services.hiding import withdraw_hidden_posts
+from timelines.services.hiding import rebuild_open_feeds, withdraw_hidden_posts
 from timelines.stores import feed
 from timelines.stores.messages import Event
 
@@ -45,7 +45,9 @@ def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) ->
     """Forget the home feed of somebody who follows a hashtag or does so no more; it is built again, with or without its
     posts. Raises RedisError.
     """
-    feed.drop({feed.home(event.account_id) for event in events})
+    readers = {event.account_id for event in events}
+    feed.drop(map(feed.home, readers))
+    rebuild_open_feeds(readers)
 
 
 def forget_all_feeds(events: Sequence[AccountUnsuspended]) -> None:
@@ -66,6 +68,7 @@ def forget_list_feeds(events: Sequence[ListChanged]) -> None:
             *(feed.home(event.account_id) for event in events if event.concerns_home),
         }
     )
+    rebuild_open_feeds({event.account_id for event in events})
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
@@ -104,8 +107,9 @@ def _forget(account_ids: Collection[int]) -> None:
 
 
 def _drop_feeds(account_ids: Collection[int]) -> None:
-    """Forget the home feeds of these accounts and the feeds of their lists."""
+    """Forget the home feeds of these accounts and the feeds of their lists; those of open streams are built again."""
     feed.drop([*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))])
+    rebuild_open_feeds(account_ids)
 
 
 def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
