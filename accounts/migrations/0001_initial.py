@@ -942,6 +942,12 @@ class Migration(migrations.Migration):
                         "indexes": [
                             models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
                             models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
+                            django.contrib.postgres.indexes.HashIndex(
+                                django.db.models.functions.text.Upper("account_name"), name="accounts_audit_by_name"
+                            ),
+                            django.contrib.postgres.indexes.HashIndex(
+                                django.db.models.functions.text.Upper("target_name"), name="accounts_audit_of_name"
+                            ),
                         ],
                     },
                 ),

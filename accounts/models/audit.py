@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import HashIndex
 from django.db import models
+from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
@@ -43,6 +45,9 @@ class AuditEntry(models.Model):
         indexes = [
             models.Index(fields=["account_id", "-id"], name="accounts_audit_account"),
             models.Index(fields=["target_type", "target_id", "-id"], name="accounts_audit_target"),
+            # For the search in the admin, by whole names in any case. A name may be longer than a row of a b-tree.
+            HashIndex(Upper("account_name"), name="accounts_audit_by_name"),
+            HashIndex(Upper("target_name"), name="accounts_audit_of_name"),
         ]
 
     def __str__(self) -> str:

@@ -26,7 +26,6 @@ class Event(StrEnum):
     STATUS_UPDATE = "status.update"
     DELETE = "delete"
     NOTIFICATION = "notification"
-    NOTIFICATIONS_MERGED = "notifications_merged"
     ENCRYPTED_MESSAGE = "encrypted_message"
     FILTERS_CHANGED = "filters_changed"
     CONVERSATION = "conversation"
