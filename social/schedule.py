@@ -98,6 +98,11 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(minutes=5),
         "options": {"queue": "scheduler", "expires": 300},
     },
+    "forget-reviews-of-trends": {
+        "task": "timelines.tasks.trends.forget_reviews",
+        "schedule": timedelta(hours=1),
+        "options": {"queue": "scheduler", "expires": 3600},
+    },
     "note-absent-people": {
         "task": "timelines.tasks.presence.note_absent_people",
         "schedule": timedelta(hours=1),

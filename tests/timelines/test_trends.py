@@ -22,7 +22,7 @@ from tests.support.client import Api
 from tests.timelines.conftest import Person
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 from timelines.queries.trends import SETTING, list_trending
-from timelines.services.trends import compute_tags, compute_trends, review_publisher, review_trend
+from timelines.services.trends import compute_tags, compute_trends, forget_reviews, review_publisher, review_trend
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/trends"
@@ -159,3 +159,22 @@ def test_computing_takes_the_same_statements_however_much_there_is() -> None:
 
     assert cost(1) == cost(5)
     assert not TrendReview.objects.exists()
+
+
+def test_what_was_decided_about_what_is_gone_is_forgotten() -> None:
+    people = crowd(3)
+    posts, cards = [liked(people[0], 5), liked(people[0], 5)], [linked(people, f"https://s.example/{n}") for n in "ab"]
+    for post in posts:
+        review_trend(by=OPERATOR, kind=TrendKind.STATUS, object_id=post.id, trendable=True)
+    for card in cards:
+        review_trend(by=OPERATOR, kind=TrendKind.LINK, object_id=card.id, trendable=False)
+    for author in people[1:]:
+        review_trend(by=OPERATOR, kind=TrendKind.AUTHOR, object_id=author.id, trendable=True)
+    TrendReview.objects.create(kind=TrendKind.AUTHOR, object_id=7, trendable=True)
+    StatusStat.objects.filter(status=posts[0]).delete()
+    posts[0].delete()
+    StatusCard.objects.filter(card=cards[0]).delete()
+    cards[0].delete()
+    assert [forget_reviews(batch=2), forget_reviews(batch=2), forget_reviews()] == [2, 1, 0]
+    left = set(TrendReview.objects.values_list("kind", "object_id"))
+    assert left == {("status", posts[1].id), ("link", cards[1].id), *(("author", one.id) for one in people[1:])}

@@ -60,6 +60,15 @@ SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.acco
  WHERE {_SHOWN} AND p.title <> '' GROUP BY 1, 2
 """  # noqa: S608 (constants)
 
+_GONE: Final = """
+DELETE FROM timelines_trendreview WHERE id IN (
+  SELECT r.id FROM timelines_trendreview r
+   WHERE (r.kind = 'status' AND NOT EXISTS (SELECT FROM statuses_status s WHERE s.id = r.object_id))
+      OR (r.kind = 'link' AND NOT EXISTS (SELECT FROM statuses_previewcard c WHERE c.id = r.object_id))
+      OR (r.kind = 'author' AND NOT EXISTS (SELECT FROM accounts_account a WHERE a.id = r.object_id))
+   LIMIT %s)
+"""
+
 
 def compute_trends() -> int:
     """Compute all three kinds anew; how many things trend. A fixed number of statements."""
@@ -177,6 +186,13 @@ def _can_trend(kind: TrendKind, object_id: int) -> bool:
     if kind is TrendKind.LINK:
         return PreviewCard.objects.filter(id=object_id).exclude(title="").exists()
     return Account.objects.filter(id=object_id).exists()
+
+
+def forget_reviews(*, batch: int = 5000) -> int:
+    """Delete what staff have decided about posts, links and authors whose rows are gone; how many. Run by the scheduler."""
+    with connection.cursor() as cursor:
+        cursor.execute(_GONE, [batch])
+        return int(cursor.rowcount)
 
 
 def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPublisher:
