@@ -40,7 +40,13 @@ on(AccountBlocked, event_handlers.forget_blocked, queue=QUEUE, database=True)
 on(DomainBlocked, event_handlers.forget_blocked_domains, queue=QUEUE)
 on(AccountMuted, event_handlers.forget_muted, queue=QUEUE, database=True)
 on(StatusPublished, event_handlers.notify_mentioned, queue=QUEUE, database=True, when=lambda event: event.mentions)
-on(StatusPublished, event_handlers.notify_followers, queue=QUEUE, database=True, when=lambda event: not event.reblog)
+on(
+    StatusPublished,
+    event_handlers.notify_followers,
+    queue=QUEUE,
+    database=True,
+    when=lambda event: event.awaited and not event.reblog,
+)
 on(StatusEdited, edits.notify_added, queue=QUEUE, database=True, when=lambda event: event.first_mention_id is not None)
 on(StatusEdited, edits.notify_boosters, queue=QUEUE, database=True)
 on(StatusEdited, edits.notify_quoters, queue=QUEUE, database=True)

@@ -13,7 +13,8 @@ class StatusPublished(Event):
     """A post exists: written here, received, or a boost (`reblog`), which is a post like any other.
 
     The flags say which reactions have nothing to do: `mentions` whether anybody is addressed, `link` whether the text
-    holds a link, `reply` whether it answers something.
+    holds a link, `reply` whether it answers something, `awaited` whether somebody wants to be notified of what its author
+    posts.
     """
 
     key: ClassVar[str] = "status:{status_id}"
@@ -21,6 +22,7 @@ class StatusPublished(Event):
     account_id: int
     local: bool
     reblog: bool = False
+    awaited: bool = True
     reply: bool = False
     mentions: bool = False
     link: bool = False

@@ -99,6 +99,7 @@ SELECT 'domain_blocked_by', a.id, d.account_id, NULL, NULL, NULL, NULL
  WHERE d.account_id = ANY(%(ids)s) AND a.id IN (SELECT id FROM viewers)
 """
 
+_AWAITED: Final = "SELECT TRUE FROM accounts_follow WHERE target_id = %(account)s AND notify LIMIT 1"
 _HIDDEN: Final = """
 SELECT 'blocking', target_id, NULL::timestamptz, NULL FROM accounts_block WHERE account_id = %(viewer)s
 UNION ALL
@@ -220,6 +221,11 @@ def load_hidden(viewer_id: int) -> Hidden:
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
     """Those of these blocks that stand: (who blocks, whom). One query."""
     return set(Block.objects.filter(id__one_of=block_ids).values_list("account_id", "target_id"))
+
+
+def is_awaited(account_id: int) -> bool:
+    """Whether somebody follows the account and wants to be notified of what it posts."""
+    return bool(fetch(_AWAITED, {"account": account_id}))
 
 
 def blocks_domain(account_id: int, domain: str) -> bool:

@@ -17,6 +17,8 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from social.kernel.statements import fetch
+
 _ERROR_LENGTH: Final = 2000
 
 # A renewal, a release or the deletion of an at-least-once row may be forgotten by a crash of PostgreSQL: the row then simply
@@ -49,7 +51,7 @@ WITH RECURSIVE hop AS (
     WHERE id IN (SELECT unnest(ids) FROM picked) AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
     FOR UPDATE SKIP LOCKED
 )
-UPDATE {table} d SET claim = %(token)s, claimed_until = statement_timestamp() + make_interval(secs => %(lease)s)
+UPDATE {table} d SET claim = %(token)s, claimed_until = statement_timestamp() + make_interval(secs => %(lease)s::float8)
 FROM held WHERE d.id = held.id
 RETURNING {columns}
 """
@@ -147,20 +149,15 @@ class Claims:
         connection = transaction.get_connection()
         if not connection.in_atomic_block:
             # Outside a transaction the statement is one of its own, without the two round trips that open and end one.
-            return self._take(statement, token, values)
+            return fetch(statement, {**values, "token": token})
         with transaction.atomic(durable=True):
-            return self._take(statement, token, values)
-
-    def _take(self, statement: str, token: int, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        with transaction.get_connection().cursor() as cursor:
-            cursor.execute(statement, {**values, "token": token})
-            return list(cursor.fetchall())
+            return fetch(statement, {**values, "token": token})
 
     def take_fairly(
         self, share: FairShare, token: int, *, hosts: int, per_host: int, lease: float, busy: Collection[str] = ()
     ) -> list[tuple[Any, ...]]:
         """Claim up to `per_host` rows for each of up to `hosts` hosts that are not `busy`, for `lease` seconds."""
-        values = {"busy": list(busy), "hosts": hosts, "per_host": per_host, "lease": lease}
+        values = {"busy": list(busy), "hosts": hosts, "per_host": per_host, "lease": str(lease)}
         return self.take(share.statement(), token, values)
 
     def renew(self, token: int, ids: Sequence[int], lease: float) -> int:
@@ -192,11 +189,11 @@ class Claims:
 
     def finish_quickly(self, token: int, ids: Sequence[int]) -> int:
         """Remove rows that are done, also when their lease ran out meanwhile but nobody took them; a crash may forget it."""
-        return self._execute(
-            f"WITH {_QUICK} DELETE FROM {self._table} USING quick WHERE id = ANY(%(ids)s) AND claim = %(token)s",
-            ids=ids,
-            token=token,
+        gone = fetch(
+            f"WITH {_QUICK} DELETE FROM {self._table} USING quick WHERE id = ANY(%(ids)s) AND claim = %(token)s RETURNING id",
+            {"ids": list(ids), "token": token},
         )
+        return len(gone)
 
     def hold(self, token: int, ids: Sequence[int]) -> set[int]:
         """Lock rows until the transaction ends; the ids of those that are still held."""

@@ -23,6 +23,7 @@ from social.kernel.batches import in_batches
 from social.kernel.claims import Claims, Failure, new_token
 from social.kernel.logs import redact
 from social.kernel.renewals import Renewals
+from social.kernel.statements import fetch
 from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
@@ -34,10 +35,12 @@ MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
 _ERROR_LENGTH: Final = 2000
 
-_CLAIM: Final = "SELECT * FROM social_outbox_claim(%(queue)s, %(limit)s, %(token)s, make_interval(secs => %(lease)s))"
+_CLAIM: Final = """
+SELECT * FROM social_outbox_claim(%(queue)s, %(limit)s::integer, %(token)s, make_interval(secs => %(lease)s::float8))
+"""
 _claims: Final = Claims("social_outbox")
 _IS_FOLLOWED: Final = """
-SELECT EXISTS (SELECT FROM social_outbox WHERE queue = %s AND key = ANY(%s) AND claimed_until IS NULL
+SELECT EXISTS (SELECT FROM social_outbox WHERE queue = %(queue)s AND key = ANY(%(keys)s) AND claimed_until IS NULL
                AND due_at <= now() AND dead_at IS NULL)
 """
 _renewals: Final = Renewals()
@@ -97,7 +100,7 @@ class Batch:
         """Claim up to `limit` due rows for `lease` seconds, committed. Raises RuntimeError inside a transaction."""
         token = new_token()
         expires = time.monotonic() + lease
-        values = {"queue": queue, "limit": limit, "lease": lease}
+        values = {"queue": queue, "limit": limit, "lease": str(lease)}
         rows = sorted((Row(*found) for found in _claims.take(_CLAIM, token, values)), key=lambda row: row.id)
         return cls(queue, token, lease, {row.id: row for row in rows}, expires)
 
@@ -126,9 +129,8 @@ class Batch:
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:
             return False
-        with transaction.get_connection().cursor() as cursor:
-            cursor.execute(_IS_FOLLOWED, [self.queue, keys])
-            return bool(cursor.fetchone()[0])
+        ((followed,),) = fetch(_IS_FOLLOWED, {"queue": self.queue, "keys": keys})
+        return bool(followed)
 
     def _groups(self) -> Iterator[list[Row]]:
         """The rows in groups of one subscription each, every lane in order.

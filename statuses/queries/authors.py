@@ -9,6 +9,7 @@ from django.db import connection, models
 
 from accounts.models import Account, User
 from social.kernel.errors import NotFound
+from social.kernel.statements import fetch
 
 T = TypeVar("T", bound=models.Model)
 
@@ -25,17 +26,16 @@ _USER: Final = (
 )
 _SQL: Final = f"""
 SELECT {", ".join(f"a.{name}" for name in _ACCOUNT)}, {", ".join(f"u.{name}" for name in _USER)}
-  FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id WHERE a.id = %s
+  FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id WHERE a.id = %(id)s
 """  # noqa: S608 (constants)
 
 
 def find_author(account_id: int) -> Account:
     """A local account with its user, in one query. Raises NotFound when there is none."""
-    with connection.cursor() as cursor:
-        cursor.execute(_SQL, [account_id])
-        row = cursor.fetchone()
-    if row is None:
+    rows = fetch(_SQL, {"id": account_id})
+    if not rows:
         raise NotFound
+    (row,) = rows
     account = _row_of(Account, _ACCOUNT, row[: len(_ACCOUNT)])
     user = _row_of(User, _USER, row[len(_ACCOUNT) :])
     account._state.fields_cache["user"] = user

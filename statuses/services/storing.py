@@ -10,6 +10,7 @@ from typing import Final
 from django.db import IntegrityError, connection, transaction
 
 from accounts.models import Account, Tag
+from accounts.queries.relations import is_awaited
 from accounts.services.counters import count_status
 from accounts.services.featured_tags import count_featured_use
 from accounts.services.tags import count_use, ensure_tags
@@ -23,7 +24,7 @@ from statuses.models import MediaAttachment, Mention, Quote, QuoteState, Status,
 from statuses.policies.polls import PollDraft
 from statuses.policies.publishing import PLAIN, check_media, check_tags, missing_media, missing_parent
 from statuses.policies.quotes import missing_quoted
-from statuses.policies.visibility import is_counted, is_listed
+from statuses.policies.visibility import FOR_FOLLOWERS, is_counted, is_listed
 from statuses.queries.media import attachable
 from statuses.queries.threads import Place
 from statuses.services.counters import Counter, bump
@@ -195,6 +196,7 @@ def _announce(status: Status, new: NewStatus) -> None:
             account_id=status.account_id,
             local=status.local,
             reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
+            awaited=status.visibility in FOR_FOLLOWERS and is_awaited(status.account_id),
             mentions=bool(new.mentions),
             link=new.has_link,
         )

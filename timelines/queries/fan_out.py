@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection
 
 from accounts.policies.relations import FollowOptions, Relations
 from accounts.queries.relations import load_relations_of
 from social.kernel import clock
+from social.kernel.statements import fetch
 from statuses.models import Mention
 from statuses.queries.rows import Row
 from timelines.stores.feed import absent_before
@@ -105,22 +106,18 @@ def load_readers(
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)
     since = absent_before(clock.now())
-    with connection.cursor() as cursor:
-        cursor.execute(_READERS, {"authors": list(author_ids)})
-        for author, reader, show_reblogs, notify, languages, direct_since in cursor.fetchall():
-            if reader == author:
-                by_author[author][reader] = None
-            elif show_reblogs and not notify and not languages and direct_since is None:
-                by_author[author][reader] = _PLAIN
-            else:
-                chosen = tuple(languages) if languages else None
-                by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen, direct_since)
-        cursor.execute(_LISTS, {"people": [*author_ids, *answered], "since": since})
-        lists, exclusive = _lists(cursor.fetchall())
-        if tagged:
-            cursor.execute(_BY_HASHTAG, {"posts": list(tagged), "since": since})
-            for status_id, reader in cursor.fetchall():
-                by_hashtag[status_id].add(reader)
+    for author, reader, show_reblogs, notify, languages, direct_since in fetch(_READERS, {"authors": list(author_ids)}):
+        if reader == author:
+            by_author[author][reader] = None
+        elif show_reblogs and not notify and not languages and direct_since is None:
+            by_author[author][reader] = _PLAIN
+        else:
+            chosen = tuple(languages) if languages else None
+            by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen, direct_since)
+    lists, exclusive = _lists(fetch(_LISTS, {"people": [*author_ids, *answered], "since": since}))
+    if tagged:
+        for status_id, reader in fetch(_BY_HASHTAG, {"posts": list(tagged), "since": since}):
+            by_hashtag[status_id].add(reader)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
     # Somebody who reads a post by its hashtag may or may not follow the author of another one.
     stored = load_relations_of(readers, people, followable=followable)
@@ -128,7 +125,7 @@ def load_readers(
 
 
 def _lists(
-    rows: Iterable[tuple[int, int, str, bool, int]],
+    rows: Iterable[tuple[Any, ...]],
 ) -> tuple[dict[int, list[ReadList]], dict[int, frozenset[int]]]:
     known: dict[int, ReadList] = {}
     by_member: dict[int, list[ReadList]] = defaultdict(list)

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db import connection
-
 from accounts.policies.relations import (
     BLOCKED_BY_VIEWER,
     BLOCKERS_OF_VIEWER,
@@ -46,6 +44,12 @@ _DISCOVERABLE_AUTHOR: Final = """
 """
 _CHOSEN_LANGUAGE: Final = """
   AND (s.language IS NULL OR NOT EXISTS (SELECT 1 FROM chosen) OR s.language IN (SELECT language FROM chosen))
+"""
+_PUBLIC_FACTS: Final = """
+SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id),
+       ARRAY(SELECT g.name FROM statuses_statustag t JOIN accounts_tag g ON g.id = t.tag_id
+              WHERE t.status_id = s.id ORDER BY t.id)
+  FROM statuses_status s WHERE s.id = ANY(%(ids)s)
 """
 _WITH_MEDIA: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
 _NO_REPLY: Final = """
@@ -151,12 +155,6 @@ def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[s
     """By post: whether it has files, and the names of its hashtags. One query."""
     if not status_ids:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id),"
-            " ARRAY(SELECT g.name FROM statuses_statustag t JOIN accounts_tag g ON g.id = t.tag_id"
-            "        WHERE t.status_id = s.id ORDER BY t.id)"
-            " FROM statuses_status s WHERE s.id = ANY(%s)",
-            [list(status_ids)],
-        )
-        return {status_id: (has_media, tags) for status_id, has_media, tags in cursor.fetchall()}
+    return {
+        status_id: (has_media, tags) for status_id, has_media, tags in fetch(_PUBLIC_FACTS, {"ids": list(status_ids)})
+    }

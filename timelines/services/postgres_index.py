@@ -26,6 +26,7 @@ from accounts.policies.relations import (
 )
 from social.kernel import clock
 from social.kernel.ids import first_at
+from social.kernel.statements import fetch
 from social.kernel.text.words import Word, wanted_words, words
 from statuses.policies.visibility import FOLLOWED, PUBLIC_POST, readable_by_viewer
 from timelines.policies.search_query import Scope
@@ -46,6 +47,7 @@ SELECT d.id, d.words::tsvector FROM unnest(%(ids)s::bigint[], %(words)s::text[])
   JOIN statuses_status s ON s.id = d.id AND s.deleted_at IS NULL
  ORDER BY d.id
     ON CONFLICT (status_id) DO UPDATE SET words = EXCLUDED.words
+RETURNING status_id
 """
 _REMOVE: Final = "DELETE FROM timelines_searchdocument WHERE status_id = ANY(%(ids)s)"
 _OUTDATED: Final = """
@@ -112,9 +114,8 @@ class PostgresIndex:
     def keep(self, documents: Sequence[Document]) -> None:
         """Two posts at once are written in the order of their ids: writers cannot wait for each other."""
         if documents:
-            with connection.cursor() as cursor:
-                vectors = [vector_of(document) for document in documents]
-                cursor.execute(_KEEP, {"ids": [document.status_id for document in documents], "words": vectors})
+            vectors = [vector_of(document) for document in documents]
+            fetch(_KEEP, {"ids": [document.status_id for document in documents], "words": vectors})
 
     def remove(self, status_ids: Collection[int]) -> None:
         """One statement."""

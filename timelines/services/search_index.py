@@ -11,6 +11,7 @@ from django.db import transaction
 from accounts.events import ProfileUpdated
 from accounts.models import Account
 from social.kernel.events import publish
+from social.kernel.plans import IDS, Plan
 from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusFetched, StatusPublished
 from statuses.models import CardType, StatusCard
 from statuses.models.media import MediaType
@@ -25,6 +26,14 @@ from timelines.services.status_index import Document, status_index
 STEP: Final = 500
 """So many documents of an author are written again at a time."""
 
+_INDEXABLE: Final = Plan(
+    lambda: Account.objects.filter(id__one_of=IDS, indexable=True).values_list("id", flat=True),
+)
+_WITH_FILMS: Final = Plan(
+    lambda: StatusCard.objects.filter(status_id__one_of=IDS, card__type=CardType.VIDEO).values_list(
+        "status_id", flat=True
+    )
+)
 _ANCHOR: Final = re.compile(r"<a\b[^>]*>")
 _QUOTE: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL)
 _FACTS_OF_FILES: Final = {
@@ -65,8 +74,7 @@ def write_documents(status_ids: Iterable[int]) -> int:
     """
     rows = [row for row in load_rows(status_ids) if row.reblog_of_id is None and not row.is_deleted]
     sources = load_sources(row.id for row in rows)
-    authors = Account.objects.filter(id__one_of={row.account_id for row in rows}, indexable=True)
-    indexable = set(authors.values_list("id", flat=True)) if rows else set()
+    indexable = set(_INDEXABLE.run(ids=list({row.account_id for row in rows}))) if rows else set()
     players = _with_players(sources)
     documents = [
         _document(row, sources[row.id], indexable, embeds=row.id in players) for row in rows if row.id in sources
@@ -77,8 +85,8 @@ def write_documents(status_ids: Iterable[int]) -> int:
 
 def _with_players(status_ids: Iterable[int]) -> set[int]:
     """The posts that show a film of another site."""
-    shown = StatusCard.objects.filter(status_id__one_of=status_ids, card__type=CardType.VIDEO)
-    return set(shown.values_list("status_id", flat=True))
+    ids = list(status_ids)
+    return set(_WITH_FILMS.run(ids=ids)) if ids else set()
 
 
 def _document(row: Row, source: Source, indexable: Collection[int], *, embeds: bool) -> Document:

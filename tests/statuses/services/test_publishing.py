@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from accounts.models import Account, AccountStat, Tag, User
+from accounts.models import Account, AccountStat, Follow, Tag, User
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import moment_of
@@ -44,7 +44,7 @@ def test_a_post_is_stored_with_its_html_and_published(alice: Account, published:
     stored = Status.objects.get(id=status.id)
     assert (stored.text, stored.content, stored.visibility, stored.local) == ("hello", "<p>hello</p>", "public", True)
     assert (stored.thread_id, stored.thread_path, stored.uri) == (None, None, None)
-    assert published == [StatusPublished(status_id=status.id, account_id=alice.id, local=True)]
+    assert published == [StatusPublished(status_id=status.id, account_id=alice.id, local=True, awaited=False)]
     assert abs(moment_of(status.id) - status.created_at) < timedelta(seconds=2)
 
 
@@ -63,9 +63,17 @@ def test_flags_of_the_event_say_what_there_is_to_do(alice: Account, bob: Account
     first = make_status(alice, "@bob https://example.com/ #x")
     make_status(bob, "yes", reply_to=first)
     assert published[0] == StatusPublished(
-        status_id=first.id, account_id=alice.id, local=True, mentions=True, link=True
+        status_id=first.id, account_id=alice.id, local=True, awaited=False, mentions=True, link=True
     )
     assert published[1].reply is True
+
+
+def test_what_a_follower_wants_to_be_notified_of_is_awaited(alice: Account, bob: Account, published: list[Any]) -> None:
+    Follow.objects.create(account=bob, target=alice, notify=True)
+    make_status(alice, "to everybody")
+    make_status(alice, "to one", visibility="direct")
+    make_status(bob, "by somebody else")
+    assert [event.awaited for event in published if isinstance(event, StatusPublished)] == [True, False, False]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\u2028"])
@@ -339,7 +347,7 @@ def test_a_remote_post_gets_an_id_of_its_own_time(published: list[Any]) -> None:
     moment = clock.now() - timedelta(days=400)
     status = make_remote_status(eve, created_at=moment)
     assert abs(moment_of(status.id) - moment) < timedelta(milliseconds=2)
-    assert published == [StatusPublished(status_id=status.id, account_id=eve.id, local=False)]
+    assert published == [StatusPublished(status_id=status.id, account_id=eve.id, local=False, awaited=False)]
     assert _stat(eve).last_status_at == moment
 
 
