@@ -175,7 +175,8 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         if isinstance(data, bool):
             data = "true" if data else "false"
         elif isinstance(data, int | float):
-            data = str(data)
+            # A whole number beyond 64 bits was read as one with an exponent, whose first digit would pass for an id.
+            data = f"{data:.0f}" if isinstance(data, float) and data.is_integer() else str(data)
         if not isinstance(data, str):
             raise SkipField
         text = data.strip() if self.strip else data
@@ -231,6 +232,16 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
         if number is None:
             raise errors.NotFound
         return number
+
+
+class CursorField(IdField):
+    """An id to page by: digits at the beginning count and what is no number is 0, as in the parameters of lists."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """A 64-bit int; SkipField for an object or a list."""
+        if isinstance(data, list | dict):
+            raise SkipField
+        return max(0, as_integer(data))
 
 
 class ListField(_ClientField):

@@ -49,7 +49,7 @@ def test_what_is_no_position_of_a_known_timeline_changes_nothing(reader: Person)
         assert reader.api.post(MARKERS, sent).json() == {}
     for empty in ({"home": {}}, {"home": {"last_read_id": ""}}, {"home": {"last_read_id": None}}):
         assert reader.api.post(MARKERS, empty).json()["home"]["last_read_id"] == "5"
-    for wrong in ("abc", "-1", str(2**63), "9" * 100):
+    for wrong in ("abc", "-1", str(2**63), "9" * 100, 2.0**64):
         answer = reader.api.post(MARKERS, {"home": {"last_read_id": wrong}})
         assert (answer.status_code, answer.json()) == (422, {"error": "Validation failed: Last read id is invalid"})
     assert Marker.objects.get().version == 1

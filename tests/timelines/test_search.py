@@ -230,6 +230,10 @@ def test_days_and_ids_bound_what_is_found(reader: Person) -> None:
     }
     assert {query: posts(reader, query) for query in found} == found
     assert posts(reader, "dog", min_id=str(first.id), max_id=str(late.id)) == ids(march, leap)
+    # As in the timelines: what is no number is 0, beyond 64 bits is the newest there can be (parameters section 0).
+    assert posts(reader, "dog", min_id="abc", max_id="9" * 30) == ids(late, march, leap, first)
+    assert posts(reader, "dog", min_id=f"{first.id}abc") == ids(late, march, leap)
+    assert posts(reader, "dog", max_id="abc") == []
     assert posts(reader, "dog", limit=2, offset=1, type="statuses") == ids(march, leap)
     refused = reader.api.get(SEARCH, {"q": "dog during:yesterday"})
     assert (refused.status_code, refused.json()["error"]) == (422, "Invalid date supplied")

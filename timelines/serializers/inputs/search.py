@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from social.api.inputs import ClientBoolean, ClientInteger, ClientString, IdField, Input
+from social.api.inputs import ClientBoolean, ClientInteger, ClientString, CursorField, IdField, Input
 from social.kernel.errors import BadRequest
 from timelines.services.searching import SearchForm
 
@@ -19,8 +19,8 @@ class SearchInput(Input[SearchForm]):
     resolve = ClientBoolean()
     limit = ClientInteger()
     offset = ClientInteger()
-    min_id = IdField()
-    max_id = IdField()
+    min_id = CursorField()
+    max_id = CursorField()
     account_id = IdField()
     following = ClientBoolean()
     exclude_unreviewed = ClientBoolean()
