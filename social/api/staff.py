@@ -99,6 +99,10 @@ class ReadOnlyAdmin(Base):
     # "Show all" would put a whole table on one page.
     list_max_show_all = 0
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """The row, or None; with a NUL in its key there is none, and PostgreSQL would refuse the question."""
+        return None if "\0" in object_id else super().get_object(request, object_id, from_field)
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Whether the address may filter by this: only by what `list_filter` names (security row 55).
 

@@ -357,3 +357,11 @@ def test_row_55_the_filters_of_a_list_still_work(owner: User) -> None:
     client = signed_in(owner)
     assert len(listed(client, "/admin/social/outboxrow/", queue="mailers")) == 1
     assert len(listed(client, "/admin/social/outboxrow/", queue__exact="mailers")) == 1
+
+
+def test_an_address_with_a_nul_in_it_leads_to_no_row(owner: User) -> None:
+    client = signed_in(owner)
+    for model in admin.site._registry:
+        path = f"/admin/{model._meta.app_label}/{model._meta.model_name}"
+        for part in ("", "change/", "history/"):
+            assert client.get(f"{path}/%00/{part}").status_code in (302, 403, 404), (path, part)
