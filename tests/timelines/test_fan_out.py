@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Follow
+from accounts.policies.relations import Relations
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import unfollow_account
 from social.kernel import redis
@@ -16,10 +17,13 @@ from social.kernel.cursors import Cursor
 from social.kernel.outbox import OutboxRow, drain
 from statuses.events import StatusPublished
 from statuses.models import Status
+from statuses.queries.rows import Row, load_rows
 from statuses.services.deleting import delete_status
 from tests.factories import statuses as factory
 from tests.factories.statuses import make_reblog, make_status
 from tests.timelines.conftest import Person, follow, person, work
+from timelines.policies.home import Verdict, home_verdict
+from timelines.services import fan_out
 from timelines.services.fan_out import fan_out_posts
 from timelines.stores import feed
 
@@ -177,3 +181,25 @@ def test_a_feed_of_another_name_is_kept_by_the_same_code(reader: Person) -> None
     feed.add({"list:5": [feed.FeedItem(2)], feed.home(5): [feed.FeedItem(2)]})
     assert [item.id for item in feed.read("list:5", reader.id, Cursor(20)).items] == [2, 1]
     assert feed.read(feed.home(5), reader.id, Cursor(20)).lowest is None
+
+
+def test_readers_to_whom_the_same_applies_are_judged_once(author: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers = [person() for _number in range(8)]
+    for someone in readers:
+        factory.follow(someone.account, author.account)
+    factory.mute(readers[0].account, author.account)
+    Follow.objects.filter(account=readers[1].account).update(languages=["en"])
+    mentioned = readers[2]
+    status = make_status(author.account, f"@{mentioned.account.username} hi", visibility="unlisted")
+    judged: list[int | None] = []
+
+    def counted(row: Row, relations: Relations, *arguments: Any) -> Verdict:
+        judged.append(relations.viewer_id)
+        return home_verdict(row, relations, *arguments)
+
+    monkeypatch.setattr(fan_out, "home_verdict", counted)
+    homes = fan_out.find_recipients(load_rows([status.id]))[status.id].homes
+    assert set(homes) == {author.id, *(someone.id for someone in readers[1:])}
+    alike = {someone.id for someone in readers[3:]}
+    assert {author.id, *(someone.id for someone in readers[:3])} <= set(judged)
+    assert len(alike.intersection(judged)) == 1

@@ -188,3 +188,24 @@ def test_a_boost_is_skipped_when_its_original_is_among_the_newest_forty() -> Non
     assert 401 in ids(), "the original is the forty-first"
     feed.add({READER: [FeedItem(402, 100)]})
     assert 402 not in ids(), "another boost of it was just seen"
+
+
+def test_posts_that_many_feeds_get_alike_come_to_each_by_its_own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "_KEYS_PER_CALL", 2)
+    names = [feed.home(number) for number in range(7000, 7006)]
+    old, post, boost = FeedItem(10), FeedItem(20), FeedItem(30, 20)
+    for name in names[:4]:
+        build(old.id, complete=False, reader=name)
+    built, absent = names[4:]
+    mark = feed.begin(built)
+    feed.add({names[0]: [post]})
+    both = [FeedItem(5), post, boost]
+    assert feed.add(dict.fromkeys(names, both)) == {30: set(names[:4])}
+    for name in names[:4]:
+        assert ids(name) == [post.id, old.id]
+    assert ids(absent) == []
+    assert feed.finish(built, mark, [old], complete=False)
+    assert ids(built) == [boost.id, post.id, old.id]
+    one, others = [FeedItem(40)], [FeedItem(41)]
+    assert feed.add({name: one if name == names[0] else others for name in names[:4]}) == {}
+    assert [ids(name)[0] for name in names[:4]] == [40, 41, 41, 41]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -72,6 +72,9 @@ class Readers:
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
     # By owner: who is in one of the owner's exclusive lists.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    # By author: those of the readers who follow without options, and have nothing to do with the other people asked for. The
+    # verdict on a post is the same for all who have no part in it.
+    alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
         """The readers of an author."""
@@ -121,7 +124,12 @@ def load_readers(
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
     # Somebody who reads a post by its hashtag may or may not follow the author of another one.
     stored = load_relations_of(readers, people, followable=followable)
-    return Readers(by_author, stored, by_hashtag, lists, exclusive)
+    apart = stored.keys() | exclusive.keys()
+    alike = {
+        author: {reader for reader, options in found.items() if options is _PLAIN} - apart
+        for author, found in by_author.items()
+    }
+    return Readers(by_author, stored, by_hashtag, lists, exclusive, alike)
 
 
 def _lists(

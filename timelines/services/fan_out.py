@@ -146,7 +146,12 @@ def _recipients_of(row: Row, readers: Readers) -> Recipients:
     by_hashtag = readers.by_hashtag.get(row.id, ())
     if by_hashtag:
         candidates = dict.fromkeys((*candidates, *by_hashtag))
-    homes = [account for account in candidates if _comes_home(row, account, readers)]
+    # Of those to whom the same applies one is judged.
+    alike = readers.alike.get(row.account_id, frozenset()) - involved_ids(row) - set(by_hashtag)
+    all_of_them = bool(alike) and _comes_home(row, next(iter(alike)), readers)
+    homes = [
+        account for account in candidates if (all_of_them if account in alike else _comes_home(row, account, readers))
+    ]
     lists = [
         (found.id, found.owner_id)
         for found in readers.lists.get(row.account_id, ())

@@ -7,6 +7,7 @@ server that was asked, which is why the role `streams` is one server (or one pri
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 from typing import Final
 
 from social.kernel import redis, streams
@@ -19,8 +20,8 @@ def subscribed_channels(channels: Iterable[str]) -> set[str]:
     """Those of the channels that some process listens on; none when Redis does not answer."""
     found: set[str] = set()
     with redis.best_effort("ask who is listening"):
-        client = redis.client("streams")
         for names in in_batches(channels, _NAMES_PER_CALL):
-            counts = client.pubsub_numsub(*(streams.channel_key(name) for name in names))
-            found.update(name for name, (_key, count) in zip(names, counts, strict=True) if count)
+            # Name and number in turn.
+            answer = redis.ask("streams", "PUBSUB", "NUMSUB", *map(streams.channel_key, names))
+            found.update(compress(names, answer[1::2]))
     return found

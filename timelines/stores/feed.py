@@ -111,37 +111,46 @@ return {present, low, table.concat(items)}
     _forget_all,
 )
 
-# KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first.
-# A post below the lowest item stays out: between the two there may be others that the feed does not know.
+# KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first; or once, if they are the
+# same for all. A post below the lowest item stays out: between the two there may be others that the feed does not know.
 # Answer: feed (by its place) and item of each boost that was skipped, in turn.
 _ADD: Final = redis.Script(
     "feeds",
     """
 local most, window, none = tonumber(ARGV[1]), tonumber(ARGV[2]), string.rep('\\0', 8)
+local call = redis.call
+local function split(data)
+  local items = {}
+  for p = 1, #data, 16 do items[#items + 1] = string.sub(data, p, p + 15) end
+  return items
+end
 local function repeats(key, item)
   local original = string.sub(item, 9)
   if original == none then return false end
-  for _, other in ipairs(redis.call('ZREVRANGE', key, 0, window - 1)) do
+  for _, other in ipairs(call('ZREVRANGE', key, 0, window - 1)) do
     if other ~= item and (string.sub(other, 1, 8) == original or string.sub(other, 9) == original) then return true end
   end
   return false
 end
+local builds = {}
+for i, key in ipairs(KEYS) do builds[i] = key .. ':build' end
+-- Hardly ever is a feed being built: all are asked about at once.
+local some_built = call('EXISTS', unpack(builds)) > 0
+local same = #ARGV == 3 and split(ARGV[3])
 local skipped = {}
 for i, key in ipairs(KEYS) do
-  local data, build = ARGV[i + 2], key .. ':build'
-  local size, building = redis.call('ZCARD', key), redis.call('EXISTS', build) == 1
+  local size, building = call('ZCARD', key), some_built and call('EXISTS', builds[i]) == 1
   if size > 0 or building then
-    for p = 1, #data, 16 do
-      local item = string.sub(data, p, p + 15)
-      if building then redis.call('ZADD', build, 0, item) end
+    for _, item in ipairs(same or split(ARGV[i + 2])) do
+      if building then call('ZADD', builds[i], 0, item) end
       if size > 0 and repeats(key, item) then
         skipped[#skipped + 1] = i
         skipped[#skipped + 1] = item
-      elseif size > 0 and redis.call('ZADD', key, 0, item) == 1 then
+      elseif size > 0 and call('ZADD', key, 0, item) == 1 then
         if size >= most then
-          redis.call('ZREMRANGEBYRANK', key, 0, 0)
-        elseif redis.call('ZRANK', key, item) == 0 then
-          redis.call('ZREM', key, item)
+          call('ZREMRANGEBYRANK', key, 0, 0)
+        elseif call('ZRANK', key, item) == 0 then
+          call('ZREM', key, item)
         else
           size = size + 1
         end
@@ -277,14 +286,28 @@ def add(items: Mapping[str, Sequence[FeedItem]]) -> dict[int, set[str]]:
     Returns the feeds that skipped a boost, by the boost's id. Adding twice changes nothing. Raises RedisError.
     """
     skipped: dict[int, set[str]] = defaultdict(set)
-    for batch in in_batches(items, _KEYS_PER_CALL):
-        # Feeds that get the same posts share one encoding.
+    # Feeds that get the same posts share one list, which is sent once.
+    alike: dict[int, list[str]] = defaultdict(list)
+    for name, added in items.items():
+        alike[id(added)].append(name)
+    some: list[str] = []
+    for names in alike.values():
+        if len(names) < _KEYS_PER_CALL:
+            some += names
+            continue
+        data = [_packed(sorted(items[names[0]]))]
+        for batch in in_batches(names, _KEYS_PER_CALL):
+            _add(batch, data, skipped)
+    for batch in in_batches(some, _KEYS_PER_CALL):
         packed = {id(items[name]): _packed(sorted(items[name])) for name in batch}
-        values = [packed[id(items[name])] for name in batch]
-        answer = iter(_ADD([feed_key(name) for name in batch], [MAX_ITEMS, WINDOW, *values]))
-        for place, item in zip(answer, answer, strict=True):
-            skipped[_unpacked(item)[0].id].add(batch[place - 1])
+        _add(batch, [packed[id(items[name])] for name in batch], skipped)
     return skipped
+
+
+def _add(names: Sequence[str], data: Sequence[bytes], skipped: dict[int, set[str]]) -> None:
+    answer = iter(_ADD([feed_key(name) for name in names], [MAX_ITEMS, WINDOW, *data]))
+    for place, item in zip(answer, answer, strict=True):
+        skipped[_unpacked(item)[0].id].add(names[place - 1])
 
 
 def remove(items: Mapping[str, Sequence[FeedItem]]) -> None:
