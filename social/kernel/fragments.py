@@ -38,9 +38,14 @@ def save(fragments: Mapping[str, bytes]) -> None:
     """Keep fragments, in one round trip."""
     if not fragments:
         return
+    prefix = _prefix()
     with redis.best_effort("keep answers in the cache"):
+        if len(fragments) == 1:
+            # A post that was just written: the pipeline's own way takes several times what the command does.
+            ((key, fragment),) = fragments.items()
+            redis.ask("cache", "SET", prefix + key, fragment, "EX", SECONDS)
+            return
         pipeline = redis.client("cache").pipeline(transaction=False)
-        prefix = _prefix()
         for key, fragment in fragments.items():
             pipeline.set(prefix + key, fragment, ex=SECONDS)
         pipeline.execute()

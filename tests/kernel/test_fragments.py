@@ -19,10 +19,13 @@ def test_what_was_kept_is_found_again_under_its_version_alone() -> None:
     assert fragments.load(["thing:1:2"]) == {}
 
 
-def test_fragments_expire() -> None:
-    fragments.save({"thing:1:1": b"1"})
-    (name,) = redis.client("cache").keys("*thing*")
-    assert 0 < redis.client("cache").ttl(name) <= fragments.SECONDS
+@pytest.mark.parametrize("number", [1, 3])
+def test_fragments_expire(number: int) -> None:
+    fragments.save({f"thing:{n}:1": b"1" for n in range(number)})
+    names = redis.client("cache").keys("*thing*")
+    assert len(names) == number
+    for name in names:
+        assert 0 < redis.client("cache").ttl(name) <= fragments.SECONDS
 
 
 def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,6 +36,7 @@ def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPat
 
 def test_nothing_is_asked_or_kept_when_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis, "client", lambda _role: pytest.fail("Redis was asked"))
+    monkeypatch.setattr(redis, "ask", lambda *_command: pytest.fail("Redis was asked"))
     assert fragments.load([]) == {}
     fragments.save({})
 
@@ -42,5 +46,7 @@ def test_without_redis_nothing_is_there_and_nothing_fails(monkeypatch: pytest.Mo
         raise redis.RedisError("down")
 
     monkeypatch.setattr(redis, "client", down)
+    monkeypatch.setattr(redis, "ask", down)
     fragments.save({"thing:1:1": b"1"})
+    fragments.save({"thing:1:1": b"1", "thing:2:1": b"2"})
     assert fragments.load(["thing:1:1"]) == {}
