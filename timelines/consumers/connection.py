@@ -192,6 +192,8 @@ class Connection:
 
     def enqueue(self, stream: Stream, message: Message) -> None:
         """Send the client an event, or queue it. When too many wait the connection ends: never is one left out silently."""
+        if stream.only_local and message.local is False:
+            return  # The deletion of a post that this stream never showed.
         if not self._writes(stream, message):
             self._put((stream, message))
 
@@ -275,8 +277,6 @@ class Connection:
                     await self._report_error(item)
                 continue
             stream, message = item
-            if stream.only_local and message.local is False:
-                continue  # The deletion of a post that this stream never showed.
             if stream.filtered and message.facts is not None and self._watched is not None:
                 shown = _as_seen(stream, message, await self._watched.get())
                 if shown is None:
