@@ -122,6 +122,10 @@ class _Reader:
     def open(self, port: int, paths: Sequence[tuple[int, str]], slow: bool) -> None:
         """Connect clients, with these numbers. Slow ones have a small window, and read nothing after the answer."""
         for place in range(0, len(paths), _TOGETHER):
+            # Those before are read, and their pings answered: thousands take longer to open than a ping waits.
+            for number, _event in self.epoll.poll(0):
+                if number in self.clients:
+                    self.read(self.clients[number])
             new = [_Client(number, _connect(port, path, slow)) for number, path in paths[place : place + _TOGETHER]]
             for client in new:
                 head, _end, client.rest = _answer(client.socket).partition(b"\r\n\r\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -47,9 +48,8 @@ def _key(name: str, tag: str | None, named_list: str | None) -> tuple[str, str]:
     return name, _normalised(tag) if name.startswith("hashtag") else ""
 
 
-def _as_seen(stream: Stream, message: Message, viewer: Viewer) -> Message | None:
-    """An event of a public stream as a viewer gets it; None when it is not for this one."""
-    moment = clock.now()
+def _as_seen(stream: Stream, message: Message, viewer: Viewer, moment: datetime) -> Message | None:
+    """An event of a public stream as a viewer gets it at a moment; None when it is not for this one."""
     if message.facts is None or is_hidden_from_viewer(stream, message.facts, viewer, moment):
         return None
     return with_filters(message, viewer.filters, moment) if viewer.filters else message
@@ -60,8 +60,8 @@ class Connection:
 
     `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
     slow, False: its token is good no more). All are called from the connection's own task only, in the order things
-    happened. `write` sends an event at once, without the task, or returns False when the client is behind: it is asked while
-    nothing waits. `abort` ends the transport soon, whether or not the client reads.
+    happened. `write` sends the frame of a WebSocket at once, without the task, or returns False when the client is behind:
+    it is asked while nothing waits. `abort` ends the transport soon, whether or not the client reads.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Connection:
         close: Callable[[bool], Awaitable[None]],
         report_error: Callable[[StreamError], Awaitable[None]] | None = None,
         *,
-        write: Callable[[Stream, Message], bool] | None = None,
+        write: Callable[[bytes], bool] | None = None,
         abort: Callable[[], None] | None = None,
         address: str = addresses.UNKNOWN,
     ) -> None:
@@ -206,9 +206,9 @@ class Connection:
             viewer = watched.known
             if viewer is None:
                 return False
-            shown = _as_seen(stream, message, viewer)
-            return shown is None or self._write(stream, shown)
-        return self._write(stream, message)
+            shown = _as_seen(stream, message, viewer, message.received_at or clock.now())
+            return shown is None or self._write(shown.websocket_frame(stream.label))
+        return self._write(message.websocket_frame(stream.label))
 
     def report_error(self, error: StreamError) -> None:
         """Send the client the error of a command, behind the events that came before."""
@@ -278,7 +278,7 @@ class Connection:
                 continue
             stream, message = item
             if stream.filtered and message.facts is not None and self._watched is not None:
-                shown = _as_seen(stream, message, await self._watched.get())
+                shown = _as_seen(stream, message, await self._watched.get(), clock.now())
                 if shown is None:
                     continue
                 message = shown

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from social.api import refused_networks
-from social.kernel import heartbeats
+from social.kernel import clock, heartbeats
 from social.kernel.streams import Hub
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Viewers
@@ -157,6 +157,7 @@ class ConnectionRegistry:
         except ValueError:
             logger.warning("What came on channel %s is not a message: dropped", channel)
             return
+        message.received_at = clock.now()
         for listener in list(listeners):
             listener(message)
 

@@ -30,7 +30,6 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry
         self.connection: Connection | None = None
-        self.direct: Direct | None = None
         self.writer: asyncio.Task[None] | None = None
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
@@ -62,15 +61,15 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         try:
             await wanted.check_network()
             identity = await wanted.identify()
-            self.direct = Direct.of(self.scope)
+            direct = Direct.of(self.scope)
             connection = Connection(
                 self.registry,
                 identity,
                 self._send,
                 self._close,
                 self._report_error,
-                write=self._write if self.direct is not None else None,
-                abort=self.direct.abort if self.direct is not None else None,
+                write=direct.write if direct is not None else None,
+                abort=direct.abort if direct is not None else None,
                 address=wanted.address,
             )
             self.connection = connection
@@ -117,10 +116,6 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     async def websocket_disconnect(self, _message: Mapping[str, Any]) -> None:
         """The client has gone."""
         raise StopConsumer
-
-    def _write(self, stream: Stream, message: Message) -> bool:
-        direct = self.direct
-        return direct is not None and direct.write is not None and direct.write(message.websocket_frame(stream.label))
 
     async def _send(self, stream: Stream, message: Message) -> None:
         await self.send({"type": "websocket.send", "text": message.websocket_text(stream.label)})

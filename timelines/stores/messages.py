@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -68,6 +69,8 @@ class Message:
     recipients: tuple[int, ...] = ()
     # Whether the deleted post was written here; None where no stream of the channel asks.
     local: bool | None = None
+    # When a streaming process had it: one look at the clock for all listeners.
+    received_at: datetime | None = field(default=None, repr=False, compare=False)
     # What is sent is the same for everybody on the same stream: made once per message and process.
     _texts: dict[tuple[str, ...], str] = field(default_factory=dict, repr=False, compare=False)
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
