@@ -337,11 +337,32 @@ def test_row_55_no_column_can_be_guessed_by_lookups_in_the_address(moderator: Us
 _WRONG = ["abc", "-1", "9" * 30, "\0", "²", "1,2", "%"]
 
 
+_LISTS = ("accounts/user/", "accounts/account/", "statuses/status/", "social/outboxrow/")
+_PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o", "e")
+
+
 @pytest.mark.parametrize("value", _WRONG)
 def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
+    """Each list with some of the parameters, all together with each of them and each value."""
     client = signed_in(owner)
-    for path in ("accounts/user/", "accounts/account/", "statuses/status/", "social/outboxrow/"):
-        for name in ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o", "e"):
+    for place, path in enumerate(_LISTS):
+        for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:
+            answer = client.get(f"/admin/{path}", {name: value}, follow=True)
+            assert answer.status_code in (200, 400), (path, name)
+        for page in ("change", "history"):
+            answer = client.get(f"/admin/{path}{quote(value, safe='')}/{page}/", follow=True)
+            assert answer.status_code in (200, 404), (path, page)
+        action = ("disable", "remove", "discard", value)[(place + _WRONG.index(value)) % 4]
+        answer = client.post(f"/admin/{path}", {"action": action, "_selected_action": [value]}, follow=True)
+        assert answer.status_code in (200, 400), (path, action)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("value", _WRONG)
+def test_row_55_every_wrong_value_in_every_place_is_no_error_of_the_server(owner: User, value: str) -> None:
+    client = signed_in(owner)
+    for path in _LISTS:
+        for name in _PARAMETERS:
             answer = client.get(f"/admin/{path}", {name: value}, follow=True)
             assert answer.status_code in (200, 400), (path, name)
         assert client.get(f"/admin/{path}{quote(value, safe='')}/change/", follow=True).status_code in (200, 404)
