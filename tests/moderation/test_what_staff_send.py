@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+
 import pytest
 
 from accounts.models import AuditEntry, User
@@ -78,3 +80,15 @@ def test_somebody_suspended_is_not_the_one_who_may_still_do_everything() -> None
     make_user("other", role="Owner", suspended_at=clock.now(), suspension_origin="local")
     with pytest.raises(Conflict):
         disable(by=OPERATOR, user=boss)
+
+
+@pytest.mark.parametrize(("limit", "parts"), [("-2", 2), ("2", 2), ("5000", 3), ("0", 0), ("x", 0)])
+def test_a_limit_of_parts_is_read_as_every_limit(boss: Api, limit: str, parts: int) -> None:
+    now = clock.now()
+    for number, locale in enumerate(("de", "fr", "ar")):
+        person = make_user(f"person{number}x")
+        User.objects.filter(pk=person.pk).update(locale=locale, active_at=now)
+    today = str(now.astimezone(UTC).date())
+    sent = {"keys": ["languages"], "start_at": today, "end_at": today, "limit": limit}
+    answer = boss.post("/api/v1/admin/dimensions", sent)
+    assert (answer.status_code, len(answer.json()[0]["data"])) == (200, parts)

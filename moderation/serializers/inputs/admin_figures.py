@@ -17,6 +17,7 @@ from social.kernel.errors import BadRequest, Invalid
 from social.kernel.ids import parse_id
 
 MOST_KEYS = 30
+MOST_PARTS = 100
 #: The days that can be asked for: nothing here is older, and after the last one there is still a day in the calendar.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
 
@@ -55,6 +56,11 @@ class FiguresForm:
     limit: int = 10
 
     @property
+    def parts(self) -> int:
+        """How many parts of a dimension, as every `limit`: without its sign, at most MOST_PARTS (parameters section 0)."""
+        return min(abs(self.limit), MOST_PARTS)
+
+    @property
     def days(self) -> tuple[date, date]:
         """The first and the last day; without them today. Raises Invalid for what is no date."""
         today = clock.now().astimezone(UTC).date()
@@ -85,7 +91,7 @@ class DimensionsInput(_Keys):
     draft = FiguresForm
     start_at = ClientString()
     end_at = ClientString()
-    limit = ClientInteger(minimum=0, maximum=100)
+    limit = ClientInteger()
 
 
 @dataclass(frozen=True)

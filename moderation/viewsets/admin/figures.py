@@ -53,7 +53,7 @@ class AdminFiguresViewSet(AdminViewSet):
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if dimensions.is_dimension(key)]
         given = {key: given_with(request, key, dimensions.parameter_of(key)) for key in known}
-        found = [(key, dimensions.load_parts(key, start, end, given[key], form.limit)) for key in known]
+        found = [(key, dimensions.load_parts(key, start, end, given[key], form.parts)) for key in known]
         return reply(DimensionSerializer(found, many=True).data)
 
     def retain(self, request: Request) -> HttpResponse:

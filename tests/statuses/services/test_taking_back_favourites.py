@@ -32,8 +32,10 @@ def test_all_are_taken_back_and_those_of_others_stay() -> None:
     assert [take_back_favourites(account_id=ann.id, limit=3) for _turn in range(3)] == [3, 2, 0]
     assert [likes(posts[number]) for number in (0, 1, 2, 4)] == [0, 1, 0, 0]
     assert Favourite.objects.count() == 1
-    told = OutboxRow.objects.filter(event="StatusUnfavourited").values_list("payload__status_id", flat=True).distinct()
-    assert set(told) == {posts[number].id for number in (0, 1, 2, 4)}
+    announced = (
+        OutboxRow.objects.filter(event="StatusUnfavourited").values_list("payload__status_id", flat=True).distinct()
+    )
+    assert set(announced) == {posts[number].id for number in (0, 1, 2, 4)}
 
 
 def test_one_more_costs_one_statement_more() -> None:
