@@ -289,9 +289,10 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
             send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=parent))])
         drain_all_but("fetches")
         fetching.fetch_due()
-    assert list(Fetch.objects.values_list("last_error", flat=True)) == [
+    # They fail in whatever order their answers come.
+    assert sorted(Fetch.objects.values_list("last_error", flat=True)) == sorted(
         f"404 from {server.domain}" for server in servers
-    ]
+    )
 
 
 def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
