@@ -387,7 +387,9 @@ class Migration(migrations.Migration):
                         "constraints": [
                             models.CheckConstraint(
                                 condition=models.Q(
-                                    ("languages__text_length__lte", 2000), ("uri__text_length__lte", 2048)
+                                    ("follower_state__text_length__lte", 64),
+                                    ("languages__text_length__lte", 2000),
+                                    ("uri__text_length__lte", 2048),
                                 ),
                                 name="accounts_follow_lengths",
                             ),

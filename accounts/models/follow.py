@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from accounts.models.account import Account
 from social.kernel import clock
-from social.kernel.lengths import MESSAGE_LIMIT, URI_LIMIT, lengths
+from social.kernel.lengths import MESSAGE_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 
 class FollowerState(models.TextChoices):
@@ -50,7 +50,7 @@ class Follow(_Following):
 
     class Meta:
         constraints = [
-            lengths("accounts_follow_lengths", uri=URI_LIMIT, languages=MESSAGE_LIMIT),
+            lengths("accounts_follow_lengths", uri=URI_LIMIT, languages=MESSAGE_LIMIT, follower_state=WORD_LIMIT),
             models.UniqueConstraint(fields=["account", "target"], name="accounts_follow_pair"),
             models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_follow_not_self"),
         ]
