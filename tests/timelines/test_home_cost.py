@@ -121,5 +121,6 @@ def test_a_page_costs_a_few_index_reads_for_each_person_and_hashtag_followed(
             assert found == 40
             assert touched < 500 + 40 * (people + tags), (name, people, tags)
             if people == PEOPLE:
-                # Two of three posts are by people they follow: a page is found without asking each of them.
-                assert touched < 1500, (name, people, tags)
+                # Two of three posts are by people they follow: a page is found without asking each of them, for which it
+                # would be 9,000 or more. How many it is depends on what has been vacuumed.
+                assert touched < 4000, (name, people, tags)

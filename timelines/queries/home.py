@@ -36,9 +36,9 @@ SELECT post.id, post.reblog_of_id
 """
 
 # The same for each followed hashtag, by the index (tag, status). The post is found by its key, in a subquery of one value:
-# a join invites plans that read every public post.
+# a join invites plans that read every public post. A post with several of them takes the place of one.
 _OF_HASHTAGS: Final = f"""
-SELECT post.status_id, NULL::bigint
+SELECT DISTINCT post.status_id, NULL::bigint
   FROM accounts_tagfollow f
  CROSS JOIN LATERAL (
    SELECT t.status_id FROM statuses_statustag t
