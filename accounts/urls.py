@@ -22,12 +22,8 @@ urlpatterns = [
     endpoint("api/v1/accounts", AccountsViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/accounts/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
     endpoint("api/v1/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
-    endpoint(
-        "api/v1/accounts/update_credentials",
-        ProfileViewSet,
-        {"patch": "update_credentials", "put": "update_credentials"},
-    ),
-    endpoint("api/v1/profile", ProfileViewSet, {"get": "retrieve", "patch": "update", "put": "update"}),
+    endpoint("api/v1/accounts/update_credentials", ProfileViewSet, {"put": "update_credentials"}),
+    endpoint("api/v1/profile", ProfileViewSet, {"get": "retrieve", "put": "update"}),
     endpoint("api/v1/profile/avatar", ProfileViewSet, {"delete": "delete_avatar"}),
     endpoint("api/v1/profile/header", ProfileViewSet, {"delete": "delete_header"}),
     endpoint("api/v1/accounts/lookup", AccountsViewSet, {"get": "lookup"}),
@@ -61,7 +57,7 @@ urlpatterns = [
     endpoint(
         "api/v1/collections/<id>",
         CollectionsViewSet,
-        {"get": "retrieve", "patch": "update", "put": "update", "delete": "destroy"},
+        {"get": "retrieve", "put": "update", "delete": "destroy"},
     ),
     endpoint("api/v1/collections/<collection_id>/items", CollectionsViewSet, {"post": "add"}),
     endpoint("api/v1/collections/<collection_id>/items/<id>", CollectionsViewSet, {"delete": "remove"}),

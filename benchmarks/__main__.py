@@ -59,7 +59,7 @@ def main() -> None:
         assert server.process is not None
         tree = Tree(server.process.pid)
         time.sleep(3)
-        print(f"memory after the start: {tree.memory():.0f} MiB")
+        print(f"memory after the start: {tree.memory()}")
         began = time.monotonic()
         seeded = seed(
             server.base_url,
@@ -69,7 +69,7 @@ def main() -> None:
             favourites=arguments.statuses,
             reblogs=arguments.statuses // 3,
         )
-        print(f"seeded in {time.monotonic() - began:.0f} s, memory: {tree.memory():.0f} MiB\n")
+        print(f"seeded in {time.monotonic() - began:.0f} s, memory: {tree.memory()}\n")
         print(f"{'':37} {'at once':>7} {'CPU ms':>8} {'p50 ms':>8} {'p95 ms':>8} {'per s':>8}   CPU ms of the rounds")
         names = arguments.workloads.split(",")
         for kind in ("R", "W"):
@@ -80,7 +80,7 @@ def main() -> None:
             ("S1", "public stream, 200 sockets", stream(seeded, f"ws://localhost:{server.streaming_port}")),
         ):
             print(f"{name:4} {what:32} p50 {found.p50:.0f} ms, p99 {found.p99:.0f} ms, lost {found.lost}", flush=True)
-        print(f"\nmemory after all load: {tree.memory():.0f} MiB")
+        print(f"\nmemory after all load: {tree.memory()}")
         print(f"stopped in {server.stop():.1f} s, warm start to the first answer {server.start():.1f} s")
 
 

@@ -3,8 +3,48 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 import psutil
+
+#: What stands in the command line of a kind of process; the first that does decides, and whoever has none is `run`.
+_MARKS: Final = {
+    "Valkey": "valkey-server",  # before the other, in whose folder its socket is
+    "PostgreSQL": "postgres",
+    "decoder": "media.decoding",
+    **{name: f"social.runtime.serve {name}" for name in ("web", "streaming", "worker", "scheduler")},
+}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """MiB by kind of process, shared pages divided between those who share them (PSS).
+
+    `own` is what the processes have written themselves, `files` what is mapped from programs and libraries, `shared` what
+    PostgreSQL's processes have in common.
+    """
+
+    processes: Mapping[str, int]
+    own: Mapping[str, float]
+    files: Mapping[str, float]
+    shared: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """Of all kinds."""
+        return sum(sum(part.values()) for part in (self.own, self.files, self.shared))
+
+    def __str__(self) -> str:
+        lines = [f"{self.total:.0f} MiB"]
+        for kind, count in sorted(self.processes.items()):
+            parts = ((self.own, "own"), (self.files, "files"), (self.shared, "shared"))
+            each = ", ".join(f"{name} {part[kind]:.0f}" for part, name in parts)
+            lines.append(f"  {kind:11} {count:3}   {sum(part[kind] for part, _name in parts):5.0f} MiB ({each})")
+        return "\n".join(lines)
 
 
 class Tree:
@@ -26,10 +66,21 @@ class Tree:
                 total += times.user + times.system + times.children_user + times.children_system
         return total
 
-    def memory(self) -> float:
-        """MiB, shared pages divided between those who share them (PSS)."""
-        total = 0
+    def memory(self) -> Memory:
+        """What each kind of process has now."""
+        counts: Counter[str] = Counter()
+        found: dict[str, Counter[str]] = {"Pss_Anon": Counter(), "Pss_File": Counter(), "Pss_Shmem": Counter()}
         for process in self.processes():
-            with contextlib.suppress(psutil.Error):
-                total += process.memory_full_info().pss
-        return total / 2**20
+            with contextlib.suppress(psutil.Error, OSError):
+                kind = _kind(" ".join(process.cmdline()))
+                counts[kind] += 1
+                for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()[1:]:
+                    name, kibibytes, *_ = line.replace(":", "").split()
+                    if name in found:
+                        found[name][kind] += int(kibibytes)
+        own, files, shared = ({kind: part[kind] / 1024 for kind in counts} for part in found.values())
+        return Memory(counts, own, files, shared)
+
+
+def _kind(command: str) -> str:
+    return next((kind for kind, mark in _MARKS.items() if mark in command), "run")

@@ -15,7 +15,7 @@ from PIL import Image
 
 from benchmarks.client import Client
 from benchmarks.processes import Tree
-from benchmarks.seeding import Seeded, in_threads
+from benchmarks.seeding import WORDS, Seeded, in_threads
 
 Request = Callable[[Client, Seeded, random.Random], None]
 
@@ -42,6 +42,18 @@ def _get(path: str, ids: str | None = None) -> Request:
 def _relationships(client: Client, seeded: Seeded, chance: random.Random) -> None:
     chosen = chance.sample(seeded.account_ids, min(20, len(seeded.account_ids)))
     client.raw("GET", "/api/v1/accounts/relationships?" + "&".join(f"id[]={number}" for number in chosen))
+
+
+def _search(client: Client, seeded: Seeded, chance: random.Random) -> None:
+    kind = chance.choice(("accounts", "hashtags", "statuses"))
+    if kind == "accounts":
+        name = f"bench{chance.randrange(len(seeded.tokens)):03d}"
+        term = chance.choice((name, name[:-1]))
+    elif kind == "hashtags":
+        term = chance.choice(seeded.tags)[: chance.randint(4, 6)]
+    else:
+        term = chance.choice(WORDS)
+    client.raw("GET", f"/api/v2/search?q={term}&type={kind}&resolve=false&limit=20")
 
 
 def _instance(client: Client, seeded: Seeded, chance: random.Random) -> None:
@@ -88,6 +100,7 @@ WORKLOADS: dict[str, tuple[str, Request, int]] = {
     "R7": ("an account's posts, 20", _get("/api/v1/accounts/:id/statuses?limit=20", "account_ids"), 1),
     "R8": ("verify_credentials", _get("/api/v1/accounts/verify_credentials"), 1),
     "R9": ("relationships of 20", _relationships, 1),
+    "R10": ("search, of each type a third", _search, 1),
     "R11": ("instance, signed out", _instance, 1),
     "R12": ("hashtag, 20 posts", _get("/api/v1/timelines/tag/:id?limit=20", "tags"), 1),
     "W1": ("post, background work included", _post, 1),

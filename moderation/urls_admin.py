@@ -30,7 +30,7 @@ urlpatterns = [
     endpoint(f"{_ACCOUNT}/unsuspend", AdminAccountsViewSet, {"post": "unsuspend"}),
     endpoint(f"{_ACCOUNT}/unsensitive", AdminAccountsViewSet, {"post": "unsensitive"}),
     endpoint("api/v1/admin/reports", AdminReportsViewSet, {"get": "list"}),
-    endpoint(_REPORT, AdminReportsViewSet, {"get": "retrieve", "put": "update", "patch": "update"}),
+    endpoint(_REPORT, AdminReportsViewSet, {"get": "retrieve", "put": "update"}),
     endpoint(f"{_REPORT}/assign_to_self", AdminReportsViewSet, {"post": "assign"}),
     endpoint(f"{_REPORT}/unassign", AdminReportsViewSet, {"post": "unassign"}),
     endpoint(f"{_REPORT}/resolve", AdminReportsViewSet, {"post": "resolve"}),
@@ -39,7 +39,7 @@ urlpatterns = [
     endpoint(
         "api/v1/admin/domain_blocks/<id>",
         AdminDomainBlocksViewSet,
-        {"get": "retrieve", "put": "update", "patch": "update", "delete": "destroy"},
+        {"get": "retrieve", "put": "update", "delete": "destroy"},
     ),
     endpoint("api/v1/admin/domain_allows", AdminDomainAllowsViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/admin/domain_allows/<id>", AdminDomainAllowsViewSet, {"get": "retrieve", "delete": "destroy"}),
@@ -51,7 +51,7 @@ urlpatterns = [
     endpoint(
         "api/v1/admin/ip_blocks/<id>",
         AdminIpBlocksViewSet,
-        {"get": "retrieve", "put": "update", "patch": "update", "delete": "destroy"},
+        {"get": "retrieve", "put": "update", "delete": "destroy"},
     ),
     endpoint(
         "api/v1/admin/canonical_email_blocks", AdminCanonicalEmailBlocksViewSet, {"get": "list", "post": "create"}
@@ -66,7 +66,7 @@ urlpatterns = [
     endpoint("api/v1/admin/dimensions", AdminFiguresViewSet, {"post": "break_down"}),
     endpoint("api/v1/admin/retention", AdminFiguresViewSet, {"post": "retain"}),
     endpoint("api/v1/admin/tags", AdminTagsViewSet, {"get": "list"}),
-    endpoint("api/v1/admin/tags/<id>", AdminTagsViewSet, {"get": "retrieve", "put": "update", "patch": "update"}),
+    endpoint("api/v1/admin/tags/<id>", AdminTagsViewSet, {"get": "retrieve", "put": "update"}),
     endpoint(f"{_TRENDS}/tags", AdminTrendsViewSet, {"get": "tags"}),
     endpoint(f"{_TRENDS}/tags/<id>/approve", AdminTrendsViewSet, {"post": "approve_tag"}),
     endpoint(f"{_TRENDS}/tags/<id>/reject", AdminTrendsViewSet, {"post": "reject_tag"}),

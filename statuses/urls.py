@@ -24,7 +24,7 @@ from statuses.viewsets.scheduled import ScheduledStatusesViewSet
 from statuses.viewsets.statuses import AccountStatusesViewSet, OwnMarksViewSet, StatusesViewSet
 
 STATUS = "api/v1/statuses/<id>"
-CHANGEABLE = {"get": "retrieve", "put": "update", "patch": "update", "delete": "destroy"}
+CHANGEABLE = {"get": "retrieve", "put": "update", "delete": "destroy"}
 urlpatterns = [
     endpoint("api/v1/statuses", StatusesViewSet, {"get": "list", "post": "create"}),
     endpoint(STATUS, StatusesViewSet, CHANGEABLE),
@@ -70,9 +70,5 @@ urlpatterns = [
     endpoint("media/<id>", AttachmentsViewSet, {"get": "show_file"}),
     endpoint("api/v1/media", MediaViewSet, {"post": "create_v1"}),
     endpoint("api/v2/media", MediaViewSet, {"post": "create"}),
-    endpoint(
-        "api/v1/media/<id>",
-        MediaViewSet,
-        {"get": "retrieve", "put": "update", "patch": "update"} | {"delete": "destroy"},
-    ),
+    endpoint("api/v1/media/<id>", MediaViewSet, CHANGEABLE),
 ]

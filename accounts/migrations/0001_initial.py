@@ -522,6 +522,7 @@ class Migration(migrations.Migration):
                         ("display_name", models.TextField()),
                         ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                         ("listable", models.BooleanField(default=True)),
+                        ("private", models.BooleanField(db_default=False, default=False)),
                         ("requested_review_at", models.DateTimeField(null=True)),
                         ("reviewed_at", models.DateTimeField(null=True)),
                         ("trendable", models.BooleanField(null=True)),
@@ -1487,6 +1488,7 @@ class Migration(migrations.Migration):
                     name="TagFollow",
                     fields=[
                         ("id", social.kernel.ids.SnowflakeField(primary_key=True, serialize=False)),
+                        ("absent", models.BooleanField(default=False)),
                         ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                         (
                             "account",
@@ -1508,7 +1510,19 @@ class Migration(migrations.Migration):
                         ),
                     ],
                     options={
-                        "indexes": [models.Index(fields=["account", "-id"], name="accounts_tagfollow_account")],
+                        "indexes": [
+                            models.Index(fields=["account", "-id"], name="accounts_tagfollow_account"),
+                            models.Index(
+                                condition=models.Q(("absent", False)),
+                                fields=["tag", "account"],
+                                name="accounts_tagfollow_reached",
+                            ),
+                            models.Index(
+                                condition=models.Q(("absent", False)),
+                                fields=["account"],
+                                name="accounts_tagfollow_active",
+                            ),
+                        ],
                         "constraints": [
                             models.UniqueConstraint(fields=("tag", "account"), name="accounts_tagfollow_pair")
                         ],

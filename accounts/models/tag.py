@@ -18,7 +18,8 @@ class Tag(models.Model):
     """A hashtag by its normalised name; `display_name` is how it was first written, or how staff write it.
 
     `usable`: whether it may stand in new posts here. `listable`: whether search and directories name it. `trendable`:
-    whether it may be shown as trending; None until staff have decided.
+    whether it may be shown as trending; None until staff have decided. `private`: whether nobody has used it yet where
+    everybody can read it, so that search names it to nobody.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -26,6 +27,7 @@ class Tag(models.Model):
     display_name = models.TextField()
     usable = models.BooleanField(default=True)
     listable = models.BooleanField(default=True)
+    private = models.BooleanField(default=False, db_default=False)
     trendable = models.BooleanField(null=True)
     reviewed_at = models.DateTimeField(null=True)
     requested_review_at = models.DateTimeField(null=True)
@@ -61,16 +63,22 @@ class TagFollow(models.Model):
     """`account` follows a hashtag: public posts with a greater id than this row's come into its home timeline.
 
     The id is made by the database, as those of posts are: what was written before the follow stays out, without a clock.
+    `absent`: the follower has not been here for days, as `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
+    absent = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tag", "account"], name="accounts_tagfollow_pair")]
-        indexes = [models.Index(fields=["account", "-id"], name="accounts_tagfollow_account")]
+        indexes = [
+            models.Index(fields=["account", "-id"], name="accounts_tagfollow_account"),
+            models.Index(fields=["tag", "account"], name="accounts_tagfollow_reached", condition=Q(absent=False)),
+            models.Index(fields=["account"], name="accounts_tagfollow_active", condition=Q(absent=False)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.account_id} -> #{self.tag_id}"

@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 
 from accounts.models import Account, AccountDomainBlock, Block, Mute
+from social.kernel.plans import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,12 @@ VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE accoun
 """`Relations.is_blocked_by` of the account whose id is the expression `{author}`."""
 
 
-def blocked(viewer_id: int, other: OuterRef) -> Q:
+def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:
     """Whether the viewer blocks the account, as a condition on a queryset: `other` is the way to its id."""
     return Q(Exists(Block.objects.filter(account_id=viewer_id, target_id=other)))
 
 
-def blocked_by(viewer_id: int, author: OuterRef) -> Q:
+def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
     """`Relations.is_blocked_by` as a condition on a queryset: `author` is the way to the id of the other account."""
     home = Account.objects.filter(id=viewer_id).values("domain")
     return Q(Exists(Block.objects.filter(account_id=author, target_id=viewer_id))) | Q(

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from django.db import connection
-from django.db.models import Case, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, Case, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from accounts.models import Account
 from accounts.policies.relations import blocked, blocked_by
 from accounts.queries.accounts import list_accounts, split_address
+from social.kernel.plans import IDS, Plan, Slot
+from social.kernel.statements import fetch
 
 FOUND: Final = 200
 """No more are ever found, whatever page is asked for."""
@@ -56,35 +57,51 @@ _ALL_FOLLOWED: Final = f"""
 (SELECT a.id FROM accounts_account a
   WHERE a.id = ANY(ARRAY(SELECT target_id FROM accounts_follow WHERE account_id = %(viewer)s)) AND {_FITS})"""  # noqa: S608 (constants)
 _MOST_FOLLOWED_OF: Final = f"""{_NAMED}
-SELECT id FROM ({{candidates}}) c
- ORDER BY id IN {{exact}} DESC,
-          (SELECT followers_count FROM accounts_accountstat WHERE account_id = c.id) DESC NULLS LAST, id
+SELECT id, id IN {_BY_ADDRESS} AS exact FROM ({{candidates}}) c
+ ORDER BY exact DESC, (SELECT followers_count FROM accounts_accountstat WHERE account_id = c.id) DESC NULLS LAST, id
  LIMIT %(found)s"""  # noqa: S608 (constants)
 
+_VIEWER: Final = Slot("viewer", BigIntegerField())
+_EXACT: Final = Slot("exact", ArrayField(BigIntegerField()))
 
-def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> QuerySet[Any, int]:
+
+def _shown_to_viewer(*, following: bool) -> QuerySet[Any, int]:
+    exact = Q(id__one_of=_EXACT)
+    found = list_accounts().prefetch_related(None).select_related(None).filter(id__one_of=IDS)
+    found = found.exclude(blocked_by(_VIEWER, OuterRef("id"))).filter(exact | ~blocked(_VIEWER, OuterRef("id")))
+    if following:
+        found = found.filter(followers__account_id=_VIEWER)
+    rank = Case(When(exact, then=Value(0)), default=Value(1), output_field=IntegerField())
+    return found.annotate(rank=rank).order_by("rank", "-stat__followers_count", "id").values_list("id", flat=True)
+
+
+#: By whether only whom the viewer follows is wanted.
+_SHOWN: Final[dict[bool, Plan[int]]] = {
+    False: Plan(lambda: _shown_to_viewer(following=False)),
+    True: Plan(lambda: _shown_to_viewer(following=True)),
+}
+
+
+def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> list[int]:
     """The ids of accounts whose username, or a word of whose display name, begins with the query: the one with this exact
-    address first, then the most followed. An address with a domain is found as a whole only. At most FOUND; one query,
-    and the one of the answer.
+    address first, then the most followed. An address with a domain is found as a whole only. At most FOUND; two queries.
 
     Who has blocked the viewer is not found (SEED-128); whom the viewer has blocked is found by the exact address only.
     With `following` among those alone whom the viewer follows.
     """
     text = query.strip().removeprefix("@")
     if not text or "\0" in text:
-        return Account.objects.none().values_list("id", flat=True)
+        return []
+    candidates = _candidates(text, viewer_id, following=following)
+    if not candidates:
+        return []
+    exact = [number for number, is_exact in candidates.items() if is_exact]
+    return _SHOWN[following].run(ids=list(candidates), exact=exact, viewer=viewer_id)
+
+
+def _candidates(text: str, viewer_id: int, *, following: bool) -> dict[int, bool]:
+    """The ids of everybody who fits, and whether this is the exact address of each."""
     pair = split_address(text)
-    exact = Q(username__iexact=pair[0], domain=pair[1]) if pair is not None else Q(pk=None)
-    known = list_accounts().prefetch_related(None).select_related(None)
-    found = known.filter(id__one_of=_candidates(text, pair, viewer_id, following=following))
-    found = found.exclude(blocked_by(viewer_id, OuterRef("id"))).filter(exact | ~blocked(viewer_id, OuterRef("id")))
-    if following:
-        found = found.filter(followers__account_id=viewer_id)
-    rank = Case(When(exact, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return found.annotate(rank=rank).order_by("rank", "-stat__followers_count", "id").values_list("id", flat=True)
-
-
-def _candidates(text: str, pair: tuple[str, str | None] | None, viewer_id: int, *, following: bool) -> list[int]:
     username, domain = pair if pair is not None else ("", None)
     parts = [_BY_ADDRESS]
     words = _WORD.findall(text)
@@ -100,6 +117,4 @@ def _candidates(text: str, pair: tuple[str, str | None] | None, viewer_id: int, 
         "viewer": viewer_id,
         "found": FOUND,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_MOST_FOLLOWED_OF.format(candidates=" UNION ".join(parts), exact=_BY_ADDRESS), values)
-        return [number for (number,) in cursor.fetchall()]
+    return dict(fetch(_MOST_FOLLOWED_OF.format(candidates=" UNION ".join(parts)), values))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 from accounts.models import Account
@@ -17,7 +16,8 @@ from social.kernel import fragments
 from social.kernel.statements import fetch
 
 _CARDS: Final = """
-SELECT a.id, a.version, s.followers_count, s.following_count, s.statuses_count, s.last_status_at
+SELECT a.id, a.version, COALESCE(s.followers_count, 0), COALESCE(s.following_count, 0), COALESCE(s.statuses_count, 0),
+       to_char(s.last_status_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
 WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
 """
@@ -32,14 +32,14 @@ def account_fragment_key(account_id: int, version: int) -> str:
     return f"account:{account_id}:{version}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Stat:
-    """An account's counters, as `accounts.serializers.account.counters` reads them."""
+    """An account's counters, as `accounts.serializers.account.EncodedAccount` reads them."""
 
     followers_count: int
     following_count: int
     statuses_count: int
-    last_status_at: datetime | None
+    last_status_on: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Card:
     """An account's counters, and the key of its encoded body."""
 
     fragment_key: str
-    stat: Stat | None
+    stat: Stat
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ def load_cards(account_ids: Iterable[int], viewer_id: int | None) -> Cards:
     if not wanted:
         return Cards()
     cards = {
-        number: Card(account_fragment_key(number, version), Stat(*stat) if stat[0] is not None else None)
+        number: Card(account_fragment_key(number, version), Stat(*stat))
         for number, version, *stat in fetch(_CARDS, {"ids": wanted})
     }
     found = fragments.load(card.fragment_key for card in cards.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 
 from django.db.models import F, Q, QuerySet
@@ -17,15 +18,20 @@ from social.kernel.statements import fetch
 
 # The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
 # (docs/adr/0011). Accounts are looked up only for the few who block a server at all.
-_HIDING: Final = """
+_READING: Final = """
 SELECT 'following', target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
- WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
-UNION ALL
-SELECT 'blocking', target_id, NULL, NULL, NULL, NULL FROM accounts_block
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_block
  WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
+UNION ALL
+SELECT 'domain_blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_accountdomainblock
+ WHERE account_id = ANY((SELECT %(ids)s)::bigint[]) AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)
+"""
+_HIDING: Final = f"""{_READING}
+UNION ALL
+SELECT 'blocking', target_id, NULL, NULL, NULL, NULL FROM accounts_block
+ WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 UNION ALL
 SELECT 'muting', target_id, hide_notifications, NULL, NULL, expires_at FROM accounts_mute
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
@@ -35,17 +41,15 @@ SELECT 'domain_blocking', a.id, NULL, NULL, NULL, NULL FROM accounts_account a
  WHERE EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
    AND a.id = ANY((SELECT %(ids)s)::bigint[])
    AND a.domain IN (SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
-UNION ALL
-SELECT 'domain_blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_accountdomainblock
- WHERE account_id = ANY((SELECT %(ids)s)::bigint[]) AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)
-"""
+"""  # noqa: S608 (constants)
 
 # Few posts make it matter whom their authors follow.
-_HIDING_AND_FOLLOWERS: Final = f"""{_HIDING}
+_FOLLOWERS: Final = """
 UNION ALL
 SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
  WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
-"""  # noqa: S608 (constants)
+"""
+_READING_AND_FOLLOWERS: Final = _READING + _FOLLOWERS
 
 _read_apart: list[str] = []
 
@@ -53,9 +57,7 @@ _RELATIONS: Final = f"""{_HIDING}
 UNION ALL
 SELECT 'requested', target_id, show_reblogs, notify, languages, NULL FROM accounts_followrequest
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
-UNION ALL
-SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
- WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
+{_FOLLOWERS}
 UNION ALL
 SELECT 'requested_by', account_id, NULL, NULL, NULL, NULL FROM accounts_followrequest
  WHERE target_id = %(viewer)s AND account_id = ANY((SELECT %(ids)s)::bigint[])
@@ -125,8 +127,17 @@ def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_follo
 
     For pages of posts, which ask it every time.
     """
-    sql = _HIDING_AND_FOLLOWERS if with_followed_by else _HIDING
-    return _load("".join((sql, *_read_apart)), viewer_id, account_ids)
+    return _load(_hiding(with_followed_by), viewer_id, account_ids)
+
+
+@cache
+def _hiding(with_followed_by: bool) -> str:
+    return "".join((_HIDING, _FOLLOWERS, *_read_apart) if with_followed_by else (_HIDING, *_read_apart))
+
+
+def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
+    """As `load_hiding`, as far as it decides what the viewer may read: follows of the viewer, and who shuts the viewer out."""
+    return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
 
 def register_read_apart(condition: str) -> None:
@@ -139,6 +150,7 @@ UNION ALL
 SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::bigint[]) a (id) WHERE {condition}
 """  # noqa: S608 (a constant of an app)
     ]
+    _hiding.cache_clear()
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:

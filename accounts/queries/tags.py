@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from typing import Any, Final
 
-from django.db.models import Count, QuerySet, Sum
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import BigIntegerField, QuerySet
 from django.utils.translation import gettext as _
 
-from accounts.models import FeaturedTag, Tag, TagFollow, TagUse
+from accounts.models import FeaturedTag, Tag, TagFollow
 from accounts.models.tag import TAG_LIMIT
 from social.kernel import clock
 from social.kernel.errors import NotFound
+from social.kernel.plans import IDS, Plan, Slot
+from social.kernel.statements import fetch
 from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 HISTORY_DAYS: Final = 7
+
+_VIEWER: Final = Slot("viewer", BigIntegerField())
+_FOLLOWED: Final = Plan(
+    lambda: TagFollow.objects.filter(account_id=_VIEWER, tag_id__one_of=IDS).values_list("tag_id", flat=True)
+)
+_FEATURED: Final = Plan(
+    lambda: FeaturedTag.objects.filter(account_id=_VIEWER, tag_id__one_of=IDS).values_list("tag_id", flat=True)
+)
+_USES: Final = """
+SELECT tag_id, day, count(*), sum(uses) FROM accounts_taguse
+ WHERE tag_id = ANY(%(ids)s) AND day >= %(since)s GROUP BY tag_id, day
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +78,15 @@ def list_followed_tags(account_id: int) -> QuerySet[TagFollow]:
 
 def view_tags(tags: Iterable[Tag], viewer_id: int | None) -> TagView:
     """What showing these hashtags to a viewer takes: three queries, one for nobody."""
-    ids = [tag.id for tag in tags if tag.id is not None]
+    ids = list({tag.id for tag in tags if tag.id is not None})
     histories: dict[int | None, list[DayOfUse]] = {None: [DayOfUse(day) for day in _days()]}
     for number, days in load_histories(ids).items():
         histories[number] = days
     if viewer_id is None:
         return TagView(None, histories)
-    followed = TagFollow.objects.filter(account_id=viewer_id, tag_id__one_of=ids).values_list("tag_id", flat=True)
-    featured = FeaturedTag.objects.filter(account_id=viewer_id, tag_id__one_of=ids).values_list("tag_id", flat=True)
     if not ids:
         return TagView(viewer_id, histories)
+    followed, featured = (plan.run(viewer=viewer_id, ids=ids) for plan in (_FOLLOWED, _FEATURED))
     return TagView(viewer_id, histories, frozenset(followed), frozenset(featured))
 
 
@@ -84,9 +98,8 @@ def _days() -> list[date]:
 def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
     """The last HISTORY_DAYS days of each hashtag, today first, in one query; days without use are in it."""
     ids, days = list(tag_ids), _days()
-    found = TagUse.objects.filter(tag_id__one_of=ids, day__gte=days[-1])
-    rows = found.values("tag_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
-    known = {(row["tag_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
+    rows = fetch(_USES, {"ids": ids, "since": days[-1].isoformat()}) if ids else []
+    known = {(number, day): DayOfUse(day, accounts, uses) for number, day, accounts, uses in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
 
 
@@ -100,8 +113,10 @@ def find_tag_by_id(tag_id: int) -> Tag:
 
 # Without an upper end of the range, as in `accounts.queries.account_search`.
 _SEARCH: Final = """
-SELECT t.* FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY name USING ~<~ LIMIT 500) t
- WHERE starts_with(t.name, %(name)s) AND t.listable AND (t.name = %(name)s OR t.reviewed_at IS NOT NULL OR %(all)s)
+SELECT t.id, t.name, t.display_name
+  FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY name USING ~<~ LIMIT 500) t
+ WHERE starts_with(t.name, %(name)s) AND t.listable AND NOT t.private
+   AND (t.name = %(name)s OR t.reviewed_at IS NOT NULL OR %(all)s = 1)
  ORDER BY t.name <> %(name)s, length(t.name), t.name LIMIT %(limit)s OFFSET %(offset)s
 """
 
@@ -109,11 +124,12 @@ SELECT t.* FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY na
 def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
     """The hashtags that begin so, the one that is called so first, then the shortest: of the first 500 by their names.
 
-    Without those that staff have taken out of search. With `exclude_unreviewed` only such as staff have looked at, and the
-    one that is called exactly so (contract, behaviours section 15). One query.
+    Without those that staff have taken out of search, and private ones: a name says what somebody wrote about. With
+    `exclude_unreviewed` only such as staff have looked at, and the one that is called exactly so (contract, behaviours
+    section 15). One query.
     """
     name = normalise_hashtag(text.strip().removeprefix("#"))
     if not name or "\0" in name:
         return []
-    values = {"name": name, "all": not exclude_unreviewed, "limit": limit, "offset": offset}
-    return list(Tag.objects.raw(_SEARCH, values))
+    values: dict[str, Any] = {"name": name, "all": int(not exclude_unreviewed), "limit": limit, "offset": offset}
+    return [Tag.from_db(DEFAULT_DB_ALIAS, ("id", "name", "display_name"), row) for row in fetch(_SEARCH, values)]

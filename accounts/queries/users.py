@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Final
+from datetime import datetime
+from typing import Final, NamedTuple
 
-from django.db.models import F, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import F, Func, IntegerField, OuterRef, QuerySet, Subquery, TextField
 
 from accounts.models import Account, FollowRequest, User
 from accounts.models.user import Permission
 from social.kernel.errors import NotFound
 from social.kernel.plans import Plan, Slot
+from social.kernel.statements import fetch
 
 FOLLOW_REQUESTS_SHOWN: Final = 40
+
+
+# A row that is changed is a new one, of another transaction or in another place.
+_VERSIONS: Final = """concat_ws(' ', accounts_user.xmin, accounts_user.ctid, accounts_account.xmin, accounts_account.ctid,
+ accounts_role.xmin, accounts_role.ctid)"""
+_OWN_STATE: Final = f"""
+SELECT {_VERSIONS}, stat.followers_count, stat.following_count, stat.statuses_count, stat.last_status_at,
+       (SELECT count(*) FROM (SELECT FROM accounts_followrequest
+                               WHERE target_id = accounts_user.account_id LIMIT {FOLLOW_REQUESTS_SHOWN}) AS waiting)
+  FROM accounts_user
+  JOIN accounts_account ON accounts_account.id = accounts_user.account_id
+  JOIN accounts_role ON accounts_role.id = accounts_user.role_id
+  LEFT JOIN accounts_accountstat stat ON stat.account_id = accounts_user.account_id
+ WHERE accounts_user.id = %(user)s
+"""  # noqa: S608 (constants)
+
+
+class OwnState(NamedTuple):
+    """What of one's own account changes without its rows, and the versions of those rows: equal means unchanged."""
+
+    versions: str
+    followers_count: int | None
+    following_count: int | None
+    statuses_count: int | None
+    last_status_at: datetime | None
+    follow_requests_count: int
 
 
 class _CountOf(Subquery):
@@ -21,13 +49,20 @@ class _CountOf(Subquery):
     output_field = IntegerField()
 
 
+class _Versions(Func):
+    """The versions of the rows of a user, the account and the role."""
+
+    template = _VERSIONS
+    output_field = TextField()
+
+
 def _users() -> QuerySet[User]:
     return User.objects.select_related("account__stat", "role").filter(id=Slot("id", User._meta.pk))
 
 
 def _users_with_requests() -> QuerySet[User]:
     waiting = FollowRequest.objects.filter(target_id=OuterRef("account_id")).values("id")[:FOLLOW_REQUESTS_SHOWN]
-    return _users().annotate(requests=_CountOf(waiting))
+    return _users().annotate(requests=_CountOf(waiting), versions=_Versions())
 
 
 _USER = Plan(_users)
@@ -40,12 +75,22 @@ def find_user(user_id: int | None) -> User:
     return _known(_USER.first(id=user_id or 0))
 
 
-def find_user_with_requests(user_id: int | None) -> tuple[User, int]:
-    """The user, and the number of requests to follow, counted up to the largest number clients get: one query. Raises
-    NotFound.
+def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
+    """The user, and the state of their rows with the number of requests to follow, counted up to the largest number clients
+    get: one query. Raises NotFound.
     """
     user = _known(_USER_WITH_REQUESTS.first(id=user_id or 0))
-    return user, user.__dict__["requests"]
+    stat = getattr(user.account, "stat", None)
+    counters = (None,) * 4
+    if stat is not None:
+        counters = stat.followers_count, stat.following_count, stat.statuses_count, stat.last_status_at
+    return user, OwnState(user.__dict__["versions"], *counters, user.__dict__["requests"])
+
+
+def find_own_state(user_id: int) -> OwnState | None:
+    """The state of a user's rows, None for nobody. One small query."""
+    rows = fetch(_OWN_STATE, {"user": user_id})
+    return OwnState(*rows[0]) if rows else None
 
 
 def _known(user: User | None) -> User:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, time
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 from django.utils.functional import cached_property
@@ -67,13 +67,21 @@ def _prefers_noindex(account: Account) -> bool:
     return user is not None and bool(user.preferences.get("noindex"))
 
 
+def _shows_application(account: Account) -> bool:
+    user: User | None = getattr(account, "user", None)
+    return user is None or user.preferences.get("show_application") is not False
+
+
 def counters(account: Account) -> dict[str, Any]:
     """The part of the entity that changes with every follow and post: never cached."""
     stat = getattr(account, "stat", None)
     if stat is None:
-        return {"followers_count": 0, "following_count": 0, "statuses_count": 0, "last_status_at": None}
-    followers, following, statuses = stat.followers_count, stat.following_count, stat.statuses_count
-    last = stat.last_status_at
+        return shown_counters(0, 0, 0, None)
+    return shown_counters(stat.followers_count, stat.following_count, stat.statuses_count, stat.last_status_at)
+
+
+def shown_counters(followers: int, following: int, statuses: int, last: datetime | None) -> dict[str, Any]:
+    """The same, from what the row of counters holds."""
     return {
         "followers_count": followers if followers > 0 else 0,
         "following_count": following if following > 0 else 0,
@@ -120,6 +128,15 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
     return body(account, emojis, relations) | approval | counters(account)
 
 
+class Counted(Protocol):
+    """An account's counters, as they are read for whole pages; `last_status_on` is a day ("2026-01-31")."""
+
+    followers_count: int
+    following_count: int
+    statuses_count: int
+    last_status_on: str | None
+
+
 class EncodedAccount(NamedTuple):
     """The encoded body of an account, which is the same for every viewer, and what of it decides on the rest."""
 
@@ -127,26 +144,40 @@ class EncodedAccount(NamedTuple):
     body: bytes
     may_be_kept: bool = True
     """Not that of an account that moved: it shows another account, its counters included."""
+    shows_application: bool = True
+    """Whether the account's posts say which application wrote them."""
 
     @classmethod
     def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> EncodedAccount:
         """Encode an account; `relations` are for the account it moved to."""
         encoded = orjson.dumps(body(account, emojis, relations))
-        return cls(featuring_audience(account), encoded, account.moved_to_id is None)
+        return cls(featuring_audience(account), encoded, account.moved_to_id is None, _shows_application(account))
 
     def packed(self) -> bytes:
-        """As it is kept: a letter for the audience, then the body."""
-        return (self.audience[:1] or "-").encode() + self.body
+        """As it is kept: a letter for the audience, a digit for `shows_application`, then the body."""
+        return b"%b%d%b" % ((self.audience[:1] or "-").encode(), self.shows_application, self.body)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> EncodedAccount:
         """The reverse of `packed`."""
-        return cls(_AUDIENCES[packed[:1]], packed[1:])
+        return cls(_AUDIENCES[packed[:1]], packed[2:], shows_application=packed[1:2] == b"1")
 
-    def completed(self, account_id: int, counted: Account, relations: Relations) -> bytes:
-        """The whole entity: with the counters of `counted` and as the viewer of `relations` sees it."""
-        rest = _APPROVALS[self.audience, is_approved(self.audience, account_id, relations)]
-        return b"%b,%b,%b" % (self.body[:-1], rest, orjson.dumps(counters(counted))[1:])
+    def completed(self, account_id: int, stat: Counted, relations: Relations) -> bytes:
+        """The whole entity: with these counters and as the viewer of `relations` sees it."""
+        followers, following, statuses, last = (
+            stat.followers_count,
+            stat.following_count,
+            stat.statuses_count,
+            stat.last_status_on,
+        )
+        return _COMPLETED % (
+            self.body[:-1],
+            _APPROVALS[self.audience[:1], is_approved(self.audience, account_id, relations)],
+            followers if followers > 0 else 0,
+            following if following > 0 else 0,
+            statuses if statuses > 0 else 0,
+            b"null" if last is None else b'"%b"' % last.encode(),
+        )
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
@@ -211,9 +242,13 @@ def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[
     return _entity(bare, emojis, relations)
 
 
-_AUDIENCES: Final = {EncodedAccount(audience, b"").packed(): audience for audience in Audience}
+_COMPLETED: Final = (
+    b'%b,%b,"followers_count":%d,"following_count":%d,"statuses_count":%d,"last_status_at":%b}'  # as `counters`
+)
+_AUDIENCES: Final = {EncodedAccount(audience, b"").packed()[:1]: audience for audience in Audience}
+# By a plain letter: an enumeration hashes its members in Python.
 _APPROVALS: Final = {
-    (audience, approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
+    (audience[:1], approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
         1:-1
     ]
     for audience in Audience

@@ -7,7 +7,6 @@ from typing import cast
 
 import orjson
 
-from accounts.models import Account
 from accounts.queries.cards import Cards, load_cards
 from accounts.serializers.account import EncodedAccount
 from social.api.serializers import EntitySerializer
@@ -27,9 +26,7 @@ class CardsSerializer(EntitySerializer):
             if encoded[key].may_be_kept:
                 self.fresh[key] = encoded[key].packed()
         return {
-            number: orjson.Fragment(
-                encoded[card.fragment_key].completed(number, cast(Account, card), instance.relations)
-            )
+            number: orjson.Fragment(encoded[card.fragment_key].completed(number, card.stat, instance.relations))
             for number, card in instance.cards.items()
             if card.fragment_key in encoded
         }

@@ -16,8 +16,8 @@ from social.kernel.errors import FieldError, Invalid
 
 EXPAND_MEDIA: Final = ("default", "show_all", "hide_all")
 """Which media clients show at once (contract, entities "Preferences")."""
-# What other people see of the account, too: cached bodies hold it.
-_SHOWN: Final = frozenset({"noindex"})
+# What other people see of the account and its posts, too: cached bodies hold it.
+_SHOWN: Final = frozenset({"noindex", "show_application"})
 
 
 @dataclass(frozen=True)

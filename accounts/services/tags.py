@@ -38,18 +38,21 @@ def forget_old_uses(*, batch: int = 5000) -> int:
     return TagUse.objects.filter(id__in=rows).delete()[0]
 
 
-def ensure_tags(tags: Sequence[tuple[str, str]]) -> list[Tag]:
+def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> list[Tag]:
     """The rows of these hashtags, (normalised, as written), in their order; missing ones are made, once for all.
 
-    A post or a collection names a bounded number of them.
+    `private`: they are used where not everybody can read it; else none of them is private any more. A post or a
+    collection names a bounded number of them.
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
     if missing:
         # Sorted, so that two writers of the same new hashtags cannot wait for each other.
-        rows = (Tag(name=name, display_name=kept_spelling(name, shown)) for name, shown in missing)
+        rows = (Tag(name=name, display_name=kept_spelling(name, shown), private=private) for name, shown in missing)
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
+    if not private and (shown_now := [tag.id for tag in known.values() if tag.private]):
+        Tag.objects.filter(id__one_of=sorted(shown_now)).update(private=False)
     return [known[name] for name, _shown in tags]
 
 
@@ -59,6 +62,7 @@ def kept_spelling(name: str, shown: str) -> str:
 
 
 def ensure_tag(name: str) -> Tag:
-    """The row of the hashtag that is called so, made if nobody has used it yet. Raises NotFound for what is no hashtag."""
+    """The row of the hashtag that is called so, made if nobody has used it yet, then private. Raises NotFound for what is no
+    hashtag."""
     tag = named_tag(name)
-    return ensure_tags([(tag.name, tag.display_name)])[0]
+    return ensure_tags([(tag.name, tag.display_name)], private=True)[0]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.policies.relations import Relations
-from accounts.queries.emojis import EmojiLookup
 from accounts.queries.featured_tags import list_featured_tags
-from accounts.queries.users import find_user, find_user_with_requests
-from accounts.serializers.account import CredentialAccountSerializer
+from accounts.queries.users import find_user
 from accounts.serializers.inputs.profile import MAX_BODY, CredentialsInput, ProfileInput
+from accounts.serializers.own_account import present_own_account
 from accounts.serializers.profile import ProfileSerializer
 from accounts.services.profile_pictures import delete_picture
 from accounts.services.profiles import ProfileChange, update_profile
@@ -65,14 +63,7 @@ class ProfileViewSet(ApiViewSet):
         update_profile(user=find_user(self.identity.user_id), change=change)
 
     def _account(self) -> HttpResponse:
-        me, waiting = find_user_with_requests(self.identity.user_id)
-        context = {
-            "emojis": EmojiLookup.for_accounts([me.account]),
-            "relations": Relations(viewer_id=me.account_id),
-            "user": me,
-            "follow_requests_count": waiting,
-        }
-        return reply(CredentialAccountSerializer(me.account, context=context).data)
+        return reply(present_own_account(self.identity.user_id or 0))
 
     def _profile(self) -> HttpResponse:
         me = find_user(self.identity.user_id).account

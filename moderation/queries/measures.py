@@ -13,9 +13,6 @@ from typing import Any, Final
 
 from django.db import connection
 
-#: The longest time that is counted at once; of a longer one the end.
-LONGEST: Final = timedelta(days=366)
-
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -167,7 +164,6 @@ def parameter_of(key: str) -> str | None:
 def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measured:
     """Count from the day `start` to the day `end`, both included; `given` holds its parameter. Two or three statements."""
     what = _MEASURES[key]
-    start = max(start, end - LONGEST)
     length = max((end - start).days + 1, 0)
     domain = str(given.get("domain", "")).strip().lower()
     values = {

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
-from django.db import DEFAULT_DB_ALIAS
-
-from notifications.models import Notification
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.statements import fetch
 
-_FIELDS: Final = [field.attname for field in Notification._meta.concrete_fields]
+# The columns are the fields of ListedNotification, in their order.
+_FOUND: Final = """
+SELECT n.id, n.type, n.created_at, n.from_account_id, n.status_id, n.report_id, n.strike_id, n.group_key, n.filtered
+  FROM notifications_notification n
+"""
 # Those of suspended senders and of deleted posts are not shown.
-_SHOWN: Final = f"""
-SELECT {", ".join(f"n.{name}" for name in _FIELDS)} FROM notifications_notification n
+_SHOWN: Final = f"""{_FOUND}
  WHERE n.account_id = %(account)s
    AND (SELECT a.suspended_at IS NULL FROM accounts_account a WHERE a.id = n.from_account_id)
    AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
 """  # noqa: S608 (constants)
+
+
+@dataclass(slots=True)
+class ListedNotification:
+    """A notification as far as it is shown; a model takes five times as long to make."""
+
+    id: int
+    type: str
+    created_at: datetime
+    from_account_id: int
+    status_id: int | None
+    report_id: int | None
+    strike_id: int | None
+    group_key: str | None
+    filtered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +52,7 @@ class NotificationFilter:
     include_filtered: bool = False
 
 
-def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[Notification]:
+def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[ListedNotification]:
     """One's own notifications at a cursor, newest first."""
     sql = _SHOWN
     if not wanted.include_filtered and wanted.from_account_id is None:
@@ -57,12 +73,20 @@ def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Curs
     return cursor.newest_first(_rows(sql + cursor.ordered("n.id"), parameters))
 
 
-def find_notification(account_id: int, notification_id: int) -> Notification:
+def find_notification(account_id: int, notification_id: int) -> ListedNotification:
     """One of one's own notifications. Raises NotFound."""
     for row in _rows(f"{_SHOWN} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
         return row
     raise NotFound
 
 
-def _rows(sql: str, parameters: dict[str, Any]) -> list[Notification]:
-    return [Notification.from_db(DEFAULT_DB_ALIAS, _FIELDS, values) for values in fetch(sql, parameters)]
+def load_notifications(notification_ids: Collection[int]) -> list[ListedNotification]:
+    """Those of these notifications that are not filtered, oldest first."""
+    return _rows(
+        f"{_FOUND} WHERE n.id = ANY((SELECT %(ids)s)::bigint[]) AND NOT n.filtered ORDER BY n.id",
+        {"ids": list(notification_ids)},
+    )
+
+
+def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
+    return [ListedNotification(*values) for values in fetch(sql, parameters)]

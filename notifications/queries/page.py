@@ -9,7 +9,7 @@ from accounts.queries.cards import Cards, load_cards
 from moderation.models import Appeal, Report, Strike
 from moderation.queries.reports import load_reports
 from moderation.queries.strikes import load_appeals, load_strikes
-from notifications.models import Notification
+from notifications.queries.listing import ListedNotification
 from statuses.queries.page import Page, hydrate
 
 
@@ -17,7 +17,7 @@ from statuses.queries.page import Page, hydrate
 class NotificationPage:
     """Rows with their senders, the posts the recipient may read, and the reports and strikes they are about."""
 
-    rows: Sequence[Notification]
+    rows: Sequence[ListedNotification]
     accounts: Cards
     statuses: Page
     reports: Mapping[int, Report]
@@ -25,7 +25,7 @@ class NotificationPage:
     appeals: Mapping[int, Appeal]
 
 
-def load_page(rows: Sequence[Notification], viewer_id: int) -> NotificationPage:
+def load_page(rows: Sequence[ListedNotification], viewer_id: int) -> NotificationPage:
     """Everything the entities of these rows need: at most eight queries, whatever their number, and where there are any
     one for reports and two for strikes.
     """

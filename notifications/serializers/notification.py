@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from notifications.models import Notification
+from notifications.queries.listing import ListedNotification
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
@@ -15,7 +15,7 @@ from social.kernel import clock
 class NotificationSerializer(EntitySerializer):
     """Notification. Context: `accounts` and `statuses` as encoded entities, `reports` and `strikes` as entities, by id."""
 
-    def to_representation(self, instance: Notification) -> dict[str, Any]:
+    def to_representation(self, instance: ListedNotification) -> dict[str, Any]:
         """The entity; `status` is there for the types that are about a post."""
         accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
         statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]

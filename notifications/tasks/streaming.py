@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import orjson
 
 from notifications.events import NotificationMade
-from notifications.models import Notification
+from notifications.queries.listing import load_notifications
 from notifications.queries.page import load_page
 from notifications.serializers.presenting import present
 from timelines.services.broadcasting import broadcast_notification, listeners
@@ -19,6 +19,6 @@ def stream_notifications(events: Sequence[NotificationMade]) -> None:
     for event in events:
         by_recipient.setdefault(event.account_id, []).append(event.notification_id)
     for account_id in listeners(by_recipient):
-        rows = Notification.objects.filter(id__one_of=by_recipient[account_id], filtered=False).order_by("id")
-        for entity in present(load_page(list(rows), account_id)):
+        rows = load_notifications(by_recipient[account_id])
+        for entity in present(load_page(rows, account_id)):
             broadcast_notification(account_id, orjson.dumps(entity))

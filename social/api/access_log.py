@@ -37,10 +37,13 @@ def set_up() -> None:
     logger.propagate = False
 
 
+def is_written() -> bool:
+    """Whether lines of the access log are wanted at all."""
+    return logger.isEnabledFor(logging.INFO)
+
+
 def write(*, method: str, path: str, status: int, milliseconds: float, address: str, request_id: str) -> None:
-    """One line."""
-    if not logger.isEnabledFor(logging.INFO):
-        return
+    """One line; asked for where `is_written`."""
     extra = {
         "method": method,
         "path": path,

@@ -205,7 +205,8 @@ def forget_everything_here() -> None:
 
 def admission_of(request: Any) -> Admission | None:
     """The admission of a request, None before the caller was looked for."""
-    admission: Admission | None = getattr(request, "admission", None)
+    # Not through DRF's request, which looks in several places first.
+    admission: Admission | None = getattr(getattr(request, "_request", request), "admission", None)
     return admission
 
 

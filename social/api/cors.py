@@ -14,6 +14,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from social.api.responses import set_header
+
 
 class CorsMiddleware:
     """Answers preflights of the paths of CORS_URLS_REGEX without asking who it is, and marks their answers."""
@@ -38,7 +40,6 @@ class CorsMiddleware:
             del response.headers["Content-Type"]
         else:
             response = self.get_response(request)
-        headers = response.headers
-        headers["Access-Control-Allow-Origin"] = "*"
-        headers["Access-Control-Expose-Headers"] = self.exposed
+        set_header(response, "Access-Control-Allow-Origin", "*")
+        set_header(response, "Access-Control-Expose-Headers", self.exposed)
         return response

@@ -6,6 +6,7 @@ Source: contract, parameters section 0 ("lang").
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,6 +16,15 @@ from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 COOKIE = "language"
+
+
+class _Thread(threading.local):
+    """What this thread answers in. Django keeps it where each look takes as long as a small middleware."""
+
+    language: str | None = None
+
+
+_thread = _Thread()
 
 
 @lru_cache(maxsize=512)
@@ -66,8 +76,16 @@ def keep(response: Any, code: str) -> None:
 def activate(code: str) -> None:
     """Answer in `code` if it is ours; LanguageMiddleware puts the server's own back."""
     found = supported(code)
-    if found is not None and found != translation.get_language():
+    if found is not None and found != (_thread.language or settings.LANGUAGE_CODE):
         translation.activate(found)
+        _thread.language = found
+
+
+def deactivate() -> None:
+    """Answer in the server's own language again."""
+    if _thread.language is not None:
+        translation.deactivate()
+        _thread.language = None
 
 
 def activate_named(lang: Any) -> None:

@@ -6,8 +6,8 @@ ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` las
 
 from __future__ import annotations
 
+import random
 import re
-import secrets
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,9 +17,11 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import timezone, translation
+from django.utils import timezone
 
 from social.api import access_log, addresses, languages
+from social.api.responses import set_header, set_missing_header
+from social.api.routing import find_endpoint
 from social.kernel import logs
 from social.kernel.http.limits import web_request_budget
 
@@ -54,7 +56,7 @@ class RequestMiddleware:
         meta = request.META
         request_id = meta.get("HTTP_X_REQUEST_ID", "")
         if not request_id or not _REQUEST_ID.match(request_id):
-            request_id = secrets.token_hex(8)
+            request_id = f"{random.getrandbits(64):016x}"
         request.id = request_id  # type: ignore[attr-defined]
         address = addresses.find(meta)
         request.client_ip = address  # type: ignore[attr-defined]
@@ -63,20 +65,20 @@ class RequestMiddleware:
             meta["wsgi.url_scheme"] = forwarded
         with logs.request_context(request_id), web_request_budget():
             response = self.get_response(request)
-        headers = response.headers
-        headers["X-Request-Id"] = request_id
-        headers["X-Content-Type-Options"] = "nosniff"
-        if isinstance(response, HttpResponse) and "Content-Length" not in headers:
+        set_header(response, "X-Request-Id", request_id)
+        set_header(response, "X-Content-Type-Options", "nosniff")
+        if isinstance(response, HttpResponse):
             # Without it the server sends the body in chunks; CommonMiddleware is only passed by pages.
-            headers["Content-Length"] = str(len(response.content))
-        access_log.write(
-            method=request.method or "",
-            path=_loggable(request.path_info),
-            status=response.status_code,
-            milliseconds=round((time.perf_counter() - started) * 1000, 1),
-            address=address,
-            request_id=request_id,
-        )
+            set_missing_header(response, "Content-Length", str(len(response.content)))
+        if access_log.is_written():
+            access_log.write(
+                method=request.method or "",
+                path=_loggable(request.path_info),
+                status=response.status_code,
+                milliseconds=round((time.perf_counter() - started) * 1000, 1),
+                address=address,
+                request_id=request_id,
+            )
         return response
 
 
@@ -88,13 +90,11 @@ class LanguageMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request, and leave the thread with the server's own language."""
-        language = languages.of_request(request)
-        if language != settings.LANGUAGE_CODE:
-            translation.activate(language)
+        languages.activate(languages.of_request(request))
         try:
             return self.get_response(request)
         finally:
-            translation.deactivate()
+            languages.deactivate()
 
 
 class ReaderMiddleware:
@@ -160,7 +160,13 @@ def api_shortcut(get_response: GetResponse) -> GetResponse:
     _Inner.get_response = None
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        if is_sessionless(request.path_info):
+        path = request.path_info
+        found = find_endpoint(path) if path.startswith("/api/") else None
+        if found is not None:
+            request.resolver_match = found
+            response: HttpResponseBase = found.func(request, **found.kwargs)
+            return response
+        if is_sessionless(path):
             return direct(request)
         return get_response(request)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote_plus, unquote_plus
 
@@ -32,6 +33,8 @@ from social.kernel.cursors import Cursor
 T = TypeVar("T")
 _POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
 _SECRETS = frozenset({"access_token", "bearer_token"})
+# Characters of a query that is remembered: longer ones are rare, and would take much memory. Tokens never are.
+_SHORT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +188,24 @@ def link(request: Request, lists: Collection[str] = (), path: str | None = None,
 
     `lists` are the parameters of which a single value was dropped; `path` stands for the request's own.
     """
-    meta = request.META
+    query: str = request.META.get("QUERY_STRING", "")
+    address = _address if len(query) <= _SHORT and "token" not in query else _address.__wrapped__
+    found = address(settings.BASE_URL, path or request.path, path is None, query, tuple(lists))
+    return found + "&".join(f"{name}={value}" for name, value in position.items())
+
+
+# The two links of a page differ in its position alone, and clients ask for the same pages again and again.
+@lru_cache(maxsize=1024)
+def _address(base_url: str, path: str, is_own: bool, query: str, lists: tuple[str, ...]) -> str:
+    """The address of a list with what is asked of it, up to where the position stands."""
     kept = []
-    for pair in decode(meta.get("QUERY_STRING", "").encode("latin-1", "replace")).split("&"):
+    for pair in decode(query.encode("latin-1", "replace")).split("&"):
         name, equals, value = pair.partition("=")
         plain = unquote_plus(name)
         if pair and plain not in _POSITIONS and plain not in _SECRETS and plain not in lists:
             kept.append(quote_plus(plain) + "=" + quote_plus(unquote_plus(value)) if equals else quote_plus(plain))
-    kept += [f"{name}={value}" for name, value in position.items()]
-    return f"{settings.BASE_URL}{path or escape_uri_path(request.path.rstrip('/'))}?{'&'.join(kept)}"
+    shown = "".join(f"{each}&" for each in kept)
+    return f"{base_url}{escape_uri_path(path.rstrip('/')) if is_own else path}?{shown}"
 
 
 def _position(values: dict[str, Any], name: str) -> int | None:

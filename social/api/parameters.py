@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_plus
 
 from social.kernel import errors
 
@@ -43,11 +43,18 @@ def decode(sent: bytes) -> str:
 
 def pairs(encoded: str) -> list[tuple[str, str]]:
     """Names and values of `application/x-www-form-urlencoded`, in order. Raises BadRequest for what is no UTF-8."""
+    if encoded.count("&") >= MAX_KEYS:
+        raise errors.BadRequest
+    # `urllib.parse.parse_qsl` finds the same. Of twenty ids it unquotes each name and each value, in eight times the time.
+    found = [part.partition("=") for part in encoded.split("&") if part]
     try:
-        found = parse_qsl(encoded, keep_blank_values=True, errors="strict", max_num_fields=MAX_KEYS)
-    except ValueError:
+        return [(_unquoted(name), _unquoted(value).replace("\0", "")) for name, _, value in found]
+    except UnicodeDecodeError:
         raise errors.BadRequest from None
-    return [(name, value.replace("\0", "")) for name, value in found]
+
+
+def _unquoted(text: str) -> str:
+    return unquote_plus(text, errors="strict") if "%" in text or "+" in text else text
 
 
 def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -60,6 +67,10 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in names_and_values:
         if "[" not in name:
             nested[name] = value
+            continue
+        if name.endswith("[]") and name.count("[") == name.count("]") == 1 and len(name) > 2:
+            # The usual list, found without the expressions below.
+            _place(nested, name[:-2], [""], value)
             continue
         matched = _NAME.match(name)
         if matched is None:

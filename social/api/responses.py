@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from django.http import HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_noop
 
 from social.api.renderers import CONTENT_TYPE, render
@@ -13,6 +14,23 @@ from social.api.renderers import CONTENT_TYPE, render
 #: Seconds after which a client may ask again what could not be answered (503): a server restarts in about as many.
 RETRY_AFTER: Final = "5"
 TRY_AGAIN: Final = gettext_noop("There was a temporary problem serving your request, please try again")
+
+
+def set_header(response: HttpResponseBase, name: str, value: str) -> None:
+    """Set a header whose name and value are the server's own, so ASCII without line breaks.
+
+    For those that every answer has: Django encodes name and value, and looks for line breaks, each time.
+    """
+    _stored(response)[name.lower()] = (name, value)
+
+
+def set_missing_header(response: HttpResponseBase, name: str, value: str) -> None:
+    """As `set_header`, unless the response has such a header."""
+    _stored(response).setdefault(name.lower(), (name, value))
+
+
+def _stored(response: HttpResponseBase) -> dict[str, tuple[str, str]]:
+    return response.headers._store
 
 
 def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:

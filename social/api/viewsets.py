@@ -35,7 +35,7 @@ from social.api.limits import refuse_exceeded
 from social.api.pagination import ByCursor, ByOffset, Loader, Page, paginate, paginate_offset
 from social.api.renderers import JsonOnly, OrjsonRenderer
 from social.api.requests import ApiRequest
-from social.api.responses import reply
+from social.api.responses import reply, set_header, set_missing_header
 from social.kernel import errors
 from social.kernel.ids import parse_id
 
@@ -136,7 +136,7 @@ class ApiViewSet(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """The contract's order of checks, as far as it is the same for all actions."""
-        self.perform_authentication(request)
+        cast(ApiRequest, request).authenticate()
         admission = admission_of(request)
         self.endpoint.access.check(self.caller, refusal=admission.refusal if admission is not None else None)
         for permission in self._machinery("permission_classes"):
@@ -157,25 +157,23 @@ class ApiViewSet(ViewSet):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         """Headers for caches and limits; DRF's own responses are given their renderer."""
-        headers = response.headers
         admission: Admission | None = admission_of(request)
         if admission is not None:
             if response.status_code >= 400 and admission.families:
                 give_back(admission)
             for name, value in admission.headers().items():
-                headers[name] = value
-        if "Cache-Control" not in headers:
-            headers["Cache-Control"] = self._cache_control(request, admission, response.status_code)
-        if "Vary" not in headers:
-            headers["Vary"] = "Authorization"
+                set_header(response, name, value)
+        set_missing_header(response, "Cache-Control", self._cache_control(request, admission, response.status_code))
+        set_missing_header(response, "Vary", "Authorization")
         declared = self.endpoints.get(self.action)  # a path that is no endpoint has none
         if declared is not None and declared.deprecated is not None:
-            headers["Deprecation"] = f"@{declared.deprecated}"
+            set_header(response, "Deprecation", f"@{declared.deprecated}")
         if isinstance(response, Response):
             response.accepted_renderer = _RENDERER
             response.accepted_media_type = _RENDERER.media_type
             context = {"view": self, "request": request, "response": response}
             response.renderer_context = context  # type: ignore[attr-defined]
+            response.render()
         return response  # type: ignore[no-any-return]
 
     def paginate(

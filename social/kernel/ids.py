@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MAX = 2**63 - 1
+#: What a bigint holds.
+MAX_ID: Final = 2**63 - 1
 # One more than the longest id has, so that a longer one is seen to be too long.
 _DIGITS = re.compile(r"[0-9]{1,20}")
 
@@ -49,7 +50,7 @@ def snowflake_at(moment: datetime) -> int:
     The caller retries on a clash: two may be made for the same millisecond.
     """
     milliseconds = max(0, (moment - _EPOCH) // timedelta(milliseconds=1))
-    return min(milliseconds << 16 | secrets.randbits(16), _MAX)
+    return min(milliseconds << 16 | secrets.randbits(16), MAX_ID)
 
 
 def first_at(moment: datetime) -> int:
@@ -70,9 +71,13 @@ def parse_id(raw: Any) -> int | None:
     if isinstance(raw, bool):
         return None
     if isinstance(raw, int):
-        return raw if 0 <= raw <= _MAX else None
-    digits = _DIGITS.match(raw) if isinstance(raw, str) else None
+        return raw if 0 <= raw <= MAX_ID else None
+    if not isinstance(raw, str):
+        return None
+    if len(raw) < 19 and raw.isascii() and raw.isdigit():
+        return int(raw)
+    digits = _DIGITS.match(raw)
     if digits is None or digits.end() > 19:
         return None
     number = int(digits[0])
-    return number if number <= _MAX else None
+    return number if number <= MAX_ID else None

@@ -78,6 +78,7 @@ class _Compiled(NamedTuple):
     numbered: str | None
     """The SQL with named placeholders, for `social.kernel.statements`; None for what only Django's cursor does."""
     converters: dict[int, Any]
+    composite: bool
 
 
 class Plan(Generic[Row]):
@@ -100,6 +101,7 @@ class Plan(Generic[Row]):
         else:
             compiler.as_sql = lambda *_args, **_options: (made.sql, filled)
         compiler.get_converters = lambda _columns: made.converters
+        compiler.has_composite_fields = lambda _columns: made.composite
         return list(made.queryset._iterable_class(_Source(made.queryset, compiler)))
 
     def first(self, **values: Any) -> Row | None:
@@ -115,10 +117,12 @@ class Plan(Generic[Row]):
                     raise ValueError("a plan carries out no prefetch_related")
                 compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
                 sql, params = compiler.as_sql()
-                converters = compiler.get_converters([column for column, *_ in compiler.select])
+                columns = [column for column, *_ in compiler.select]
+                converters = compiler.get_converters(columns)
+                composite = compiler.has_composite_fields(columns)
                 plain = queryset.db == DEFAULT_DB_ALIAS and not compiler.has_extra_select
                 numbered = _numbered(sql) if plain else None
-                self._made = _Compiled(queryset, compiler, sql, tuple(params), numbered, converters)
+                self._made = _Compiled(queryset, compiler, sql, tuple(params), numbered, converters, composite)
         return self._made
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "Role",
     "Script",
     "ask",
+    "ask_at_once",
     "async_client",
     "best_effort",
     "circuit",
@@ -154,6 +155,22 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
     As the client asks, whose own way takes three times as long: an error at once while the circuit is open, nothing is ever
     sent twice, and a connection that was closed meanwhile is noticed before anything is sent. Raises RedisError.
     """
+    # hiredis declares a tuple of one.
+    return _ask(role, pack_command(command), 1)  # type: ignore[arg-type]
+
+
+def ask_at_once(role: Role, *commands: tuple[str | bytes | int | float, ...]) -> list[Any]:
+    """The answers to several commands that run with nothing between them, as a transaction; otherwise as `ask`."""
+    packed = b"".join(map(pack_command, (("MULTI",), *commands, ("EXEC",))))  # type: ignore[arg-type]  # as in `ask`
+    answers: list[Any] = _ask(role, packed, len(commands) + 2)
+    for answer in answers:
+        if isinstance(answer, RedisError):
+            raise answer
+    return answers
+
+
+def _ask(role: Role, packed: bytes, number: int) -> Any:
+    """The last of so many answers."""
     guard = _circuits[role]
     if guard.is_open:
         raise ConnectionError("Redis failed less than a second ago: not asked.")
@@ -166,16 +183,16 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
         if not _lives(connection):
             connection.disconnect()
             connection = _connected(role)
+    answer = None
     try:
-        # hiredis declares a tuple of one.
-        packed = pack_command(command)  # type: ignore[arg-type]
         connection.send_packed_command((packed,), check_health=False)
-        answer = connection.read_response()
-    except ResponseError:
-        idle.append(connection)
-        raise
+        for _place in range(number):
+            answer = connection.read_response()
     except BaseException as error:
-        # Its answer may still come, and would be taken for that to the next command.
+        if isinstance(error, ResponseError) and number == 1:
+            idle.append(connection)
+            raise
+        # Further answers may still come, and would be taken for those to the next command.
         connection.disconnect()
         if isinstance(error, ConnectionError | TimeoutError | OSError):
             guard.failed()
@@ -266,6 +283,11 @@ class Script:
             if self.on_unknown is not None:
                 self.on_unknown()
         return script(keys=keys, args=args)
+
+    @property
+    def digest(self) -> str:
+        """The name by which the role's server knows the script."""
+        return str(self._run(client(self.role)).sha)
 
     def load(self) -> None:
         """Make the script known to the role's server. Raises RedisError."""

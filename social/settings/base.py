@@ -54,6 +54,8 @@ ROOT_URLCONF = "social.urls"
 WSGI_APPLICATION = "social.wsgi.application"
 ASGI_APPLICATION = "social.asgi.application"
 APPEND_SLASH = False
+# Nothing of a path belongs to whoever passes requests on: links are made from BASE_URL.
+FORCE_SCRIPT_NAME = ""
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SITE_ID = None
 

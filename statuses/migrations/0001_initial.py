@@ -1,5 +1,6 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
+import django.db.models.expressions
 import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
@@ -127,6 +128,13 @@ class Migration(migrations.Migration):
                                     ("deleted_at", None), ("local", True), ("reblog_of", None), ("visibility", "public")
                                 ),
                                 name="statuses_status_public_local",
+                            ),
+                            models.Index(
+                                models.F("local"),
+                                models.F("language"),
+                                django.db.models.expressions.CombinedExpression(models.F("id"), "*", models.Value(-1)),
+                                condition=models.Q(("deleted_at", None), ("reblog_of", None), ("visibility", "public")),
+                                name="statuses_status_languages",
                             ),
                             models.Index(
                                 condition=models.Q(("thread_id__isnull", False)),

@@ -100,6 +100,14 @@ class Status(models.Model):
                 name="statuses_status_public_local",
                 condition=Q(visibility="public", reblog_of=None, deleted_at=None, local=True),
             ),
+            # Backwards by an expression: only this index has that order, so that no plan walks another one for a rare language.
+            models.Index(
+                F("local"),
+                F("language"),
+                F("id") * -1,
+                name="statuses_status_languages",
+                condition=Q(visibility="public", reblog_of=None, deleted_at=None),
+            ),
             models.Index(
                 fields=["thread_id", "id"], name="statuses_status_thread", condition=Q(thread_id__isnull=False)
             ),

@@ -214,7 +214,10 @@ PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id I
 FOR_ADDRESSED_ONLY: Final = "s.visibility IN ({})".format(", ".join(f"'{visibility}'" for visibility in FOR_ADDRESSED))
 """Posts `s` that only the addressed read."""
 
-FOLLOWED: Final = "EXISTS (SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author})"
+# Not EXISTS, for which the planner may read everybody whom the viewer follows, once for each place where it is asked.
+FOLLOWED: Final = (
+    "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
+)
 """Whether the viewer follows the account whose id is the expression `{author}`."""
 
 

@@ -16,18 +16,19 @@ from statuses.policies.filters import ActiveFilter, Keyword
 T = TypeVar("T")
 
 ACTIVE_SQL: Final = """
-SELECT json_agg(json_build_array(
+SELECT {columns} json_agg(json_build_array(
          f.id, f.title, f.context, to_char(f.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), f.action,
          (SELECT json_agg(json_build_array(k.keyword, k.whole_word) ORDER BY k.id)
             FROM statuses_filterkeyword k WHERE k.filter_id = f.id),
          (SELECT json_agg(p.status_id) FROM statuses_filterstatus p WHERE p.filter_id = f.id)) ORDER BY f.id)
   FROM statuses_filter f
- WHERE f.account_id = {account} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
+ WHERE f.account_id = {accounts} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
+ GROUP BY f.account_id
 """
-"""The active filters of the account whose id is the expression `{account}`, as `read_active` takes them."""
+"""The active filters of `{accounts}`, a row for each account that has any: `{columns}`, then what `read_active` takes."""
 
 
-def read_active(rows: list[list[Any]] | None) -> tuple[ActiveFilter, ...]:
+def read_active(rows: list[list[Any]]) -> tuple[ActiveFilter, ...]:
     """What ACTIVE_SQL has found."""
     return tuple(
         ActiveFilter(
@@ -41,17 +42,17 @@ def read_active(rows: list[list[Any]] | None) -> tuple[ActiveFilter, ...]:
             keywords=tuple(Keyword(text, whole_word) for text, whole_word in keywords or ()),
             status_ids=frozenset(status_ids or ()),
         )
-        for number, title, context, expires_at, action, keywords, status_ids in rows or ()
+        for number, title, context, expires_at, action, keywords, status_ids in rows
     )
 
 
-_ACTIVE_OF_ONE: Final = f"SELECT ({ACTIVE_SQL.format(account='%(account)s')})"
+_ACTIVE_OF_ONE: Final = ACTIVE_SQL.format(columns="", accounts="%(account)s")
 
 
 def load_active_filters(account_id: int) -> tuple[ActiveFilter, ...]:
     """The account's filters that have not expired. One query."""
-    ((rows,),) = fetch(_ACTIVE_OF_ONE, {"account": account_id, "now": clock.now()})
-    return read_active(rows)
+    found = fetch(_ACTIVE_OF_ONE, {"account": account_id, "now": clock.now()})
+    return read_active(found[0][0]) if found else ()
 
 
 def list_filters(account_id: int) -> QuerySet[Filter]:

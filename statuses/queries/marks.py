@@ -12,30 +12,37 @@ from statuses.policies.filters import ActiveFilter
 from statuses.queries.filters import ACTIVE_SQL, read_active
 from statuses.queries.page_polls import load_votes
 
-# Pair by pair through unique indexes (OFFSET 0): neither a viewer who likes everything nor a post that everybody likes costs
-# more than others, and one plan serves all lengths (docs/adr/0011). A further mark is a column here and a set in Marks.
-_SQL: Final = f"""
-SELECT viewer.id, post.id, NULL::json, mark.favourited, mark.reblogged, mark.bookmarked, mark.pinned, mark.muted
-  FROM unnest((SELECT %(viewers)s)::bigint[]) viewer (id) CROSS JOIN unnest((SELECT %(ids)s)::bigint[]) post (id)
- CROSS JOIN LATERAL (
-   SELECT (SELECT 1 FROM statuses_favourite f
-            WHERE f.account_id = viewer.id AND f.status_id = post.id) IS NOT NULL AS favourited,
-          (SELECT 1 FROM statuses_status b
-            WHERE b.account_id = viewer.id AND b.reblog_of_id = post.id AND b.deleted_at IS NULL) IS NOT NULL AS reblogged,
-          (SELECT 1 FROM statuses_bookmark k
-            WHERE k.account_id = viewer.id AND k.status_id = post.id) IS NOT NULL AS bookmarked,
-          (SELECT 1 FROM statuses_pin p WHERE p.account_id = viewer.id AND p.status_id = post.id) IS NOT NULL AS pinned,
-          (SELECT 1 FROM statuses_status t JOIN statuses_conversationmute c
-                      ON c.account_id = viewer.id AND c.thread_id = COALESCE(t.thread_id, t.id)
-            WHERE t.id = post.id) IS NOT NULL AS muted
-   OFFSET 0) mark
- WHERE mark.favourited OR mark.reblogged OR mark.bookmarked OR mark.pinned OR mark.muted
-UNION ALL
-SELECT found.id, 0, found.filters, false, false, false, false, false
-  FROM (SELECT viewer.id, ({ACTIVE_SQL.format(account="viewer.id")}) AS filters
-          FROM unnest((SELECT %(viewers)s)::bigint[]) viewer (id)) found
- WHERE found.filters IS NOT NULL
+# Each table is asked once, through its unique index on account and post: neither a viewer who likes everything nor a post that
+# everybody likes costs more than others, and one plan serves all lengths (docs/adr/0011). A further mark is a part here and
+# a set in Marks.
+_VIEWERS: Final = "ANY((SELECT %(viewers)s)::bigint[])"
+_POSTS: Final = "ANY((SELECT %(ids)s)::bigint[])"
+
+
+def _marked(number: int, table: str, column: str = "status_id", condition: str = "TRUE") -> str:
+    return f"""
+SELECT {number}, account_id, {column}, NULL::json FROM {table}
+ WHERE account_id = {_VIEWERS} AND {column} = {_POSTS} AND {condition}
 """  # noqa: S608 (constants)
+
+
+_FAVOURITED, _REBLOGGED, _BOOKMARKED, _PINNED, _MUTED, _FILTERS = range(6)
+_SQL: Final = "UNION ALL".join(
+    (
+        _marked(_FAVOURITED, "statuses_favourite"),
+        _marked(_REBLOGGED, "statuses_status", "reblog_of_id", "deleted_at IS NULL"),
+        _marked(_BOOKMARKED, "statuses_bookmark"),
+        _marked(_PINNED, "statuses_pin"),
+        # The posts are looked at only if somebody mutes anything.
+        f"""
+SELECT {_MUTED}, mute.account_id, post.id, NULL
+  FROM (SELECT id, COALESCE(thread_id, id) AS thread_id FROM statuses_status
+         WHERE id = {_POSTS} AND EXISTS (SELECT 1 FROM statuses_conversationmute WHERE account_id = {_VIEWERS})) post
+  JOIN statuses_conversationmute mute ON mute.thread_id = post.thread_id AND mute.account_id = {_VIEWERS}
+""",  # noqa: S608 (constants)
+        ACTIVE_SQL.format(columns=f"{_FILTERS}, f.account_id, 0,", accounts=_VIEWERS),
+    )
+)
 
 
 @dataclass(slots=True)
@@ -58,7 +65,7 @@ class Marks:
 
     @property
     def in_order(self) -> tuple[set[int], ...]:
-        """The sets in the order of the statement's columns."""
+        """The sets in the order of the statement's numbers."""
         return self.favourited, self.reblogged, self.bookmarked, self.pinned, self.muted
 
 
@@ -72,13 +79,12 @@ def load_marks(
     if not viewer_ids or not status_ids:
         return found
     values: dict[str, Value] = {"viewers": list(viewer_ids), "ids": list(status_ids), "now": clock.now()}
-    for viewer_id, status_id, filters, *marked in fetch(_SQL, values):
+    for number, viewer_id, status_id, filters in fetch(_SQL, values):
         marks = found.setdefault(viewer_id, Marks())
-        if filters is not None:
+        if number == _FILTERS:
             marks.filters = read_active(filters)
-        for posts, holds in zip(marks.in_order, marked, strict=True):
-            if holds:
-                posts.add(status_id)
+        else:
+            marks.in_order[number].add(status_id)
     for viewer_id, votes in load_votes(viewer_ids, polls).items():
         found.setdefault(viewer_id, Marks()).votes = votes
     return found

@@ -10,7 +10,7 @@ from accounts.policies.relations import NOBODY, Relations
 from accounts.queries.accounts import load_accounts
 from accounts.queries.cards import account_fragment_key, approving
 from accounts.queries.emojis import EmojiLookup, account_texts
-from accounts.queries.relations import featuring_ids, load_hiding
+from accounts.queries.relations import featuring_ids, load_hiding, load_reading
 from social.kernel import fragments
 from statuses.models import Poll, Status
 from statuses.policies.quotes import asks_who_follows, depends_on_relations
@@ -18,7 +18,7 @@ from statuses.policies.visibility import can_see
 from statuses.queries.cards import ShownCards, load_status_cards
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.page_polls import load_polls
-from statuses.queries.rows import Row, load_rows
+from statuses.queries.rows import Author, Row, load_rows
 from statuses.queries.sources import Source, load_sources
 
 Verdict = Callable[[Row, Relations], bool]
@@ -29,9 +29,9 @@ def status_key(row: Row) -> str:
     return f"status:{row.id}:{row.version}"
 
 
-def author_key(row: Row) -> str:
+def author_key(author: Author) -> str:
     """The key of the encoded body of a post's author."""
-    return account_fragment_key(row.account_id, row.account_version)
+    return account_fragment_key(author.id, author.version)
 
 
 @dataclass(slots=True)
@@ -74,15 +74,15 @@ class Page:
         return found
 
     @property
-    def authors(self) -> dict[int, Row]:
-        """A row of every author on the page, by account id."""
-        found: dict[int, Row] = {}
+    def authors(self) -> dict[int, Author]:
+        """Every author on the page, by account id."""
+        found: dict[int, Author] = {}
         for row in self.rows:
             proper = row.proper
-            found[row.account_id] = row
-            found[proper.account_id] = proper
+            found[row.account_id] = row.author
+            found[proper.account_id] = proper.author
             if proper.quoted is not None:
-                found[proper.quoted.account_id] = proper.quoted
+                found[proper.quoted.account_id] = proper.quoted.author
         return found
 
     def extend(self, other: Page) -> None:
@@ -96,31 +96,44 @@ class Page:
         return replace(self, viewer_id=viewer_id, rows=[row], marks=marks, relations=relations)
 
 
-def select(status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
+def select(
+    status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None, *, with_hiding: bool = False
+) -> Page:
     """The posts that the viewer may read, and that `verdict` lets pass: two queries, one if anonymous.
 
-    `verdict` is asked with relations that know every author, boosted author, addressed account and author answered to.
+    `verdict` is asked about posts that the viewer may read, with relations that know every author, boosted author, addressed
+    account and author answered to. Without one, and `with_hiding`, the relations say no more than showing the posts takes.
     What comes back can be asked about and cut; `fill` adds what showing it takes.
     """
     wanted = list(status_ids)
     rows = load_rows(wanted)
     people: set[int] = set()
+    hides, asks = with_hiding or verdict is not None, False
     for row in rows:
-        proper = row.proper
-        parts = [row] if proper is row else [row, proper]
+        proper = row.original or row
+        parts: tuple[Row, ...] = (row,) if proper is row else (row, proper)
         if proper.quoted is not None:
-            parts += row.quotes
+            parts += tuple(row.quotes)
+            # A quote shows whether its author is hidden.
+            hides = True
         for part in parts:
             people.add(part.account_id)
-            people.update(part.addressed_ids)
+            if part.addressed_ids:
+                people.update(part.addressed_ids)
             if part.in_reply_to_account_id is not None:
                 people.add(part.in_reply_to_account_id)
+            if part.quote_policy and asks_who_follows(part.quote_policy):
+                asks = True
     # Asked also when none of the posts exists: less work for them than for hidden ones would reveal by its time which of
     # the two it is (security row 19).
-    relations = load_hiding(viewer_id, people or {0}, with_followed_by=_asks_who_follows(rows)) if wanted else NOBODY
-    readable = [row for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)]
-    if verdict is not None:
-        readable = [row for row in readable if verdict(row, relations)]
+    load = load_hiding if hides else load_reading
+    relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NOBODY
+    readable = [
+        row
+        for row in rows
+        if can_see(row, viewer_id, relations, (row.original or row).addressed_ids)
+        and (verdict is None or verdict(row, relations))
+    ]
     return Page(viewer_id=viewer_id, rows=readable, relations=relations)
 
 
@@ -160,7 +173,7 @@ def fill(page: Page) -> Page:
     if page.viewer_id is not None and posts:
         page.marks = load_marks([page.viewer_id], posts, page.polls).get(page.viewer_id, Marks())
     bodies = {status_key(row): number for number, row in posts.items()}
-    author_bodies = {author_key(row): number for number, row in authors.items()}
+    author_bodies = {author_key(author): number for number, author in authors.items()}
     cached = fragments.load([*bodies, *author_bodies])
     page.bodies = {bodies[key]: body for key, body in cached.items() if key in bodies}
     page.author_bodies = {author_bodies[key]: body for key, body in cached.items() if key in author_bodies}

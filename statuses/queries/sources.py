@@ -25,8 +25,8 @@ SELECT s.id, s.url, s.text, s.content_type, s.content, s.spoiler_text, s.edited_
                                           'description', f.description, 'blurhash', f.blurhash)
                         ORDER BY f.position, f.id)
           FROM statuses_mediaattachment f WHERE f.status_id = s.id),
-       (SELECT q.options FROM statuses_poll q WHERE q.status_id = s.id)
-  FROM statuses_status s
+       (SELECT q.options FROM statuses_poll q WHERE q.status_id = s.id), p.name, p.website
+  FROM statuses_status s LEFT JOIN accounts_application p ON p.id = s.application_id
  WHERE s.id = ANY(%(ids)s)
 """
 
@@ -34,7 +34,7 @@ SELECT s.id, s.url, s.text, s.content_type, s.content, s.spoiler_text, s.edited_
 @dataclass(slots=True)
 class Source:
     """What belongs to a post and is not in its row. `mentions` have id, username, domain, url and uri; `tags` are
-    normalised names, in the order of the text.
+    normalised names, in the order of the text. The application is the one that has written it.
     """
 
     id: int
@@ -48,6 +48,8 @@ class Source:
     tags: list[str]
     media: list[MediaAttachment]
     poll_options: list[str]
+    application_name: str | None
+    application_website: str | None
 
     def texts(self, *, local: bool) -> tuple[str, str]:
         """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere."""
@@ -63,7 +65,20 @@ def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
 
 
 def _source(row: tuple[Any, ...]) -> Source:
-    status_id, url, text, content_type, content, spoiler_text, edited_at, mentions, tags, media, options = row
+    (
+        status_id,
+        url,
+        text,
+        content_type,
+        content,
+        spoiler_text,
+        edited_at,
+        mentions,
+        tags,
+        media,
+        options,
+        *application,
+    ) = row
     files = [MediaAttachment(status_id=status_id, **file) for file in media or ()]
     return Source(
         status_id,
@@ -77,4 +92,5 @@ def _source(row: tuple[Any, ...]) -> Source:
         tags or [],
         files,
         options or [],
+        *application,
     )

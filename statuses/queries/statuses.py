@@ -38,7 +38,7 @@ def find_post(status_id: Any, viewer_id: int | None) -> Post:
     """
     number = parse_id(status_id)
     if number is not None:
-        page = select([number], viewer_id)
+        page = select([number], viewer_id, with_hiding=True)
         if page.rows:
             return Post(page.rows[0], page.relations)
     raise NotFound

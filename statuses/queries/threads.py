@@ -24,18 +24,24 @@ class Reach:
 FOR_ANYBODY: Final = Reach(ancestors=40, descendants=60, depth=20)
 FOR_USERS: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
 
+_PLACE: Final = "SELECT thread_id, thread_path, conversation_uri FROM statuses_status WHERE id = %(id)s"
 # The path keeps the ids of deleted posts: it is cut where a post is deleted, or answers nothing any more.
 _GAP: Final = "(deleted_at IS NOT NULL OR in_reply_to_id IS NULL)"
-_DESCENDANTS: Final = f"""
-WITH below AS MATERIALIZED (
+_PATH, _GAP_ABOVE, _BELOW = range(3)
+_THREAD: Final = f"""
+WITH here AS MATERIALIZED (
+  SELECT COALESCE(thread_id, id) AS thread_id, COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE id = %(id)s),
+below AS MATERIALIZED (
   SELECT id, in_reply_to_id, thread_path, {_GAP} AS is_gap FROM statuses_status
-   WHERE thread_id = %(thread)s AND %(id)s = ANY(thread_path) AND id <> %(id)s
+   WHERE thread_id = (SELECT thread_id FROM here) AND %(id)s = ANY(thread_path) AND id <> %(id)s
      AND array_length(thread_path, 1) <= array_position(thread_path, %(id)s) + %(depth)s)
-SELECT id, in_reply_to_id FROM below
- WHERE NOT thread_path && ARRAY(SELECT id FROM below WHERE is_gap) ORDER BY id LIMIT %(limit)s
-"""  # noqa: S608 (constants)
-_GAPS_ABOVE: Final = f"""
-SELECT id, deleted_at IS NOT NULL FROM statuses_status WHERE id = ANY(%(path)s::bigint[]) AND {_GAP}
+SELECT {_PATH}, NULL::bigint, NULL::bigint, path FROM here
+UNION ALL
+SELECT {_GAP_ABOVE}, id, (deleted_at IS NOT NULL)::int, NULL FROM statuses_status
+ WHERE id = ANY((SELECT path FROM here)::bigint[]) AND {_GAP}
+UNION ALL
+(SELECT {_BELOW}, id, in_reply_to_id, NULL FROM below
+  WHERE NOT thread_path && ARRAY(SELECT id FROM below WHERE is_gap) ORDER BY id LIMIT %(limit)s)
 """  # noqa: S608 (constants)
 
 
@@ -65,9 +71,7 @@ class Place:
 
 def load_place(row: Row) -> Place:
     """The place of a post in its thread; one query."""
-    found = fetch(
-        "SELECT thread_id, thread_path, conversation_uri FROM statuses_status WHERE id = %(id)s", {"id": row.id}
-    )
+    found = fetch(_PLACE, {"id": row.id})
     thread_id, path, conversation_uri = found[0] if found else (None, None, None)
     return Place(
         id=row.id,
@@ -80,7 +84,7 @@ def load_place(row: Row) -> Place:
 
 
 def load_context(row: Row, viewer_id: int | None) -> Context:
-    """The thread around a post for a viewer, in at most nine queries.
+    """The thread around a post for a viewer, in at most seven queries.
 
     What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
     not follow; answers to those stay. Answers to a deleted post have left the thread, with everything below them.
@@ -88,10 +92,8 @@ def load_context(row: Row, viewer_id: int | None) -> Context:
     there are more than may be shown.
     """
     reach = FOR_ANYBODY if viewer_id is None else FOR_USERS
-    place = load_place(row)
-    ancestor_ids = _load_ancestors(place)[-reach.ancestors :]
-    parents = _load_descendants(place, reach)
-    page = select([*ancestor_ids, *parents], viewer_id, may_be_listed)
+    above, parents = _load_thread(row.id, reach)
+    page = select([*above[-reach.ancestors :], *parents], viewer_id, may_be_listed)
     ancestors = [row for row in page.rows if row.id not in parents]
     below = [row for row in page.rows if row.id in parents]
     descendants = in_tree_order(below, parents, root_id=row.id, root_author_id=row.account_id)
@@ -99,22 +101,24 @@ def load_context(row: Row, viewer_id: int | None) -> Context:
     return Context(page=fill(page), ancestors=ancestors, descendants=descendants)
 
 
-def _load_ancestors(place: Place) -> list[int]:
-    """The ids above a post, root first, down from the nearest post that answers nothing any more."""
-    if len(place.path) == 1:
-        return []
-    gaps: dict[int, int] = dict(fetch(_GAPS_ABOVE, {"path": place.path}))
-    for index in range(len(place.path) - 1, -1, -1):
-        number = place.path[index]
-        if number in gaps:
-            return place.path[index + gaps[number] : -1]
-    return place.path[:-1]
-
-
-def _load_descendants(place: Place, reach: Reach) -> dict[int, int]:
-    """The ids below a post, oldest first, each with that of its parent."""
-    values = {"thread": place.thread_root_id, "id": place.id, "depth": reach.depth, "limit": reach.descendants}
-    return dict(fetch(_DESCENDANTS, values))
+def _load_thread(status_id: int, reach: Reach) -> tuple[list[int], dict[int, int]]:
+    """The ids above a post, root first, down from the nearest post that answers nothing any more; and those below, oldest
+    first, each with that of its parent.
+    """
+    path: list[int] = [status_id]
+    gaps: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for kind, number, other, found in fetch(
+        _THREAD, {"id": status_id, "depth": reach.depth, "limit": reach.descendants}
+    ):
+        if kind == _PATH:
+            path = found
+        else:
+            (gaps if kind == _GAP_ABOVE else parents)[number] = other
+    for index in range(len(path) - 1, -1, -1):
+        if path[index] in gaps:
+            return path[index + gaps[path[index]] : -1], parents
+    return path[:-1], parents
 
 
 def in_tree_order(rows: list[Row], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Row]:

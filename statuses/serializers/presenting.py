@@ -9,11 +9,11 @@ The one way for REST, streaming and push alike:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
+from django.conf import settings
 
-from accounts.models import Account
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers import account as accounts
 from social.api.serializers import EntitySerializer
@@ -30,22 +30,34 @@ from statuses.serializers.card import encode_cards
 from statuses.serializers.quote import QuoteSerializer, ShallowQuoteSerializer
 from statuses.serializers.status_edit import StatusEditSerializer
 
+# Counters change with every answer, boost and like of a post: they are never kept.
+_POST: Final = b",".join(
+    (
+        b'%b,"replies_count":%d,"reblogs_count":%d,"favourites_count":%d,"quotes_count":%d',
+        b'%b%b,%b,%b%b,"account":%b,"reblog":null}',
+    )
+)
+
 
 class Body(NamedTuple):
-    """An encoded post: what is shown of it, as an object, and the words that filters look at, as UTF-8."""
+    """An encoded post: what is shown of it, as an object, the words that filters look at, as UTF-8, and the application that
+    wrote it.
+    """
 
     shown: bytes
     words: bytes
+    application: bytes
 
     def packed(self) -> bytes:
-        """As it is kept: the length of the first in eight digits, then both."""
-        return b"%08d%b%b" % (len(self.shown), *self)
+        """As it is kept: the lengths of the first and the last in eight digits each, then the three."""
+        return b"%08d%08d%b%b%b" % (len(self.shown), len(self.application), self.shown, self.application, self.words)
 
     @classmethod
     def unpacked(cls, packed: bytes) -> Body:
         """The reverse of `packed`."""
-        end = 8 + int(packed[:8])
-        return cls(packed[8:end], packed[end:])
+        middle = 16 + int(packed[:8])
+        end = middle + int(packed[8:16])
+        return cls(packed[16:middle], packed[end:], packed[middle:end])
 
 
 class PageSerializer(EntitySerializer):
@@ -53,13 +65,22 @@ class PageSerializer(EntitySerializer):
 
     def to_representation(self, instance: Page) -> dict[int, orjson.Fragment]:
         """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
-        self.page = instance
+        self.page, self.base_url = instance, settings.BASE_URL
         self.fresh: dict[str, bytes] = {}
         self.texts: dict[int, Text] = {}
+        # Authors whose posts do not say which application wrote them.
+        self.silent: set[int] = set()
         self.bodies = self._encoded_bodies()
         self.authors = self._encoded_authors()
         self.cards = encode_cards(instance.cards, instance.viewer_id) if instance.cards else {}
-        return {row.id: orjson.Fragment(self._entity(row)) for row in instance.rows if self._is_complete(row)}
+        bodies, authors = self.bodies, self.authors
+        return {
+            row.id: orjson.Fragment(self._entity(row, proper))
+            for row in instance.rows
+            if (proper := row.original or row).id in bodies
+            and proper.account_id in authors
+            and row.account_id in authors
+        }
 
     def _encoded_bodies(self) -> dict[int, Body]:
         page, bodies = self.page, {}
@@ -69,7 +90,8 @@ class PageSerializer(EntitySerializer):
                 bodies[number] = Body.unpacked(cached)
             elif (source := page.sources.get(number)) is not None:
                 shown = orjson.dumps(statuses.body(row, source, page.emojis))
-                body = Body(shown, statuses.searched_text(source).encode())
+                application = statuses.application(source.application_name, source.application_website)
+                body = Body(shown, statuses.searched_text(source).encode(), application)
                 bodies[number] = body
                 self.fresh[status_key(row)] = body.packed()
         return bodies
@@ -77,33 +99,32 @@ class PageSerializer(EntitySerializer):
     def _encoded_authors(self) -> dict[int, bytes]:
         """The authors with their counters."""
         page, authors = self.page, {}
-        for number, row in page.authors.items():
+        for number, author in page.authors.items():
             cached = page.author_bodies.get(number)
             if cached is not None:
-                author = accounts.EncodedAccount.unpacked(cached)
+                encoded = accounts.EncodedAccount.unpacked(cached)
             elif (account := page.accounts.get(number)) is not None:
-                author = accounts.EncodedAccount.of(account, page.emojis, page.relations)
-                if author.may_be_kept:
-                    self.fresh[author_key(row)] = author.packed()
+                encoded = accounts.EncodedAccount.of(account, page.emojis, page.relations)
+                if encoded.may_be_kept:
+                    self.fresh[author_key(author)] = encoded.packed()
             else:
                 continue
-            authors[number] = author.completed(number, cast(Account, row), page.relations)
+            authors[number] = encoded.completed(number, author, page.relations)
+            if not encoded.shows_application and number != page.viewer_id:
+                self.silent.add(number)
         return authors
 
-    def _is_complete(self, row: Row) -> bool:
-        proper = row.proper
-        return proper.id in self.bodies and proper.account_id in self.authors and row.account_id in self.authors
-
-    def _entity(self, row: Row) -> bytes:
-        proper = row.proper
-        marks = statuses.marks(proper, self.page)
-        entity = self._post(proper, marks, self._quote(proper))
+    def _entity(self, row: Row, proper: Row) -> bytes:
+        page = self.page
+        marks = statuses.marks(proper, page)
+        entity = self._post(proper, marks, b"null" if proper.quote_state is None else self._quote(proper))
         if row is proper:
             return entity
-        return b'{%b,%b%b,"account":%b,"reblog":%b}' % (
-            statuses.reblog_body(row, self.page),
+        return b'{%b%b,%b%b,"account":%b,"reblog":%b}' % (
+            statuses.reblog_body(row, self.base_url),
+            self._application(row, statuses.NO_APPLICATION),
             marks,
-            statuses.filtered(row, self.page, self._text),
+            statuses.filtered(row, page, self._text),
             self.authors[row.account_id],
             entity,
         )
@@ -115,20 +136,28 @@ class PageSerializer(EntitySerializer):
         return text
 
     def _post(self, proper: Row, marks: bytes, quote: bytes) -> bytes:
-        return b'%b,%b,%b%b,%b,%b,"account":%b,"reblog":null}' % (
-            self.bodies[proper.id].shown[:-1],
-            statuses.counters(proper),
+        body = self.bodies[proper.id]
+        return _POST % (
+            body.shown[:-1],
+            proper.replies_count,
+            proper.reblogs_count,
+            proper.favourites_count,
+            proper.quotes_count,
             marks,
             statuses.filtered(proper, self.page, self._text),
             statuses.attached(proper, self.page, self.cards, quote),
             statuses.overlay(proper, self.page),
+            # Of an application that was deleted the post does not know any more.
+            self._application(proper, statuses.NO_APPLICATION if proper.application_id is None else body.application),
             self.authors[proper.account_id],
         )
 
+    def _application(self, row: Row, application: bytes) -> bytes:
+        """The member of that name: local posts have it, if their authors want it to be shown or look themselves."""
+        return application if row.local and row.account_id not in self.silent else b""
+
     def _quote(self, proper: Row) -> bytes:
         """What a post quotes, with all that is shown of it but what that quotes itself."""
-        if proper.quote_state is None:
-            return b"null"
         quoted = proper.quoted
         context: dict[str, Any] = {
             "viewer_id": self.page.viewer_id,
@@ -159,7 +188,8 @@ def present(page: Page) -> list[orjson.Fragment]:
 
 def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | None) -> list[orjson.Fragment]:
     """The entities of those of these posts that the viewer may read, in their order: at most six queries."""
-    return present(hydrate(statuses_or_ids, viewer_id))
+    wanted = list(statuses_or_ids)
+    return present(hydrate(wanted, viewer_id)) if wanted else []
 
 
 def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragment:

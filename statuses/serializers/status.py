@@ -7,7 +7,7 @@ encoded halves are joined as bytes, so a page of forty posts costs no forty dict
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -109,43 +109,30 @@ def _poll(row: Row, page: Page) -> bytes:
     return orjson.dumps(PollSerializer(poll, context=context).data)
 
 
-def counters(row: Row) -> bytes:
-    """What changes with every answer, boost and like of a post: never kept."""
-    return b'"replies_count":%d,"reblogs_count":%d,"favourites_count":%d,"quotes_count":%d' % (
-        row.replies_count,
-        row.reblogs_count,
-        row.favourites_count,
-        row.quotes_count,
-    )
-
-
 def marks(row: Row, page: Page) -> bytes:
     """Members that a post and its boosts have in common and that depend on the viewer, but for `filtered`: never kept."""
     viewer_id, number, done = page.viewer_id, row.id, page.marks
-    sensitive = row.sensitive or (row.is_author_sensitized and viewer_id != row.account_id)
-    approval = quote_approval(row.quote_policy, permission(row, viewer_id, page.relations))
+    sensitive = row.sensitive or (row.author.is_sensitized and viewer_id != row.account_id)
+    expected = permission(row, viewer_id, page.relations)
     if viewer_id is None:
-        return _flags(sensitive) + approval
-    flags = _flags(
+        return _marks(row.quote_policy, expected, sensitive)
+    return _marks(
+        row.quote_policy,
+        expected,
         sensitive,
         number in done.favourited,
         number in done.reblogged,
         number in done.bookmarked,
         number in done.muted,
     )
-    return flags + approval
 
 
-@cache
-def _flags(*flags: bool) -> bytes:
+# On most pages one of a few dozen.
+@lru_cache(maxsize=4096)
+def _marks(policy: int, expected: Permission, *flags: bool) -> bytes:
     names = ("sensitive", "favourited", "reblogged", "bookmarked", "muted")
-    return _members(dict(zip(names, flags, strict=False)))  # without a viewer the first alone
-
-
-@cache
-def quote_approval(policy: int, expected: Permission) -> bytes:
-    """The encoded member of that name, as one of the few that there are."""
-    return b"," + _members({"quote_approval": QuoteApprovalSerializer((policy, expected)).data})
+    approval = {"quote_approval": QuoteApprovalSerializer((policy, expected)).data}
+    return _members(dict(zip(names, flags, strict=False)) | approval)  # without a viewer the first flag alone
 
 
 def filtered(row: Row, page: Page, text: Callable[[Row], Text]) -> bytes:
@@ -165,36 +152,42 @@ def overlay(row: Row, page: Page) -> bytes:
     """Members of a post that is no boost, besides its body and its state."""
     own = page.viewer_id == row.account_id
     parent, parent_author = row.in_reply_to_id, row.in_reply_to_account_id
-    shown = b'"in_reply_to_id":%b,"in_reply_to_account_id":%b' % (
-        b"null" if parent is None else b'"%d"' % parent,
-        b"null" if parent_author is None else b'"%d"' % parent_author,
-    )
-    if row.local and (own or row.shows_application):
-        shown += _application(row.application_name, row.application_website)
+    shown = _ANSWERS_NOTHING
+    if parent is not None or parent_author is not None:
+        shown = b'"in_reply_to_id":%b,"in_reply_to_account_id":%b' % (
+            b"null" if parent is None else b'"%d"' % parent,
+            b"null" if parent_author is None else b'"%d"' % parent_author,
+        )
     if own and row.visibility in FOR_FOLLOWERS:
         shown += b',"pinned":true' if row.id in page.marks.pinned else b',"pinned":false'
     return shown
 
 
-@lru_cache(maxsize=512)
-def _application(name: str | None, website: str | None) -> bytes:
+def application(name: str | None, website: str | None) -> bytes:
+    """The encoded member of that name."""
     entity = None if name is None else {"name": name, "website": website or None}
     return b"," + _members({"application": entity})
 
 
-def reblog_body(row: Row, page: Page) -> bytes:
-    """Members of a boost besides `account`, `reblog` and the marks of the boosted post."""
-    uri = orjson.dumps(row.uri or f"{links.status_uri(row.username, row.id)}/activity")
-    shows_application = row.local and (page.viewer_id == row.account_id or row.shows_application)
-    return b'"id":"%d","created_at":"%b","visibility":"%b","uri":%b,"url":%b%b%b' % (
-        row.id,
-        clock.iso_ms(row.created_ms).encode(),
-        shown_visibility(row.visibility).encode(),
-        uri,
-        uri,
-        _application(None, None) if shows_application else b"",
-        _OF_BOOST,
-    )
+def reblog_body(row: Row, base_url: str) -> bytes:
+    """Members of a boost besides `account`, `application`, `reblog` and the marks of the boosted post; `base_url` is the
+    server's.
+    """
+    return _own_of_boost(base_url, row.username, row.id, row.created_ms, row.visibility, row.uri) + _OF_BOOST
+
+
+# Boosts are read by many, and all that is shown of them themselves is made of these values.
+@lru_cache(maxsize=2048)
+def _own_of_boost(
+    _base_url: str, username: str, number: int, created_ms: int, visibility: str, uri: str | None
+) -> bytes:
+    shown: dict[str, Any] = {
+        "id": str(number),
+        "created_at": clock.iso_ms(created_ms),
+        "visibility": shown_visibility(visibility),
+        "uri": uri or f"{links.status_uri(username, number)}/activity",
+    }
+    return _members(shown | {"url": shown["uri"]})
 
 
 def _members(entity: dict[str, Any]) -> bytes:
@@ -202,6 +195,9 @@ def _members(entity: dict[str, Any]) -> bytes:
 
 
 # What is the same in every entity is written once.
+NO_APPLICATION: Final = application(None, None)
+"""The member `application` of a post that none has written."""
+_ANSWERS_NOTHING: Final = b'"in_reply_to_id":null,"in_reply_to_account_id":null'
 _NOTHING_ATTACHED: Final = b'"card":null,"poll":null,"quote":null'
 _OF_BOOST: Final = b"," + _members(
     {

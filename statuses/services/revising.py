@@ -17,7 +17,7 @@ from statuses.events import StatusEdited
 from statuses.models import MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
 from statuses.policies.polls import PollDraft
 from statuses.policies.publishing import PLAIN, check_tags
-from statuses.policies.visibility import is_listed
+from statuses.policies.visibility import is_for_anybody, is_listed
 from statuses.services.changing import change_statuses
 from statuses.services.media import CHANGED
 from statuses.services.polls import revise_poll
@@ -169,7 +169,7 @@ def _replace_mentions(status: Status, new: Revision) -> int | None:
 def _replace_tags(status: Status, tags: Sequence[tuple[str, str]]) -> tuple[list[Tag], list[int]]:
     """Write the hashtags of the post, in their order; those that are new and the ids of those it has no more."""
     before = list(StatusTag.objects.filter(status_id=status.id).order_by("id").values_list("tag_id", flat=True))
-    found = ensure_tags(tags) if tags else []
+    found = ensure_tags(tags, private=not is_for_anybody(status.visibility)) if tags else []
     if status.local:
         check_tags(tag for tag in found if tag.id not in before)
     after = [tag.id for tag in found]

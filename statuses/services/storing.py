@@ -24,7 +24,7 @@ from statuses.models import MediaAttachment, Mention, Quote, QuoteState, Status,
 from statuses.policies.polls import PollDraft
 from statuses.policies.publishing import PLAIN, check_media, check_tags, missing_media, missing_parent
 from statuses.policies.quotes import missing_quoted
-from statuses.policies.visibility import FOR_FOLLOWERS, is_counted, is_listed
+from statuses.policies.visibility import FOR_FOLLOWERS, is_counted, is_for_anybody, is_listed
 from statuses.queries.media import attachable
 from statuses.queries.threads import Place
 from statuses.services.counters import Counter, bump
@@ -175,7 +175,7 @@ def _store_mentions(status: Status, new: NewStatus) -> None:
 
 
 def _store_tags(status: Status, new: NewStatus) -> list[Tag]:
-    tags = ensure_tags(new.tags) if new.tags else []
+    tags = ensure_tags(new.tags, private=not is_for_anybody(new.visibility)) if new.tags else []
     if new.author.local:
         check_tags(tags)
     StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)

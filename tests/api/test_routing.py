@@ -12,6 +12,7 @@ from django.urls import Resolver404, resolve, reverse
 from django.urls.resolvers import get_resolver
 
 from social.api.routing import ApiRouter, endpoint, endpoints
+from social.urls import urlpatterns as project_urls
 from tests.api.sample import AccessViewSet, FailuresViewSet, TagsViewSet
 
 
@@ -52,6 +53,15 @@ def test_plain_include_works_as_well_as_the_router(settings: Any) -> None:
 def test_endpoints_can_be_walked_over() -> None:
     found = {pattern.path for pattern in endpoints(get_resolver().url_patterns)}
     assert {"api/v1/tags", "api/v1/tags/<id>", "api/v1/access/person"} <= found
+
+
+def test_whatever_takes_put_takes_patch_as_well() -> None:
+    """As clients use both for a change (contract, parameters section 0)."""
+    changes = [pattern for pattern in endpoints(project_urls) if "put" in pattern.actions or "patch" in pattern.actions]
+    assert {"api/v1/lists/<id>", "api/v1/statuses/<id>", "api/v1/profile"} <= {pattern.path for pattern in changes}
+    for pattern in changes:
+        served = pattern.callback.actions  # type: ignore[attr-defined]  # set by DRF on the view
+        assert served["patch"] == served["put"] == pattern.actions["patch"], pattern.path
 
 
 def test_a_path_may_be_shared_but_not_a_method() -> None:

@@ -324,3 +324,36 @@ def test_traps_1_and_4_an_application_registers_as_old_and_new_libraries_do() ->
         check("CredentialApplication", answer.json())
         assert Application.objects.filter(client_id=answer.json()["client_id"]).exists()
         assert "profile" in answer.json()["scopes"]
+
+
+def test_trap_52_what_web_clients_ask_on_every_page_is_there(alice: Person) -> None:
+    asked = ("followed_tags", "lists", "filters", "preferences", "announcements", "follow_requests", "conversations")
+    for path in (*asked, "markers?timeline[]=home", "instance/rules", "trends/tags", "custom_emojis"):
+        assert alice.api.get(f"/api/v1/{path}").status_code == 200, path
+    assert alice.api.get("/api/v2/filters").json() == alice.read("lists") == alice.read("followed_tags") == []
+    assert (
+        alice.api.patch("/api/v1/accounts/update_credentials", {"source": {"privacy": "unlisted"}}).status_code == 200
+    )
+    assert alice.read("preferences")["posting:default:visibility"] == "unlisted"
+
+
+def test_trap_53_a_client_that_revokes_without_knowing_itself_is_refused_in_json(alice: Person) -> None:
+    form = f"token={quote(str(alice.api.token))}&client_id=undefined&client_secret=undefined"
+    answer = Api().post("/oauth/revoke", form=form)
+    assert (answer.status_code, answer.json()["error"]) == (403, "unauthorized_client")
+    assert "WWW-Authenticate" not in answer
+    assert alice.read("lists") == [], "the token is as good as before"
+
+
+def test_trap_54_who_locks_an_account_can_let_people_in(alice: Person, bob: Person) -> None:
+    carol = Person("carol")
+    assert alice.api.patch("/api/v1/accounts/update_credentials", {"locked": True}).json()["locked"]
+    for person in (bob, carol):
+        assert person.do(f"accounts/{alice.id}/follow")["requested"]
+    assert alice.ids("follow_requests") == [carol.id, bob.id]
+    assert alice.do(f"follow_requests/{bob.id}/authorize")["followed_by"]
+    assert not alice.do(f"follow_requests/{carol.id}/reject")["followed_by"]
+    assert alice.ids("follow_requests") == []
+    post = alice.post("for followers", visibility="private")
+    assert bob.ids("timelines/home") == [post["id"]]
+    assert carol.ids("timelines/home") == []

@@ -28,7 +28,7 @@ def rows() -> list[Row]:
     return found
 
 
-def test_every_endpoint_has_a_row_in_a_battery() -> None:
+def test_every_endpoint_has_a_row_in_a_battery() -> None:  # SEED-121
     assert without_row(rows()) == []
 
 

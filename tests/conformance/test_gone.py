@@ -1,4 +1,4 @@
-"""What must not exist answers 404, with a token and without, in JSON under /api (SEED-006, 007, 107-109, 159)."""
+"""What must not exist answers 404 in JSON, with a token and without (SEED-006, 007, SEED-082, SEED-107 to 109, 159)."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_seed_072_and_073_notifications_go_one_by_one_and_all_at_once(alice: Per
     assert alice.read("notifications") == []
 
 
-def test_seed_118_who_likes_and_boosts_comes_in_pages(alice: Person, bob: Person) -> None:
+def test_seed_118_who_likes_and_boosts_comes_in_pages(alice: Person, bob: Person) -> None:  # trap 11
     post = alice.post()
     people = [bob, Person("carol"), Person("dora")]
     for person in people:

@@ -18,6 +18,7 @@ from social.kernel.postgresql import pool as pools
 from social.kernel.postgresql.base import DatabaseWrapper
 from social.kernel.postgresql.pool import Pool
 from social.runtime.embedded import Embedded
+from tests.runtime.processes import eventually
 from tests.support.own_postgres import own_postgres
 from timelines.consumers.routing import StreamingApplication
 
@@ -147,8 +148,7 @@ def test_a_silent_database_is_waited_for_less_than_a_second_and_once(
     pool.close()
 
 
-def test_who_waits_for_a_connection_in_use_gets_it_when_it_comes_back(connecting: Connecting) -> None:
-    pool = Pool(connecting, max_size=1, timeout=10)
+def give_back_to_who_waits(pool: Pool) -> None:
     connection = pool.getconn()
     found: list[int] = []
     waiting = threading.Thread(target=lambda: found.append(ask(pool)))
@@ -156,7 +156,56 @@ def test_who_waits_for_a_connection_in_use_gets_it_when_it_comes_back(connecting
     pool.putconn(connection)
     waiting.join(10)
     assert len(found) == 1
+
+
+def test_who_waits_for_a_connection_in_use_gets_it_when_it_comes_back(connecting: Connecting) -> None:
+    pool = Pool(connecting, max_size=1, timeout=10)
+    give_back_to_who_waits(pool)
     pool.close()
+
+
+def test_while_others_come_back_soon_no_further_connection_is_made(
+    pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "EAGER", 1)
+    monkeypatch.setattr(pools, "PATIENCE", 10)
+    give_back_to_who_waits(pool)
+    assert connecting.asked == 1
+
+
+def test_while_those_in_use_stay_away_a_further_connection_is_made(
+    pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "EAGER", 1)
+    monkeypatch.setattr(pools, "PATIENCE", 0.01)
+    taken = [pool.getconn() for _ in range(3)]
+    assert connecting.asked == 3
+    for connection in taken:
+        pool.putconn(connection)
+
+
+def test_connections_that_are_needed_no_more_are_closed(
+    server: Embedded, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connections() -> int:
+        with psycopg.connect(server.postgres.conninfo()) as other:
+            row = other.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND state = 'idle'"
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    now = [1000.0]
+    monkeypatch.setattr(pools, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for connection in [pool.getconn() for _ in range(3)]:
+        pool.putconn(connection)
+    now[0] += pools.IDLE - 1
+    ask(pool)
+    assert connections() == 3
+    now[0] += 2
+    for _ in range(3):
+        ask(pool)
+    assert eventually(lambda: connections() == 1, 10)
 
 
 def test_when_all_are_in_use_for_too_long_it_is_said(pool: Pool) -> None:

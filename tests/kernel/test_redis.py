@@ -41,7 +41,14 @@ def by_client(role: redis.Role, *command: str) -> Any:
 
 
 Asking = Callable[..., Any]
-both_ways = pytest.mark.parametrize("asking", [by_client, redis.ask])
+
+
+def at_once(role: redis.Role, *command: Any) -> Any:
+    """As `redis.ask`, as the only command of a transaction."""
+    return redis.ask_at_once(role, command)[0]
+
+
+both_ways = pytest.mark.parametrize("asking", [by_client, redis.ask, at_once])
 
 
 def seconds_to_fail(role: redis.Role, asking: Asking = by_client) -> float:
@@ -115,6 +122,16 @@ def test_an_error_for_an_answer_ends_neither_connection_nor_circuit(server: Valk
             redis.ask("cache", "INCR", "text")
     assert redis.ask("cache", "MGET", "text", "nothing") == [b"x", None]
     assert len(redis.client("cache").client_list()) <= connections + 1
+
+
+def test_commands_at_once_are_answered_in_their_order_and_an_error_among_them_is_raised(server: Valkey) -> None:
+    assert redis.ask_at_once("cache", ("SET", "n", 1), ("INCR", "n"), ("GET", "n")) == [b"OK", 2, b"2"]
+    redis.client("cache").set("text", "x")
+    with pytest.raises(redis.RedisError, match="not an integer"):
+        redis.ask_at_once("cache", ("INCR", "n"), ("INCR", "text"), ("GET", "n"))
+    with pytest.raises(redis.RedisError, match="wrong number of arguments"):
+        redis.ask_at_once("cache", ("INCR", "n"), ("GET",), ("INCR", "n"))
+    assert redis.ask_at_once("cache", ("GET", "n")) == redis.ask("cache", "MGET", "n") == [b"3"]
 
 
 def test_best_effort_swallows_and_says_so_once(server: Valkey, caplog: pytest.LogCaptureFixture) -> None:

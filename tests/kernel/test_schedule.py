@@ -152,8 +152,10 @@ def test_leases_are_one_holders_at_a_time() -> None:
 def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_it(unplugged: bool) -> None:
     program = """if True:
         import sys
+        from types import SimpleNamespace
         from social.runtime import serve
-        serve._celery = lambda *arguments: None
+        beat = SimpleNamespace(run=lambda: None)
+        serve._celery = lambda: SimpleNamespace(Beat=lambda **options: beat)
         serve.scheduler()
         import django
         django.setup()

@@ -62,6 +62,7 @@ ROWS = [
     Row("GET api/v1/announcements", announcements),
     Row(f"POST {ANNOUNCEMENT}/dismiss", announcements),
     Row(f"PUT {ANNOUNCEMENT}/reactions/<name>", announcements, again_is=422),
+    Row(f"PATCH {ANNOUNCEMENT}/reactions/<name>", announcements, again_is=422),
     Row(f"DELETE {ANNOUNCEMENT}/reactions/<name>", reacted),
     Row("POST api/v1/reports", report),
     *(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -32,6 +32,18 @@ def test_figures_can_be_asked_for_up_to_the_ends_of_the_calendar(boss: Api, star
     for path, keys in (("measures", ["active_users", "new_users"]), ("dimensions", ["languages"]), ("retention", [])):
         answer = boss.post(f"/api/v1/admin/{path}", {"keys": keys, **time})
         assert answer.status_code == 200, answer.content
+
+
+def test_of_a_time_that_is_longer_than_a_year_the_last_year_is_counted(boss: Api) -> None:
+    now = clock.now()
+    for locale, days in (("de", 400), ("fr", 300)):
+        user, moment = make_user(f"person{days}"), now - timedelta(days=days)
+        User.objects.filter(pk=user.pk).update(locale=locale, active_at=moment, created_at=moment)
+    time = {"start_at": "1970-01-01", "end_at": str(now.astimezone(UTC).date())}
+    (languages,) = boss.post("/api/v1/admin/dimensions", {"keys": ["languages"], **time}).json()
+    assert [part["key"] for part in languages["data"]] == ["fr"]
+    (people,) = boss.post("/api/v1/admin/measures", {"keys": ["new_users"], **time}).json()
+    assert (people["total"], len(people["data"])) == ("2", 367)
 
 
 def test_an_address_of_one_interface_is_no_network(boss: Api) -> None:

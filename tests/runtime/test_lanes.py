@@ -119,7 +119,14 @@ def test_every_queue_belongs_to_a_lane_and_every_lane_has_queues() -> None:
 
 @pytest.mark.parametrize("lanes", ["network", "local, ingress", ""])
 def test_a_worker_serves_the_lanes_it_was_given(lanes: str) -> None:
-    program = "from social.runtime import serve\nserve._celery = lambda *a: print(*a, sep='\\n')\nserve.worker()"
+    program = """if True:
+        from types import SimpleNamespace
+        from social.runtime import serve
+        def controller(*, queues, **options):
+            return SimpleNamespace(start=lambda: print("queues:", *queues), exitcode=0)
+        serve._celery = lambda: SimpleNamespace(Worker=controller)
+        serve.worker()
+    """
     ran = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"WORKER_LANES": lanes, "DJANGO_SETTINGS_MODULE": "social.settings.base"},
@@ -128,9 +135,9 @@ def test_a_worker_serves_the_lanes_it_was_given(lanes: str) -> None:
         timeout=60,
     )
     assert ran.returncode == 0, ran.stderr
-    (served,) = [line for line in ran.stdout.split("\n") if line.startswith("--queues=")]
+    (served,) = [line for line in ran.stdout.split("\n") if line.startswith("queues:")]
     wanted = lanes.replace(",", " ").split() or LANES
-    assert set(served.removeprefix("--queues=").split(",")) == {*queues_of(wanted), *map(WAKE_QUEUES.get, wanted)}
+    assert set(served.removeprefix("queues:").split()) == {*queues_of(wanted), *map(WAKE_QUEUES.get, wanted)}
 
 
 def test_an_unknown_lane_is_refused_in_one_line() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.runtime.processes import PATIENCE, Running, eventually
+from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
 #: Limits under which nothing that is held ends within PATIENCE: whoever is answered meanwhile did not wait for it.
@@ -68,6 +68,10 @@ class Small:
             yield hold
         finally:
             self._held.unlink()
+
+    def descriptors(self) -> int:
+        """How many files and sockets its first process has open."""
+        return len(list(Path(f"/proc/{min(descendants(self.process.pid))}/fd").iterdir()))
 
     def answers(self) -> bool:
         """Whether it answers at all."""

@@ -48,6 +48,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     if path == "/stop":
         os.kill(os.getpid(), signal.SIGSTOP)
     start_response("200 OK", headers)
+    if path == "/bytes":
+        return [b"b" * int(environ["QUERY_STRING"])]
     if path == "/environ":
         return [json.dumps({k: v for k, v in environ.items() if isinstance(v, str)}).encode()]
     if path == "/pid":

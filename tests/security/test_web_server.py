@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -269,3 +270,50 @@ def test_who_goes_away_is_not_waited_for_and_a_connection_serves_on_afterwards(s
         received += client.recv(65536)
     assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"201", b"200"]
     assert small.serves_others()
+
+
+def test_requests_sent_ahead_are_answered_as_soon_as_the_one_before_them(start: Any) -> None:
+    small = start(threads=2)
+    ask = "GET /bytes?{} HTTP/1.1\r\nHost: x\r\n\r\n"
+    with small.holding() as hold:
+        client = hold(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.sendall("".join(ask.format(10 + number) for number in range(8)).encode())
+        client.shutdown(socket.SHUT_WR)
+    # Each that waited for the check of every second would take one.
+    client.settimeout(5)
+    began, answers = time.monotonic(), b""
+    while data := client.recv(65536):
+        answers += data
+    assert re.findall(rb"Content-Length: (\d+)", answers)[1:] == [b"%d" % (10 + number) for number in range(8)]
+    assert time.monotonic() - began < 4
+
+
+def test_an_answer_for_somebody_who_has_gone_reaches_nobody_else(start: Any) -> None:
+    small = start(threads=2)
+    with small.holding() as hold:
+        gone = [hold(b"POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") for _number in range(2)]
+        before = small.descriptors()
+        for client in gone:
+            # A reset: a server keeps a connection that was only closed for who sends no more and still reads.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+        eventually(lambda: small.descriptors() == before - 2)
+        # The system gives the numbers of the closed sockets to these.
+        others = [small.connect() for _number in range(4)]
+        eventually(lambda: small.descriptors() == before + 2)
+    assert small.serves_others()
+    assert not any(is_readable(other) for other in others)
+
+
+def test_a_large_answer_is_whole_however_slowly_it_is_taken(start: Any) -> None:
+    small = start(threads=1)
+    size = 6 * 2**20
+    slow = small.connect(f"GET /bytes?{size} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), SO_RCVBUF=4096)
+    # Its thread is free although nothing has been taken.
+    assert small.serves_others()
+    received = slow.recv(65536)
+    while len(received.partition(b"\r\n\r\n")[2]) < size and (data := slow.recv(65536)):
+        received += data
+    assert received.partition(b"\r\n\r\n")[2] == b"b" * size
+    slow.sendall(b"GET /bytes?7 HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert slow.recv(65536).endswith(b"bbbbbbb")

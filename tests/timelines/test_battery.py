@@ -179,6 +179,7 @@ ROWS = [
     Row("POST api/v1/lists", new_list),
     Row("GET api/v1/lists/<id>", lists),
     Row("PUT api/v1/lists/<id>", lists),
+    Row("PATCH api/v1/lists/<id>", lists),
     Row("DELETE api/v1/lists/<id>", lists),
     Row("GET api/v1/lists/<list_id>/accounts", members),
     Row("POST api/v1/lists/<list_id>/accounts", new_member),

@@ -195,7 +195,7 @@ def test_seed_137_lists_are_read_and_written_with_the_scopes_of_lists(reader: Pe
 
 
 @pytest.mark.django_db
-def test_seed_117_a_list_shows_what_its_members_write(reader: Person, author: Person) -> None:  # SEED-022
+def test_seed_117_a_list_shows_what_its_members_write(reader: Person, author: Person) -> None:  # SEED-022, trap 34
     other, asked = person(), person()
     for each in (author, other):
         follow(reader, each)
@@ -373,7 +373,10 @@ def test_seed_024_a_list_is_streamed_to_its_owner_alone(
             assert theirs.next() == foreign
         theirs.say(type="subscribe", stream="list")
         assert theirs.next() == {"error": "Missing list name parameter", "status": 400}
-        socket.say(type="unsubscribe", stream="list", list=number)
+        # An id may come as a number, as everywhere (contract, parameters section 0).
+        theirs.say(type="subscribe", stream="list", list=int(number))
+        assert theirs.next() == foreign
+        socket.say(type="unsubscribe", stream="list", list=int(number))
         assert socket.is_silent()
         make_status(author.account, "again")
         work()
@@ -415,3 +418,27 @@ def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
         events = [at_home.next() for _ in range(1)]
         assert [(event["event"], event["payload"]) for event in events] == [("delete", str(mine.id))]
         assert at_home.is_silent()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_streams_of_somebody_who_never_asked_for_a_timeline_lose_what_a_mute_takes_out(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    follow(reader, author)
+    number = make_list(reader, author)
+    before = make_status(author.account, "before")
+    work()
+    with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
+        since = make_status(author.account, "since")
+        work()
+        for socket in (at_home, in_list):
+            assert socket.next()["event"] == "update"
+        mute_account(account=reader.account, target=author.account)
+        work()
+        for socket in (at_home, in_list):
+            gone = [socket.next() for _ in range(2)]
+            assert {(event["event"], event["payload"]) for event in gone} == {
+                ("delete", str(before.id)),
+                ("delete", str(since.id)),
+            }
+            assert socket.is_silent()

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, Follow, User
+from accounts.models import Account, Follow, TagFollow, User
 from accounts.models.follow import FollowerState
+from accounts.services.tags import ensure_tags
 from federation.outbound.audience import followers_inboxes
 from social.kernel import clock
 from tests.factories import statuses as factory
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_status
 from tests.timelines.conftest import Person, person
-from timelines.queries.fan_out import list_active_followers, load_readers
+from tests.timelines.plans import looked_at
+from timelines.models import List, ListMember
+from timelines.queries.fan_out import list_active_followers, load_hashtag_followers, load_readers
+from timelines.queries.lists import load_lists_of_members
 from timelines.services import presence
 from timelines.services.presence import note_absent_people, record_presence
 
@@ -33,22 +35,6 @@ def go_away(people: Collection[Person]) -> None:
 
 def state_of(follower: Account, target: Account) -> str:
     return Follow.objects.values_list("follower_state", flat=True).get(account=follower, target=target)
-
-
-def looked_at(call: Callable[[], object]) -> int:
-    """Rows that PostgreSQL handles at all steps of the plans of a call, those it throws away included."""
-    with CaptureQueriesContext(connection) as queries:
-        call()
-    rows = 0
-    with connection.cursor() as cursor:
-        for query in queries.captured_queries:
-            cursor.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + query["sql"].replace("%", "%%"))
-            plans: list[dict[str, Any]] = [json.loads(json.dumps(cursor.fetchone()[0]))[0]["Plan"]]
-            while plans:
-                plan = plans.pop()
-                rows += (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
-                plans += plan.get("Plans", [])
-    return int(rows)
 
 
 def make_absent_followers(target: Account, number: int) -> None:
@@ -83,6 +69,34 @@ def test_followers_who_are_away_cost_a_post_nothing(author: Person) -> None:
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_follow, accounts_account, accounts_user")
     assert looked_at(find) <= before + 5
+
+
+def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_nothing(author: Person) -> None:
+    tag, status = ensure_tags([("cats", "cats")])[0], make_status(author.account, "#cats")
+
+    def find() -> None:
+        found = load_readers([author.id], people=[author.id], followable=(), tagged=[status.id])
+        assert (set(found.by_hashtag), set(found.lists)) == (set(), set())
+        assert (load_hashtag_followers([status.id]), load_lists_of_members([author.id])) == ({}, {})
+
+    before = looked_at(find)
+    make_absent_followers(author.account, 1500)
+    people = list(Follow.objects.filter(target=author.account).values_list("account_id", flat=True))
+    TagFollow.objects.bulk_create(
+        (TagFollow(id=number + 1, account_id=one, tag=tag) for number, one in enumerate(people))
+    )
+    lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
+    ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
+    Follow.objects.filter(target=author.account).delete()
+    assert note_absent_people() == 1500
+    assert note_absent_people() == 0
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    assert looked_at(find) <= before + 5
+    record_presence(people[0])
+    found = load_readers([author.id], people=[author.id], followable=(), tagged=[status.id])
+    assert found.by_hashtag == {status.id: {people[0]}}
+    assert [one.owner_id for one in found.lists[author.id]] == [people[0]]
 
 
 def test_who_comes_back_is_a_reader_from_then_on(reader: Person, author: Person) -> None:

@@ -78,8 +78,9 @@ def test_posts_of_other_servers_lead_to_where_they_are() -> None:
 
 def test_a_hashtag_that_nobody_has_used_has_an_empty_page_and_what_is_none_has_no_page() -> None:
     assert "No public post" in page("nobody")
-    for name in ("1234", "a b", "a.b", "%23a"):
-        assert Client().get(f"/tags/{name}").status_code == 404
+    for name in ("1234", "a b", "a.b", "%23%23a", "a" * 501):
+        for path in (f"/tags/{name}", f"/tags/{name}.rss", f"/api/v1/tags/{name}"):
+            assert Client().get(path).status_code == 404, path
 
 
 @pytest.mark.parametrize(

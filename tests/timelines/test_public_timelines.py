@@ -18,6 +18,7 @@ from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
 from tests.support.client import Api
 from tests.timelines.conftest import Person, person
+from tests.timelines.plans import looked_at
 from timelines.queries.access import SETTING, forget_access
 
 pytestmark = pytest.mark.django_db
@@ -98,6 +99,65 @@ def test_chosen_languages_narrow_the_public_timeline(author: Person, reader: Per
     assert ids(reader.api) == [german.id]
     User.objects.filter(id=reader.user.id).update(preferences={"chosen_languages": None})
     assert ids(reader.api) == newest_first(german, english)
+
+
+def choose(one: Person, *languages: str) -> None:
+    User.objects.filter(id=one.user.id).update(preferences={"chosen_languages": list(languages)})
+
+
+def test_posts_that_name_no_language_are_in_every_choice_and_pages_follow_each_other(
+    author: Person, reader: Person
+) -> None:
+    stranger = make_remote()
+    written: list[int] = []
+    for code in ("de", None, "en", "fr", "", "de"):
+        for status in (make_status(author.account), make_remote_status(stranger)):
+            Status.objects.filter(id=status.id).update(language=code)
+            written.append(status.id)
+    choose(reader, "de", "fr", "eo")
+    shown = [status for number, status in enumerate(written) if number not in (4, 5)]
+    expected = sorted(shown, reverse=True)
+    assert ids(reader.api) == expected
+    assert ids(reader.api, local="true") == sorted(shown[::2], reverse=True)
+    assert ids(reader.api, remote="true") == sorted(shown[1::2], reverse=True)
+    for size in (1, 3):
+        down: list[int] = []
+        while page := ids(reader.api, limit=size, **({"max_id": down[-1]} if down else {})):
+            down += page
+        up: list[int] = []
+        while page := ids(reader.api, limit=size, min_id=up[0] if up else 0):
+            up = page + up
+        assert down == up == expected
+
+
+@pytest.mark.parametrize("asked", [{}, {"local": "true"}, {"remote": "true"}], ids=["all", "local", "remote"])
+def test_a_rare_language_costs_no_more_than_a_common_one(author: Person, reader: Person, asked: dict[str, str]) -> None:
+    stranger = make_remote()
+    rare = [make_status(author.account, language="eo"), make_remote_status(stranger, language="eo")]
+    for place, template in enumerate(
+        (make_status(author.account, language="en"), make_remote_status(stranger, language="en"))
+    ):
+        copy_posts(template, 2_000, f"copy{place}")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    cost = {}
+    for language in ("en", "eo"):
+        choose(reader, language)
+        cost[language] = looked_at(lambda: ids(reader.api, **asked))
+    assert set(ids(reader.api, **asked)) <= {status.id for status in rare}
+    assert cost["eo"] <= cost["en"] < 1500, cost
+
+
+def copy_posts(template: Status, number: int, name: str) -> None:
+    """Newer posts like this one."""
+    changed = {"id": "id + n", "uri": "uri || '/" + name + "/' || n"}
+    columns = [field.column for field in Status._meta.concrete_fields]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO statuses_status ({', '.join(columns)})"
+            f" SELECT {', '.join(changed.get(column, column) for column in columns)}"
+            f" FROM statuses_status, generate_series(1, {number}) n WHERE id = {template.id}"
+        )
 
 
 def test_pages_have_both_links_and_bounds_work(author: Person) -> None:

@@ -31,6 +31,7 @@ from tests.factories.statuses import make_status as publish
 from tests.support.client import Api
 from tests.timelines.conftest import Person, person
 from timelines.models import SearchDocument
+from timelines.services import postgres_index
 from timelines.services.search_index import write_documents
 
 pytestmark = pytest.mark.django_db
@@ -276,6 +277,21 @@ def test_seed_101_and_102_kinds_limits_bounds_and_rich_hashtags(indexable: Perso
     assert search(reader.api, name, following="true", type="accounts")["accounts"] == []
 
 
+def test_search_names_no_hashtag_that_only_private_posts_use(author: Person, reader: Person) -> None:
+    def found(query: str) -> list[str]:
+        return [tag["name"] for tag in search(reader.api, query, type="hashtags")["hashtags"]]
+
+    for visibility in ("private", "direct"):
+        make_status(author.account, "#Surprise", visibility=visibility)
+    assert author.api.post("/api/v1/tags/surprise/follow").status_code == 200
+    assert author.api.post("/api/v1/tags/surpriseparty/follow").status_code == 200
+    assert found("surp") == found("surprise") == []
+    make_status(author.account, "#surprise", visibility="unlisted")
+    assert found("surp") == ["Surprise"]
+    assert author.api.post("/api/v1/featured_tags", {"name": "surpriseparty"}).status_code == 200
+    assert found("surp") == ["Surprise", "surpriseparty"]
+
+
 def test_trap_39_an_address_leads_to_what_it_is_of(author: Person, reader: Person) -> None:
     open_to_all, hidden = make_status(author, "open"), make_status(author, "hidden", visibility="private")
     base, name = "http://social.localhost", author.account.username
@@ -322,6 +338,19 @@ def test_pages_cost_the_same_whatever_their_size(indexable: Person, reader: Pers
     assert cost("few", 2) == cost("many", 12)
 
 
+def test_where_there_are_only_new_posts_nothing_older_is_asked_for(indexable: Person, reader: Person) -> None:
+    def statements(word: str) -> int:
+        with CaptureQueriesContext(connection) as queries:
+            search(reader.api, word, type="statuses")
+        return sum("WITH unwanted" in query["sql"] for query in queries.captured_queries)
+
+    make_status(indexable, "a dog")
+    index()
+    assert statements("cat") == 1
+    spread(indexable, "a cow", [400])
+    assert statements("cat") == 3
+
+
 def test_hostile_queries_are_answered(reader: Person) -> None:
     words = ["'", "\\", "a' | 'b", "%s %(x)s {x}", ":public", '"', '-"', "!(a", "<->", "from:", "\u0000a", "&|!"]
     for query in (*words, "x" * 5000, "a " * 500):
@@ -366,9 +395,11 @@ def looked_at(one: Person, q: str) -> int:
     return int(rows)
 
 
+@pytest.mark.parametrize("few", [postgres_index._FEW, 1], ids=["begins with the library", "begins with the words"])
 def test_pages_go_back_through_years_in_order_whether_posts_are_for_all_or_for_who_likes_them(
-    indexable: Person, author: Person, reader: Person
+    indexable: Person, author: Person, reader: Person, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(postgres_index, "_FEW", few)
     stranger = make_remote()
     # Ages at and around the ends of the stretches of time that are asked for one after the other, and far beyond them.
     ages = [0.01, 0.5, 0.9, 1.5, 2.4, 3, 9, 12.5, 13, 24, 26, 37, 40, 150, 199, 205, 390, 410, 600, 610, 2000, 4000]

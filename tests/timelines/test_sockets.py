@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from socket import create_connection
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from social.kernel import clock
 from tests.factories.accounts import make_token
 from tests.factories.statuses import make_status
 from tests.runtime.processes import eventually
+from tests.support.patience import SOON
 from tests.timelines.conftest import Person, person, work
 from tests.timelines.listeners import Socket, open_socket
 from tests.timelines.server import StreamingServer, streaming_server
@@ -61,12 +63,33 @@ def test_without_a_good_token_the_upgrade_fails_with_the_reason(server: Streamin
     assert refusal(f"{server.ws}?access_token={reader.api.token}")[:2] == (401, invalid)
 
 
-def test_a_refused_socket_is_no_error_in_the_log(tmp_path: Path) -> None:
+def test_what_clients_do_wrong_is_no_error_in_the_log(tmp_path: Path, reader: Person) -> None:
     log = tmp_path / "log"
     with streaming_server(log) as server:
         for _ in range(3):
             refusal(f"{server.ws}?access_token=wrong")
+        with open_socket(server, reader) as socket:
+            socket.socket.send(b"\xff", text=True)
+            assert socket.is_closed(2) == 1007
     assert log.read_text() == ""
+
+
+def test_a_socket_at_another_path_is_refused_in_json(server: StreamingServer, reader: Person) -> None:
+    other = server.ws.replace("/streaming", "/nothing")
+    assert refusal(f"{other}?access_token={reader.api.token}") == (404, "Not Found", {"error": "Not Found"})
+
+
+@pytest.mark.parametrize("unusual", [f"X-Long: {'x' * 9000}\r\n", "X-Many: x\r\n" * 200])
+def test_a_handshake_of_unusual_size_is_refused_and_its_connection_ended(server: StreamingServer, unusual: str) -> None:
+    request = (
+        "GET /api/v1/streaming HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Key: {'A' * 22}==\r\nSec-WebSocket-Version: 13\r\n{unusual}\r\n"
+    )
+    with create_connection(("127.0.0.1", server.port), SOON) as connection, connection.makefile("rb") as answer:
+        connection.sendall(request.encode())
+        head, _empty, body = answer.read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert json.loads(body) == {"error": "Request header fields too large"}
 
 
 def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)

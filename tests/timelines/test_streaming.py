@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -158,6 +159,44 @@ def test_a_deletion_is_sent_to_every_stream_the_post_was_on(
             (["user"], "delete", str(boost.id)),
         ]
         assert public.next() == {"stream": ["public"], "event": "delete", "payload": str(status.id)}
+
+
+def test_a_deletion_says_nothing_to_those_whom_the_post_was_not_for(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # security row 19
+    follower, stranger, asker = person(), person(), person()
+    assert stranger.api.post("/api/v1/tags/x/follow").status_code == 200
+    for one in (reader, follower):
+        follow(one, author)
+    Account.objects.filter(id=author.id).update(locked=True)
+    assert asker.api.post(f"/api/v1/accounts/{author.id}/follow").json()["requested"]
+    with ExitStack() as stack:
+        homes = [stack.enter_context(open_socket(server, one, "user")) for one in (reader, follower, stranger, asker)]
+        for one in (follower, asker):
+            number = one.api.post("/api/v1/lists", {"title": "List"}).json()["id"]
+            added = one.api.post(f"/api/v1/lists/{number}/accounts", {"account_ids": [str(author.id)]})
+            assert added.status_code == 200
+            homes.append(stack.enter_context(open_socket(server, one, "list", list=number)))
+        work()
+        for visibility in ("direct", "private", "unlisted"):
+            sent = {"status": f"@{reader.account.username} #x", "visibility": visibility}
+            number = author.api.post("/api/v1/statuses", sent).json()["id"]
+            assert author.api.delete(f"/api/v1/statuses/{number}").status_code == 200
+            work()
+            received = [deletions(socket) for socket in homes]
+            everybody = [number] if visibility != "direct" else []
+            assert received == [[number], everybody, [], [], everybody, []], visibility
+
+
+def deletions(socket: Socket) -> list[str]:
+    """The posts whose deletion the socket has received, and it has received nothing of them else."""
+    found = []
+    socket.say(type="subscribe", stream="no such stream")
+    while "error" not in (message := socket.next()):
+        assert message["event"] in ("delete", "notification"), message
+        if message["event"] == "delete":
+            found.append(message["payload"])
+    return found
 
 
 def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_are_deleted(

@@ -23,6 +23,7 @@ from timelines.queries.access import load_origins
 from timelines.queries.lists import owns_list
 from timelines.queries.streaming import list_good_tokens
 from timelines.serializers.filtered import with_filters
+from timelines.services.hiding import build_open_feed
 from timelines.stores import channels
 from timelines.stores.messages import KILL, Message
 
@@ -125,6 +126,9 @@ class Connection:
         if not self.has_ended():
             self._hear(key, stream)
             await self._registry.settle(*stream.channels)
+            if name in ("user", "list"):
+                # What a mute or a block withdraws from this stream is what the feed holds.
+                await in_thread(build_open_feed, self.account_id, parse_id(named_list) if name == "list" else None)
 
     def has_ended(self) -> bool:
         """Whether it was left, or is about to be closed."""

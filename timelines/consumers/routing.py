@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
+
+import orjson
 
 from timelines.consumers.connection_request import PREFIX
-from timelines.consumers.refusals import keep_refusals_quiet
+from timelines.consumers.refusals import keep_refusals_quiet, refuse
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.server_sent import ServerSentConsumer
 from timelines.consumers.websocket import StreamingConsumer
-
-_NOT_FOUND: Final = b'{"error":"Not Found"}'
+from timelines.policies.streams import NOT_FOUND, StreamError
 
 
 class StreamingApplication:
@@ -32,13 +33,13 @@ class StreamingApplication:
                 await StreamingConsumer(self.registry)(scope, receive, send)
             else:
                 await receive()
-                await send({"type": "websocket.close", "code": 1000})
+                await refuse(scope, send, StreamError(404, NOT_FOUND))
         elif known:
             await ServerSentConsumer(self.registry)(scope, receive, send)
         else:
             headers = [(b"content-type", b"application/json; charset=utf-8"), (b"access-control-allow-origin", b"*")]
             await send({"type": "http.response.start", "status": 404, "headers": headers})
-            await send({"type": "http.response.body", "body": _NOT_FOUND})
+            await send({"type": "http.response.body", "body": orjson.dumps({"error": NOT_FOUND})})
 
     async def _live(self, receive: Any, send: Any) -> None:
         while True:

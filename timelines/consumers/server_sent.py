@@ -15,7 +15,7 @@ from timelines.consumers.connection_request import ConnectionRequest
 from timelines.consumers.refusals import retry_after
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.transports import Direct
-from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
+from timelines.policies.streams import INVALID_TOKEN, NOT_FOUND, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
 HEARTBEAT_SECONDS: Final = 15.0
@@ -62,7 +62,7 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
         if self.scope["method"] == "OPTIONS":
             await self._answer(204, b"", [])
         elif self.scope["method"] not in ("GET", "HEAD"):
-            await self._answer(404, orjson.dumps({"error": "Not Found"}), [_JSON])
+            await self._answer(404, orjson.dumps({"error": NOT_FOUND}), [_JSON])
         elif wanted.path == "health":
             self.registry.start()
             await self._answer(200, b"OK", [(b"content-type", b"text/plain; charset=utf-8"), _NO_STORE])

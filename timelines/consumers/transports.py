@@ -23,6 +23,12 @@ EXTENSION: Final = "social.transport"
 #: Seconds for a client to read what still waits for it once its connection is to end.
 ABORT_SECONDS = 5.0
 
+_TOO_LARGE: Final = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
+    b"Content-Type: application/json; charset=utf-8\r\nContent-Length: 43\r\nConnection: close\r\n\r\n"
+    b'{"error":"Request header fields too large"}'
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Direct:
@@ -59,6 +65,18 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         """Limit what the system keeps for the client."""
         super().connection_made(transport)
         limit_send_buffer(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Refuse a request with a line or a number of headers beyond what `websockets` takes.
+
+        Uvicorn hands the request over whole, so that one which has not begun a handshake never will; it would keep the
+        connection without an answer and without an end.
+        """
+        super().data_received(data)
+        if not self.handshake_initiated and not self.transport.is_closing():
+            self.handshake_complete = True
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()
 
     async def run_asgi(self) -> None:
         """Run the application with the extension."""

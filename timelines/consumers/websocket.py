@@ -12,7 +12,7 @@ from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
 from timelines.consumers.connection_request import ConnectionRequest
-from timelines.consumers.refusals import record_refusal, retry_after
+from timelines.consumers.refusals import POLICY_VIOLATION, refuse
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.transports import Direct
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
@@ -20,8 +20,14 @@ from timelines.stores.messages import Message
 
 # RFC 6455 section 7.4.1, and 1013 of the IANA registry.
 UNSUPPORTED_DATA: Final = 1003
-POLICY_VIOLATION: Final = 1008
 TRY_AGAIN_LATER: Final = 1013
+
+
+def _text(sent: object) -> str | None:
+    """What a command says of a stream: a text, or an id as a number."""
+    if isinstance(sent, int) and not isinstance(sent, bool):
+        return str(sent)
+    return sent if isinstance(sent, str) else None
 
 
 class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
@@ -76,7 +82,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
         except StreamError as error:
-            await self._refuse(error)
+            await refuse(self.scope, self.send, error)
             raise StopConsumer from None
         await self.send({"type": "websocket.accept", "subprotocol": wanted.protocol})
         self.writer = asyncio.create_task(connection.serve())
@@ -102,9 +108,7 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             return
         if not isinstance(command, dict):
             return
-        name, tag, named_list = (
-            sent if isinstance(sent := command.get(key), str) else None for key in ("stream", "tag", "list")
-        )
+        name, tag, named_list = (_text(command.get(key)) for key in ("stream", "tag", "list"))
         try:
             if command.get("type") == "subscribe":
                 await connection.subscribe(name or "", tag, named_list)
@@ -126,21 +130,6 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
     async def _report_error(self, error: StreamError) -> None:
         text = orjson.dumps({"error": error.text, "status": error.status}).decode()
         await self.send({"type": "websocket.send", "text": text})
-
-    async def _refuse(self, error: StreamError) -> None:
-        if "websocket.http.response" not in (self.scope.get("extensions") or {}):
-            await self.send({"type": "websocket.close", "code": POLICY_VIOLATION})
-            return
-        headers = [
-            (b"content-type", b"application/json; charset=utf-8"),
-            (b"x-error-message", error.text.encode()),
-            (b"connection", b"close"),
-            *retry_after(error),
-        ]
-        await self.send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
-        body = orjson.dumps({"error": error.text})
-        record_refusal()
-        await self.send({"type": "websocket.http.response.body", "body": body})
 
     def _leave(self) -> None:
         if self.writer is not None:

@@ -56,6 +56,7 @@ class Migration(migrations.Migration):
                             ),
                         ),
                         ("exclusive", models.BooleanField(default=False)),
+                        ("absent", models.BooleanField(default=False)),
                         ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                         (
                             "account",
@@ -70,6 +71,9 @@ class Migration(migrations.Migration):
                     options={
                         "indexes": [
                             models.Index(fields=["account", "id"], name="timelines_list_account"),
+                            models.Index(
+                                condition=models.Q(("absent", False)), fields=["account"], name="timelines_list_active"
+                            ),
                         ],
                         "constraints": [
                             models.CheckConstraint(
@@ -91,6 +95,7 @@ class Migration(migrations.Migration):
                                 auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                             ),
                         ),
+                        ("absent", models.BooleanField(default=False)),
                         ("created_at", models.DateTimeField(default=social.kernel.clock.now)),
                         (
                             "account",
@@ -114,6 +119,11 @@ class Migration(migrations.Migration):
                     options={
                         "indexes": [
                             models.Index(fields=["account", "list"], name="timelines_listmember_account"),
+                            models.Index(
+                                condition=models.Q(("absent", False)),
+                                fields=["account", "list"],
+                                name="timelines_listmember_reached",
+                            ),
                         ],
                         "constraints": [
                             models.UniqueConstraint(fields=("list", "account"), name="timelines_listmember_pair"),

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from accounts.queries.tags import named_tag
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
-from social.kernel.text.scan import Kind, normalise_hashtag, scan
 from social.pages.frame import show
 from social.pages.sharing import absolute
 from statuses.pages.feed import show_feed
@@ -37,11 +37,12 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
     Raises NotFound for what cannot be a hashtag; one that nobody has used has a page without posts, and so has every
     hashtag where these timelines are for people who are signed in.
     """
-    wanted = _open_hashtag(name)
+    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ASKED[""])
+    name = hashtag.display_name
     context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": wanted is None}
     if wanted is not None:
         context["feed"] = reverse("tag_feed", kwargs={"name": name})
-        searched = TagFilter(normalise_hashtag(name))
+        searched = TagFilter(hashtag.name)
         context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, wanted, searched))
     return show(request, "timelines/public.html", context)
 
@@ -52,24 +53,17 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
     Raises NotFound for what cannot be a hashtag, and where these timelines are for people who are signed in.
     """
-    wanted = _open_hashtag(name)
+    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ASKED[""])
+    name = hashtag.display_name
     if wanted is None:
         raise NotFound
-    ids = list_tagged_ids(None, Cursor(POSTS), wanted, TagFilter(normalise_hashtag(name)))
+    ids = list_tagged_ids(None, Cursor(POSTS), wanted, TagFilter(hashtag.name))
     return show_feed(
         title=f"#{name}",
         url=absolute(reverse("tag", kwargs={"name": name})),
         description=_("The newest public posts with this hashtag."),
         posts=load_shown(ids),
     )
-
-
-def _open_hashtag(name: str) -> PublicFilter | None:
-    """What is shown of a hashtag without signing in. Raises NotFound for what cannot be one."""
-    tokens = scan(f"#{name}")
-    if len(tokens) != 1 or tokens[0].kind is not Kind.HASHTAG:
-        raise NotFound
-    return _open(HASHTAG, *_ASKED[""])
 
 
 @require_safe

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -17,16 +16,15 @@ def without_repeats(items: Iterable[Item]) -> list[Item]:
     The script of `timelines.stores.feed.add` follows the same rule; a property test compares the two.
     """
     kept: list[Item] = []
-    recent: deque[Item] = deque()
-    seen: Counter[int] = Counter()
+    # Where each post, shown itself or by a boost, was kept last.
+    places: dict[int, int] = {}
     for item in items:
         post, original = item
-        if original and seen[original]:
-            continue
+        place = len(kept)
+        if original:
+            if place - places.get(original, -WINDOW - 1) <= WINDOW:
+                continue
+            places[original] = place
+        places[post] = place
         kept.append(item)
-        recent.append(item)
-        seen.update((post, original) if original else (post,))
-        if len(recent) > WINDOW:
-            old_post, old_original = recent.popleft()
-            seen.subtract((old_post, old_original) if old_original else (old_post,))
     return kept

@@ -23,6 +23,7 @@ from accounts.policies.relations import (
 )
 from statuses.policies.visibility import (
     ADDRESSED_POST,
+    FOLLOWED,
     PUBLIC_POST,
     Listable,
     can_see,
@@ -107,7 +108,9 @@ def involved_ids(post: HomePost) -> set[int]:
     return ids
 
 
-def home_verdict(post: HomePost, relations: Relations, tagged: Container[int] = ()) -> Verdict:
+def home_verdict(
+    post: HomePost, relations: Relations, tagged: Container[int] = (), *, is_readable: bool = False
+) -> Verdict:
     """Whether the post stands in the home timeline of `relations.viewer_id`.
 
     `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, but not those
@@ -115,9 +118,9 @@ def home_verdict(post: HomePost, relations: Relations, tagged: Container[int] = 
     for among the author, the boosted author and everybody whom the post or the boosted post mentions. `tagged` holds the
     posts with a hashtag that the viewer followed before they were written, and is asked only about posts that do not come
     otherwise: such a public post comes whether its author is followed or not, and answers and exclusive lists do not keep
-    it out.
+    it out. `is_readable`: it is known already that `relations.viewer_id` may read the post.
     """
-    verdict = people_verdict(post, relations)
+    verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict.delivered and post.account_id in relations.read_apart and post.account_id != relations.viewer_id:
         verdict = Verdict.EXCLUSIVE
     if not verdict.delivered and _comes_by_hashtag(post, relations) and post.id in tagged:
@@ -125,11 +128,11 @@ def home_verdict(post: HomePost, relations: Relations, tagged: Container[int] = 
     return verdict
 
 
-def people_verdict(post: HomePost, relations: Relations) -> Verdict:
+def people_verdict(post: HomePost, relations: Relations, *, is_readable: bool = False) -> Verdict:
     """As `home_verdict` for somebody who follows people alone: what every list asks as well."""
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
-    if viewer_id is None or not can_see(post, viewer_id, relations, addressed):
+    if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
         return _why_unreadable(post, relations)
     if post.account_id == viewer_id:
         return Verdict.DELIVER
@@ -197,20 +200,11 @@ def _reblog_verdict(original: HomePost, follow: FollowOptions, relations: Relati
 
 
 HOME_SETS: Final = f"""
-  followed AS MATERIALIZED (
-    SELECT target_id AS id, show_reblogs, languages, direct_since FROM accounts_follow WHERE account_id = %(viewer)s
-  ),
   hidden (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION {MUTED_BY_VIEWER}),
   blockers (id) AS MATERIALIZED ({BLOCKERS_OF_VIEWER}),
-  blocked_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
-  people AS (
-    SELECT f.id, f.show_reblogs, f.languages, f.direct_since FROM followed f JOIN accounts_account a ON a.id = f.id
-     WHERE a.suspended_at IS NULL AND f.id NOT IN (SELECT id FROM hidden) AND f.id NOT IN (SELECT id FROM blockers)
-    UNION ALL
-    SELECT id, TRUE, NULL, NULL FROM accounts_account WHERE id = %(viewer)s AND suspended_at IS NULL
-  )
-"""  # noqa: S608 (constants)
-"""The viewer's sets, as the beginning of a WITH: whose posts come into question, and who must have no part in them."""
+  blocked_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER})
+"""
+"""Who must have no part in the viewer's posts, as the beginning of a WITH."""
 
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
@@ -223,36 +217,34 @@ EXISTS ({_EXCLUSIVE_LISTS})
 """Whether an account `a` is in one of the viewer's exclusive lists."""
 
 
-SOURCES: Final = f"""
-  sources AS (
-    SELECT * FROM people WHERE id = %(viewer)s
-        OR id NOT IN (SELECT m.account_id FROM timelines_listmember m WHERE m.list_id IN ({_EXCLUSIVE_LISTS}))
+AUTHORS: Final = f"""
+  authors (id) AS MATERIALIZED (
+    SELECT target_id FROM accounts_follow
+     WHERE account_id = %(viewer)s AND target_id NOT IN (SELECT id FROM hidden) AND target_id NOT IN (SELECT id FROM blockers)
+       AND target_id NOT IN (SELECT m.account_id FROM timelines_listmember m WHERE m.list_id IN ({_EXCLUSIVE_LISTS}))
+    UNION ALL
+    SELECT %(viewer)s
   )
 """  # noqa: S608 (constants)
-"""The authors whose posts come into the home timeline, after HOME_SETS."""
+"""Whose posts may come into the home timeline, after HOME_SETS: no post of anybody else does, but by a hashtag."""
 
 
-SOURCE_OF_POST: Final = f"""
-  SELECT f.show_reblogs, f.languages, f.direct_since
-    FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
-   WHERE f.account_id = %(viewer)s AND f.target_id = s.account_id AND a.suspended_at IS NULL
-     AND a.id NOT IN (SELECT id FROM hidden) AND a.id NOT IN (SELECT id FROM blockers) AND NOT ({IN_EXCLUSIVE_LIST})
-  UNION ALL
-  SELECT TRUE, NULL, NULL FROM accounts_account a WHERE a.id = %(viewer)s AND a.id = s.account_id AND a.suspended_at IS NULL
-"""  # noqa: S608 (constants)
-"""The row of SOURCES of the author of a post `s`, asked post by post; after HOME_SETS."""
+NOT_READ_APART: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (
+  SELECT 1 FROM timelines_listmember m WHERE m.account_id = s.account_id AND m.list_id IN ({_EXCLUSIVE_LISTS})))"""  # noqa: S608 (constants)
+"""Whether the author of a post `s` is in none of the viewer's exclusive lists."""
 
 
-HOME_CONDITION: Final = f"""
-  s.deleted_at IS NULL
+PEOPLE_CONDITION: Final = f"""
+  s.deleted_at IS NULL AND author.suspended_at IS NULL
   AND (s.reblog_of_id IS NULL OR (
     o.deleted_at IS NULL AND boosted.suspended_at IS NULL
     AND (o.account_id = %(viewer)s OR (
       o.account_id NOT IN (SELECT id FROM blockers)
-      AND {readable_sql("o", follows_author="o.account_id IN (SELECT id FROM followed)")}))))
+      AND {readable_sql("o", follows_author=FOLLOWED.format(author="o.account_id"))}))))
   AND (s.account_id = %(viewer)s OR (
+    source.id IS NOT NULL AND s.account_id NOT IN (SELECT id FROM hidden) AND s.account_id NOT IN (SELECT id FROM blockers)
     -- Of a boost nobody is addressed, so it is read as its visibility says.
-    {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
+    AND {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
     AND (s.in_reply_to_uri IS NULL OR s.in_reply_to_id IS NOT NULL OR s.in_reply_to_account_id IS NOT NULL)
     AND (source.direct_since IS NULL OR s.created_at > source.direct_since OR NOT {ADDRESSED_POST})
     AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
@@ -264,18 +256,21 @@ HOME_CONDITION: Final = f"""
     AND CASE WHEN s.reblog_of_id IS NOT NULL
              THEN source.show_reblogs AND (boosted.domain IS NULL OR boosted.domain NOT IN (SELECT domain FROM blocked_domains))
              ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
-                  OR s.in_reply_to_account_id IN (SELECT id FROM followed) END))
+                  OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
 """  # noqa: S608 (constants)
-"""`home_verdict` in SQL: `s` is the post, `source` its author's row of `sources`; `o` is the boosted post and `boosted`
-that one's author (left joins)."""
+"""`people_verdict` in SQL, after HOME_SETS: `s` is the post, `author` its author and `source` the viewer's follow of that one;
+`o` is the boosted post and `boosted` that one's author (left joins, but for the author).
+"""
+
+HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {NOT_READ_APART})"
+"""`home_verdict` in SQL with the same names, without what comes by hashtags."""
 
 
 BY_HASHTAG: Final = f"""
   {PUBLIC_POST}
   AND s.account_id NOT IN (SELECT id FROM hidden) AND s.account_id NOT IN (SELECT id FROM blockers)
-  AND EXISTS (SELECT 1 FROM accounts_account a WHERE a.id = s.account_id
-               AND a.suspended_at IS NULL AND a.limited_at IS NULL
-               AND (a.domain IS NULL OR a.domain NOT IN (SELECT domain FROM blocked_domains)))
+  AND author.suspended_at IS NULL AND author.limited_at IS NULL
+  AND (author.domain IS NULL OR author.domain NOT IN (SELECT domain FROM blocked_domains))
   AND NOT EXISTS (SELECT 1 FROM statuses_mention m WHERE m.status_id = s.id AND m.account_id IN (SELECT id FROM hidden))
 """  # noqa: S608 (constants)
-"""Whether a post `s` with a followed hashtag comes home by it, in SQL."""
+"""Whether a post `s` with a followed hashtag comes home by it, with the same names."""

@@ -13,11 +13,13 @@ from typing import Final
 from accounts.policies.relations import Relations
 from statuses.policies.visibility import FOR_ADDRESSED_ONLY, FOR_FOLLOWERS
 from timelines.models import RepliesPolicy
-from timelines.policies.home import HOME_CONDITION, HOME_SETS, HomePost, Verdict, people_verdict
+from timelines.policies.home import HOME_SETS, PEOPLE_CONDITION, HomePost, Verdict, people_verdict
 
 
-def list_verdict(post: HomePost, relations: Relations, replies_policy: str, members: Collection[int]) -> Verdict:
-    """Whether the post stands in the list of `relations.viewer_id` with this policy.
+def list_verdict(
+    post: HomePost, relations: Relations, replies_policy: str, members: Collection[int], *, is_readable: bool = False
+) -> Verdict:
+    """Whether the post stands in the list of `relations.viewer_id` with this policy; `is_readable` as for `home_verdict`.
 
     `relations` must know `involved_ids(post)`, `members` the author and whom the post answers, as far as they are in it.
     """
@@ -32,15 +34,17 @@ def list_verdict(post: HomePost, relations: Relations, replies_policy: str, memb
         and not (replies_policy == RepliesPolicy.LIST and answered in members)
     ):
         return Verdict.REPLY_TO_STRANGER
-    return people_verdict(post, relations)
+    return people_verdict(post, relations, is_readable=is_readable)
 
 
 LIST_SETS: Final = f"""
   {HOME_SETS},
-  members (id) AS MATERIALIZED (SELECT account_id FROM timelines_listmember WHERE list_id = %(list)s),
-  sources AS (SELECT * FROM people WHERE id IN (SELECT id FROM members))
+  members (id) AS MATERIALIZED (SELECT account_id FROM timelines_listmember WHERE list_id = %(list)s)
 """  # noqa: S608 (constants)
-"""The owner's and the list's sets, as the beginning of a WITH; `sources` are the authors."""
+"""The owner's and the list's sets, as the beginning of a WITH."""
+
+BY_MEMBER: Final = "s.account_id IN (SELECT id FROM members)"
+"""Whether a post `s` is by a member, after LIST_SETS."""
 
 _ANSWERS: Final = "(s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (s.account_id, %(viewer)s){more})"
 
@@ -52,5 +56,5 @@ _BY_POLICY: Final = {
 
 
 def list_condition(replies_policy: RepliesPolicy) -> str:
-    """`list_verdict` in SQL, after LIST_SETS, with the names of `HOME_CONDITION`."""
-    return f"NOT {FOR_ADDRESSED_ONLY} AND {_BY_POLICY[replies_policy]} AND {HOME_CONDITION}"
+    """`list_verdict` in SQL, after LIST_SETS, with the names of `PEOPLE_CONDITION`."""
+    return f"{BY_MEMBER} AND NOT {FOR_ADDRESSED_ONLY} AND {_BY_POLICY[replies_policy]} AND {PEOPLE_CONDITION}"

@@ -31,6 +31,7 @@ MISSING_LIST: Final = "Missing list name parameter"
 FOREIGN_LIST: Final = "Not authorized to stream this list"
 UNAVAILABLE: Final = "There was a temporary problem serving your request, please try again"
 REFUSED: Final = "Forbidden"
+NOT_FOUND: Final = "Not Found"
 UNKNOWN_PATH: Final = "Unknown channel requested"
 UNKNOWN_STREAM: Final = "Unknown stream type"
 TOO_MANY_SOCKETS: Final = "Too many connections with this access token"
@@ -50,7 +51,7 @@ _PUBLIC: Final = ("public", "public:local", "public:remote")
 
 
 class StreamError(Exception):
-    """A stream that cannot be subscribed to: `status` is 400, 401, 403, 429 or 503, the text is the error for the client."""
+    """A stream that cannot be subscribed to: `status` is 400, 401, 403, 404, 429 or 503, the text is for the client."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)

@@ -29,7 +29,7 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
 _BY_HASHTAG: Final = """
 SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
-  JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND f.id < t.status_id
+  JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND NOT f.absent AND f.id < t.status_id
   JOIN accounts_user u ON u.account_id = f.account_id
  WHERE t.status_id = ANY(%(posts)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
 """
@@ -39,7 +39,7 @@ SELECT l.id, l.account_id, l.replies_policy, l.exclusive, m.account_id
   FROM timelines_listmember m
   JOIN timelines_list l ON l.id = m.list_id
   JOIN accounts_user u ON u.account_id = l.account_id
- WHERE m.account_id = ANY(%(people)s) AND COALESCE(u.active_at, u.created_at) > %(since)s
+ WHERE m.account_id = ANY(%(people)s) AND NOT m.absent AND COALESCE(u.active_at, u.created_at) > %(since)s
 """
 
 _PLAIN: Final = FollowOptions()
@@ -147,18 +147,18 @@ def _lists(
     return by_member, {owner: frozenset(members) for owner, members in exclusive.items()}
 
 
-def load_hashtag_followers(status_ids: Collection[int]) -> dict[int, set[int]]:
-    """By post: the local accounts that follow one of its hashtags since before it was written. One query; posts
-    without any are left out.
+def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
+    """By post: the local accounts that follow one of its hashtags since before it was written, and may have a feed. One query;
+    posts without any are left out.
     """
     found: dict[int, set[int]] = defaultdict(set)
-    if status_ids:
+    if ids := list(status_ids):
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT t.status_id, f.account_id FROM statuses_statustag t"
-                " JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND f.id < t.status_id"
+                " JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND NOT f.absent AND f.id < t.status_id"
                 " WHERE t.status_id = ANY(%s)",
-                [list(status_ids)],
+                [ids],
             )
             for status_id, reader in cursor.fetchall():
                 found[status_id].add(reader)

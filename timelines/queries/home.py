@@ -2,128 +2,159 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from social.kernel import clock
 from social.kernel.cursors import Cursor
-from social.kernel.ids import first_at
 from social.kernel.statements import fetch
+from statuses.policies.visibility import FOLLOWED
 from timelines.policies.aggregation import without_repeats
-from timelines.policies.home import (
-    BY_HASHTAG,
-    HOME_CONDITION,
-    HOME_SETS,
-    SOURCE_OF_POST,
-    SOURCES,
-)
+from timelines.policies.home import AUTHORS, BY_HASHTAG, HOME_CONDITION, HOME_SETS
 from timelines.stores.feed import WINDOW, FeedItem
 
-# Of each author as many posts as the whole page may need, by the index (account, id), then the newest of all. One scan
-# by id with the same condition would read the whole table for somebody who follows only quiet people.
-_OF_SOURCES: Final = """
-SELECT post.id, post.reblog_of_id
-  FROM sources source
- CROSS JOIN LATERAL (
-   SELECT s.id, s.reblog_of_id
-     FROM statuses_status s
-     LEFT JOIN statuses_status o ON o.id = s.reblog_of_id
-     LEFT JOIN accounts_account boosted ON boosted.id = o.account_id
-    WHERE s.account_id = source.id AND s.id >= %(from_<n>)s AND s.id < %(to_<n>)s AND <condition>
-    ORDER BY s.id <direction> LIMIT %(limit)s) post
- ORDER BY post.id <direction> LIMIT %(limit)s
-"""
-
-# The same for each followed hashtag, by the index (tag, status). The post is found by its key, in a subquery of one value:
-# a join invites plans that read every public post. A post with several of them takes the place of one.
-_OF_HASHTAGS: Final = f"""
-SELECT DISTINCT post.status_id, NULL::bigint
-  FROM accounts_tagfollow f
- CROSS JOIN LATERAL (
-   SELECT t.status_id FROM statuses_statustag t
-    WHERE t.tag_id = f.tag_id AND t.status_id > f.id AND t.status_id >= %(from_<n>)s AND t.status_id < %(to_<n>)s
-      AND (SELECT {BY_HASHTAG} FROM statuses_status s WHERE s.id = t.status_id)
-    ORDER BY t.status_id <direction> LIMIT %(limit)s) post
- WHERE f.account_id = %(viewer)s
- ORDER BY post.status_id <direction> LIMIT %(limit)s
-"""  # noqa: S608 (constants)
-
-# The posts of everybody next to where the page begins, one after the other by their id until the page is full: as many as
-# the viewer follows people and hashtags, for that many reads it takes to ask each of them.
-_OF_ALL: Final = f"""
-SELECT s.id, s.reblog_of_id
-  FROM (SELECT * FROM statuses_status WHERE id >= %(first)s AND id < %(end)s ORDER BY id <direction>
-         LIMIT (SELECT LEAST(%(most)s, (SELECT count(*) FROM accounts_follow WHERE account_id = %(viewer)s)
-                                     + (SELECT count(*) FROM accounts_tagfollow WHERE account_id = %(viewer)s)))) s
-  LEFT JOIN LATERAL ({SOURCE_OF_POST}) source ON TRUE
-  LEFT JOIN statuses_status o ON o.id = s.reblog_of_id
-  LEFT JOIN accounts_account boosted ON boosted.id = o.account_id
- WHERE (source.show_reblogs IS NOT NULL AND {HOME_CONDITION})
-    OR (EXISTS (SELECT 1 FROM accounts_tagfollow WHERE account_id = %(viewer)s)
-        AND EXISTS (SELECT 1 FROM statuses_statustag t WHERE t.status_id = s.id AND t.status_id > (
-              SELECT f.id FROM accounts_tagfollow f WHERE f.tag_id = t.tag_id AND f.account_id = %(viewer)s))
-        AND {BY_HASHTAG})
- ORDER BY s.id <direction> LIMIT %(limit)s
-"""  # noqa: S608 (constants)
-
-# In three steps away from where the page begins: who follows a thousand people finds a page among the posts of two
-# days, and a step that is not needed costs nothing (a one-time filter). Before them, where it is given, a look at the posts of
-# all, which counts if it fills the page.
+# A page is gathered in steps away from where it begins, until it is full or nothing is left. A step takes the next few posts
+# that come into question by their ids alone, and asks the whole condition of these.
+#
+# While `budget` lasts, they come from the posts of everybody, one after the other by their id: as many as the reader follows
+# people and hashtags, for that many reads it takes to ask each of them (docs/adr/0025). The last post looked at is always among
+# them, so that the next step knows where to begin. After that each author and hashtag is asked, by the indexes (account, id)
+# and (tag, status), within a stretch that holds two pages if posts are as dense there as in what has been walked through, and
+# is at most twenty times as long. Two steps never look at the same post. The rows of a candidate are asked for one by one
+# (OFFSET 0): a join invites plans that read whole tables, or all that the reader follows.
 _PAGE: Final = """
-WITH <sets>,
-newest AS MATERIALIZED (<all>),
-near AS MATERIALIZED (
-  SELECT * FROM (<stage 0>) found WHERE (SELECT count(*) FROM newest) < %(limit)s
-),
-middle AS MATERIALIZED (
-  SELECT * FROM (<stage 1>) found
-   WHERE (SELECT count(*) FROM newest) < %(limit)s AND (SELECT count(*) FROM near) < %(limit)s
+WITH RECURSIVE <sets>,
+walk (edge, origin, budget, candidates, found, ids, originals) AS (
+  SELECT %(near)s,
+         (SELECT id FROM statuses_status WHERE id <behind> %(near)s AND id <before> %(far)s ORDER BY id <direction> LIMIT 1),
+         (SELECT LEAST(%(most)s, 40 + <followed>))::bigint, 0::bigint, 0::bigint, '{}'::bigint[], '{}'::bigint[]
+  UNION ALL
+  SELECT CASE WHEN asked.last IS NOT NULL AND (asked.number >= step.most OR asked.place >= w.budget AND w.budget > 0)
+              THEN asked.last ELSE step.bound END,
+         w.origin, CASE WHEN w.budget > 0 THEN w.budget - asked.place ELSE 0 END, w.candidates + asked.number,
+         w.found + COALESCE(cardinality(shown.ids), 0), shown.ids, shown.originals
+    FROM walk w
+   CROSS JOIN LATERAL (
+     SELECT %(limit)s - w.found AS wanted, (%(limit)s - w.found) * 5 / 4 + 10 + w.candidates AS most,
+            CASE WHEN w.budget > 0 THEN %(far)s ELSE <nearer>(
+              %(far)s, w.edge <away> LEAST(<newest>, GREATEST(abs(w.origin - w.edge), <hour>)
+                              * LEAST(20, 2 * (%(limit)s - w.found) / (w.candidates + 0.5)))::bigint) END AS bound
+     ) step
+   CROSS JOIN LATERAL (
+     SELECT array_agg(c.id ORDER BY c.id <direction>) AS ids, count(*) AS number, <furthest>(c.id) AS last,
+            max(c.place) AS place
+       FROM ((SELECT s.id, s.place
+                FROM (SELECT x.id, x.account_id, row_number() OVER (ORDER BY x.id <direction>) AS place
+                        FROM statuses_status x WHERE x.id <behind> w.edge AND x.id <before> %(far)s
+                       ORDER BY x.id <direction> LIMIT w.budget) s
+               WHERE w.budget > 0 AND (s.place = w.budget OR <of author>)
+               ORDER BY s.id <direction> LIMIT step.most)
+             UNION ALL
+             (SELECT DISTINCT post.id, 0
+                FROM (SELECT post.id FROM <authors> author
+                       CROSS JOIN LATERAL (
+                         SELECT x.id FROM statuses_status x
+                          WHERE x.account_id = author.id AND x.id <behind> w.edge AND x.id <before> step.bound
+                          ORDER BY x.id <direction> LIMIT step.most) post
+                      <of hashtags>) post
+               WHERE w.budget = 0
+               ORDER BY post.id <direction> LIMIT step.most)) c
+     ) asked
+   CROSS JOIN LATERAL (
+     SELECT array_agg(post.id) AS ids, array_agg(post.reblog_of_id) AS originals
+       FROM (SELECT s.id, s.reblog_of_id
+               FROM unnest(asked.ids) WITH ORDINALITY candidate (id, place)
+              CROSS JOIN LATERAL (SELECT * FROM statuses_status x WHERE x.id = candidate.id OFFSET 0) s
+              CROSS JOIN LATERAL (SELECT * FROM accounts_account x WHERE x.id = s.account_id OFFSET 0) author
+               LEFT JOIN LATERAL (SELECT * FROM accounts_follow x
+                                   WHERE x.account_id = %(viewer)s AND x.target_id = s.account_id OFFSET 0) source ON TRUE
+               LEFT JOIN LATERAL (SELECT * FROM statuses_status x WHERE x.id = s.reblog_of_id OFFSET 0) o ON TRUE
+               LEFT JOIN LATERAL (SELECT * FROM accounts_account x WHERE x.id = o.account_id OFFSET 0) boosted ON TRUE
+              WHERE <condition>
+              ORDER BY candidate.place LIMIT step.wanted) post
+     ) shown
+   WHERE w.found < %(limit)s AND w.origin IS NOT NULL AND w.edge <before> %(far)s
 )
-SELECT id, reblog_of_id FROM newest WHERE (SELECT count(*) FROM newest) >= %(limit)s
-UNION ALL
-SELECT id, reblog_of_id FROM near
-UNION ALL
-SELECT id, reblog_of_id FROM middle
-UNION ALL
-SELECT id, reblog_of_id FROM (<stage 2>) found
- WHERE (SELECT count(*) FROM newest) < %(limit)s
-   AND (SELECT count(*) FROM near) + (SELECT count(*) FROM middle) < %(limit)s
- ORDER BY id <direction> LIMIT %(limit)s
+SELECT post.id, post.original FROM walk CROSS JOIN LATERAL unnest(walk.ids, walk.originals) post (id, original)
+ ORDER BY post.id <direction>
 """
-_NOTHING: Final = "SELECT NULL::bigint AS id, NULL::bigint AS reblog_of_id WHERE FALSE"
+# Every value stands in a SELECT, and is unknown to the planner: else it finds a plan for somebody who follows few people, or
+# for a place, that looks cheaper than the one for all, and plans each page anew, for several times what the page costs
+# (docs/adr/0011).
+_VALUE: Final = re.compile(r"%\((\w+)\)s")
+_DOWN: Final = {"direction": "DESC", "behind": "<", "before": ">", "away": "-", "nearer": "GREATEST", "furthest": "min"}
+_UP: Final = {"direction": "ASC", "behind": ">", "before": "<", "away": "+", "nearer": "LEAST", "furthest": "max"}
 
 
 @dataclass(frozen=True, slots=True)
 class FeedStatement:
-    """The SQL of a feed's page in both directions: for authors in the CTE `sources`, of posts that meet a condition."""
+    """The SQL of a feed's page in both directions: of posts that meet a condition, for a reader or a list."""
 
     down: str
     up: str
 
     @classmethod
-    def of(cls, sets: str, condition: str, *, of_all: str = _NOTHING, of_hashtags: str | None = None) -> FeedStatement:
-        """`sets` begins a WITH that ends with `sources`. `of_all` finds the page among the posts of everybody, if they are
-        many there; `of_hashtags` is read besides the authors.
+    def of(
+        cls, *, sets: str, authors: str, followed: str, of_author: str, condition: str, of_hashtags: str = ""
+    ) -> FeedStatement:
+        """`sets` begins a WITH; `authors` is the one of them that holds whose posts come into question, and `followed` how
+        many they are, roughly. `of_author` says whether a post `s` is by one of them, `condition` which of these are shown.
+        `of_hashtags` adds posts that come another way.
         """
-        stage = _OF_SOURCES.replace("<condition>", condition)
-        if of_hashtags is not None:
-            # UNION: what comes both ways comes once.
-            stage = f"({stage}) UNION ({of_hashtags}) ORDER BY id <direction> LIMIT %(limit)s"
-        page = _PAGE.replace("<sets>", sets).replace("<all>", of_all)
-        for number in range(3):
-            page = page.replace(f"<stage {number}>", stage.replace("<n>", str(number)))
-        return cls(page.replace("<direction>", "DESC"), page.replace("<direction>", "ASC"))
+        parts = {
+            "sets": sets,
+            "authors": authors,
+            "followed": followed,
+            "of author": of_author,
+            "condition": condition,
+            "of hashtags": of_hashtags,
+            "hour": str(_HOUR),
+            "newest": str(_NEWEST),
+        }
+
+        def filled(words: dict[str, str]) -> str:
+            page = _PAGE
+            for name, text in (parts | words).items():
+                page = page.replace(f"<{name}>", text)
+            return _VALUE.sub(r"(SELECT \g<0>::bigint)", page)
+
+        return cls(filled(_DOWN), filled(_UP))
 
 
-_HOME: Final = FeedStatement.of(f"{HOME_SETS}, {SOURCES}", HOME_CONDITION, of_all=_OF_ALL, of_hashtags=_OF_HASHTAGS)
+# As a distance between ids (`social.kernel.ids`: milliseconds and sixteen bits).
+_HOUR: Final = 3_600_000 << 16
+# Above every id for a thousand years; twice this is still a bigint.
+_NEWEST: Final = 2**61
+
+_FOLLOWS_HASHTAGS: Final = "EXISTS (SELECT 1 FROM accounts_tagfollow WHERE account_id = %(viewer)s)"
+_HAS_FOLLOWED_HASHTAG: Final = f"""
+{_FOLLOWS_HASHTAGS} AND EXISTS (
+  SELECT 1 FROM statuses_statustag t WHERE t.status_id = s.id AND t.status_id > (
+    SELECT f.id FROM accounts_tagfollow f WHERE f.tag_id = t.tag_id AND f.account_id = %(viewer)s))
+"""  # noqa: S608 (constants)
+_OF_HASHTAGS: Final = """
+UNION ALL
+SELECT post.status_id FROM accounts_tagfollow f
+ CROSS JOIN LATERAL (
+   SELECT t.status_id FROM statuses_statustag t
+    WHERE t.tag_id = f.tag_id AND t.status_id > f.id AND t.status_id <behind> w.edge AND t.status_id <before> step.bound
+    ORDER BY t.status_id <direction> LIMIT step.most) post
+ WHERE f.account_id = %(viewer)s
+"""
+
+_HOME: Final = FeedStatement.of(
+    sets=f"{HOME_SETS}, {AUTHORS}",
+    authors="authors",
+    followed="""COALESCE((SELECT following_count FROM accounts_accountstat WHERE account_id = %(viewer)s), 0)
+      + (SELECT count(*) FROM accounts_tagfollow WHERE account_id = %(viewer)s)""",
+    of_author=f"""s.account_id = %(viewer)s OR {FOLLOWED.format(author="s.account_id")} OR ({_HAS_FOLLOWED_HASHTAG})""",
+    condition=f"""({HOME_CONDITION})
+      OR ({_HAS_FOLLOWED_HASHTAG} AND {BY_HASHTAG})""",
+    of_hashtags=_OF_HASHTAGS,
+)
 # Most posts of everybody that are looked at for a page.
 _MOST: Final = 2000
-_NEWEST: Final = 2**63 - 1
-# Two days and thirty, as distances between ids (`social.kernel.ids`: milliseconds and sixteen bits).
-_NEAR: Final = 2 * 86_400_000 << 16
-_MIDDLE: Final = 15 * _NEAR
-
 SPARE: Final = 80
 """Posts read beyond a page, so that a feed that is being built begins with more than the page."""
 
@@ -137,31 +168,12 @@ def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
 
 def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
     """The posts of a feed at the cursor, in its direction. One query; repeated boosts are still in it."""
-    values = {**parameters, "limit": cursor.limit, "most": _MOST, "first": _first(cursor), "end": _end(cursor)}
-    for number, (first, end) in enumerate(_steps(cursor)):
-        values |= {f"from_{number}": first, f"to_{number}": end}
+    low = 0 if cursor.after is None else min(cursor.after, _NEWEST)
+    high = _NEWEST if cursor.before is None else min(cursor.before, _NEWEST)
+    near, far = (low, high) if cursor.ascending else (high, low)
+    values = {**parameters, "limit": cursor.limit, "most": _MOST, "near": near, "far": far}
     found = fetch(statement.up if cursor.ascending else statement.down, values)
     return [FeedItem(status_id, original or 0) for status_id, original in found]
-
-
-def _first(cursor: Cursor) -> int:
-    return 0 if cursor.after is None else cursor.after + 1
-
-
-def _end(cursor: Cursor) -> int:
-    return _NEWEST if cursor.before is None else cursor.before
-
-
-def _steps(cursor: Cursor) -> list[tuple[int, int]]:
-    """The cursor's range in three parts of ids (first, end exclusive), from where the page begins to the far end."""
-    first, end = _first(cursor), _end(cursor)
-    start = first if cursor.ascending else min(end, first_at(clock.now()))
-    near, middle = (
-        max(first, min(end, start + step if cursor.ascending else start - step)) for step in (_NEAR, _MIDDLE)
-    )
-    if cursor.ascending:
-        return [(first, near), (near, middle), (middle, end)]
-    return [(near, end), (middle, near), (first, middle)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,20 @@ from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.statements import fetch
 from timelines.models import List, ListMember, RepliesPolicy
-from timelines.policies.lists import LIST_SETS, list_condition
+from timelines.policies.lists import BY_MEMBER, LIST_SETS, list_condition
 from timelines.queries.home import FeedStatement, read_items
 from timelines.stores.feed import FeedItem
 
-_STATEMENTS: Final = {policy: FeedStatement.of(LIST_SETS, list_condition(policy)) for policy in RepliesPolicy}
+_STATEMENTS: Final = {
+    policy: FeedStatement.of(
+        sets=LIST_SETS,
+        authors="members",
+        followed="(SELECT count(*) FROM members)",
+        of_author=BY_MEMBER,
+        condition=list_condition(policy),
+    )
+    for policy in RepliesPolicy
+}
 
 _MEMBERS: Final = """
 SELECT m.account_id FROM timelines_listmember m
@@ -86,10 +95,10 @@ def load_list_ids(account_ids: Collection[int]) -> list[int]:
     return list(List.objects.filter(account_id__one_of=account_ids).values_list("id", flat=True))
 
 
-def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[int]]:
-    """By account: the lists it is in, whoever owns them. One query; accounts in no list are left out."""
-    found: dict[int, list[int]] = {}
-    rows = ListMember.objects.filter(account_id__one_of=list(account_ids))
-    for account_id, list_id in rows.values_list("account_id", "list_id"):
-        found.setdefault(account_id, []).append(list_id)
+def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+    """By account: the lists it is in that may have a feed, each with its owner. One query; accounts in none are left out."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
+    for account_id, list_id, owner_id in rows.values_list("account_id", "list_id", "list__account_id"):
+        found.setdefault(account_id, []).append((list_id, owner_id))
     return found

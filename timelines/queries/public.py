@@ -42,8 +42,26 @@ _WANTED_AUTHOR: Final = """
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
-_CHOSEN_LANGUAGE: Final = """
-  AND (s.language IS NULL OR NOT EXISTS (SELECT 1 FROM chosen) OR s.language IN (SELECT language FROM chosen))
+# Without a choice all posts by their id. Else those of each chosen language, and those that name none, here and elsewhere by an
+# index that begins with both, so that a rare language costs no more than a common one.
+_IN_CHOSEN_LANGUAGES: Final = """
+SELECT post.id FROM (
+  (SELECT s.id FROM statuses_status s WHERE NOT EXISTS (SELECT 1 FROM chosen) AND {condition} {ordered})
+  UNION ALL
+  (SELECT post.id
+     FROM (SELECT language FROM chosen UNION SELECT '' WHERE EXISTS (SELECT 1 FROM chosen)) shown
+    CROSS JOIN (VALUES {origins}) origin (local)
+    CROSS JOIN LATERAL (
+      SELECT s.id FROM statuses_status s
+       WHERE {condition} AND s.local = origin.local AND s.language = shown.language {backwards}) post)
+  UNION ALL
+  (SELECT post.id
+     FROM (VALUES {origins}) origin (local)
+    CROSS JOIN LATERAL (
+      SELECT s.id FROM statuses_status s
+       WHERE {condition} AND s.local = origin.local AND s.language IS NULL {backwards}) post
+    WHERE EXISTS (SELECT 1 FROM chosen))) post
+ ORDER BY post.id {direction} LIMIT %(limit)s
 """
 _PUBLIC_FACTS: Final = """
 SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id),
@@ -86,10 +104,20 @@ class TagFilter:
 
 def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter) -> list[int]:
     """Posts of the public timeline, newest first."""
-    condition = _condition(viewer_id, wanted) + _NO_REPLY + ("" if viewer_id is None else _CHOSEN_LANGUAGE)
-    sql = f"""{"" if viewer_id is None else _UNWANTED}
-      SELECT s.id FROM statuses_status s WHERE {condition} {cursor.between("s.id")}
-       ORDER BY s.id {cursor.direction} LIMIT %(limit)s"""  # noqa: S608 (constants)
+    condition = _condition(viewer_id, wanted) + _NO_REPLY
+    ordered = cursor.ordered("s.id")
+    if viewer_id is None:
+        sql = f"SELECT s.id FROM statuses_status s WHERE {condition} {ordered}"  # noqa: S608 (constants)
+    else:
+        before = "" if cursor.before is None else " AND s.id * -1 > -(%(before)s::bigint)"
+        after = "" if cursor.after is None else " AND s.id * -1 < -(%(after)s::bigint)"
+        sql = _UNWANTED + _IN_CHOSEN_LANGUAGES.format(
+            condition=condition,
+            ordered=ordered,
+            backwards=f"{before}{after} ORDER BY s.id * -1 {'DESC' if cursor.ascending else 'ASC'} LIMIT %(limit)s",
+            origins="(TRUE), (FALSE)" if wanted.local is None else f"({wanted.local})",
+            direction=cursor.direction,
+        )
     return _ids(sql, _values(viewer_id, cursor), cursor)
 
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from social.kernel.batches import in_batches
 from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusJoinedThread, StatusPublished
 from statuses.models import Status
-from statuses.policies.visibility import FOR_FOLLOWERS, is_conversational, is_listed
+from statuses.policies.visibility import FOR_FOLLOWERS, is_conversational, is_for_addressed, is_listed
 from statuses.queries.rows import Row, load_rows
 from timelines.policies.home import home_verdict, involved_ids, is_followable_by_hashtag
 from timelines.policies.lists import list_verdict
@@ -211,18 +211,30 @@ def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
     """
     authors = {post.account_id for post in posts}
     followers, lists = list_active_followers(authors), load_lists_of_members(authors)
-    by_hashtag = load_hashtag_followers([post.id for post in posts if not post.original])
+    rows = {row.id: row for row in load_rows(post.id for post in posts if not post.original)}
+    public = {row.id: row.local for row in rows.values() if is_listed(row.visibility)}
+    by_hashtag = load_hashtag_followers(public)
     homes = {post.id: followers[post.account_id] | by_hashtag.get(post.id, set()) for post in posts}
     gone: dict[str, list[FeedItem]] = defaultdict(list)
     for post in posts:
         item = FeedItem(post.id, post.original)
-        names = [*map(feed.home, homes[post.id]), *map(feed.of_list, lists.get(post.account_id, ()))]
+        names = Recipients([*homes[post.id]], lists.get(post.account_id, ())).feeds
         if post.id in undone:
             feed.drop_showing(names, [item])
         else:
             for name in names:
                 gone[name].append(item)
     feed.remove(gone)
-    listed = load_rows(post.id for post in posts if not post.original)
-    public = {row.id: row.local for row in listed if is_listed(row.visibility)}
-    broadcast_deletions(homes, public, {post.id: lists.get(post.account_id, ()) for post in posts})
+    for row in rows.values():
+        # An id says that there was a post, and when: not to be sent to those whom it was not for.
+        if is_for_addressed(row.visibility):
+            homes[row.id] &= {*row.addressed_ids, row.account_id}
+    of_lists = {
+        post.id: [
+            list_id
+            for list_id, owner in lists.get(post.account_id, ())
+            if owner in followers[post.account_id] & homes[post.id]
+        ]
+        for post in posts
+    }
+    broadcast_deletions(homes, public, of_lists)

@@ -43,6 +43,18 @@ def rebuild_open_feeds(account_ids: Collection[int]) -> None:
         rebuild_list(found)
 
 
+def build_open_feed(account_id: int, list_id: int | None = None) -> None:
+    """Build the home feed, or that of a list, of somebody who opens its stream, if there is none: fan-out writes only to feeds
+    that are there, and the stream shows more than the feed would know of. One command of Redis when it is there.
+    """
+    if list_id is None:
+        rebuild_home(account_id)
+        return
+    found = List.objects.filter(id=list_id, account_id=account_id).first()
+    if found is not None:
+        rebuild_list(found)
+
+
 def _open_streams(account_ids: Collection[int]) -> tuple[list[int], list[List]]:
     """Those of the accounts whose home stream somebody reads, and those of their lists."""
     names = {channels.of_list(found.id): found for found in List.objects.filter(account_id__one_of=account_ids)}

@@ -86,7 +86,7 @@ def _rebuild(source: _Source) -> None:
 def _home(viewer_id: int) -> _Source:
     def load_verdict(status_ids: Sequence[int]) -> Verdict:
         tagged = TaggedPosts(viewer_id, status_ids)
-        return lambda row, relations: home_verdict(row, relations, tagged).delivered
+        return lambda row, relations: home_verdict(row, relations, tagged, is_readable=True).delivered
 
     return _Source(feed.home(viewer_id), viewer_id, partial(list_home_items, viewer_id), load_verdict)
 
@@ -94,7 +94,8 @@ def _home(viewer_id: int) -> _Source:
 def _list(wanted: List) -> _Source:
     def load_verdict(status_ids: Sequence[int]) -> Verdict:
         members = load_concerned_members(wanted.id, status_ids)
-        return lambda row, relations: list_verdict(row, relations, wanted.replies_policy, members).delivered
+        policy = wanted.replies_policy
+        return lambda row, relations: list_verdict(row, relations, policy, members, is_readable=True).delivered
 
     return _Source(feed.of_list(wanted.id), wanted.account_id, partial(list_list_items, wanted), load_verdict)
 

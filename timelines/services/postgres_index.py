@@ -25,7 +25,7 @@ from accounts.policies.relations import (
     MUTED_BY_VIEWER,
 )
 from social.kernel import clock
-from social.kernel.ids import first_at
+from social.kernel.ids import MAX_ID, first_at
 from social.kernel.statements import fetch
 from social.kernel.text.words import Word, wanted_words, words
 from statuses.policies.visibility import FOLLOWED, PUBLIC_POST, readable_by_viewer
@@ -81,10 +81,7 @@ _SHOWN: Final = {
 _BY_WORDS: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
 # What the viewer has to do with, between two ids: the planner decides whether it begins with the words or with the viewer's
 # own rows. Joined, not asked with IN: of a list that IN has to make distinct it expects two hundred items, whatever it holds.
-_LIBRARY: Final = """
-UNION ALL
-SELECT d.status_id, TRUE FROM timelines_searchdocument d
-  JOIN (
+_OF_VIEWER: Final = """
    SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_bookmark WHERE account_id = %(viewer)s AND <between status_id>
@@ -92,9 +89,37 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d
                WHERE account_id = %(viewer)s AND deleted_at IS NULL AND <between reblog_of_id>
     UNION ALL SELECT p.status_id FROM statuses_pollvote v JOIN statuses_poll p ON p.id = v.poll_id
                WHERE v.account_id = %(viewer)s AND <between p.status_id>
-  ) library ON library.id = d.status_id
- WHERE <fits>
 """
+_LIBRARY: Final = f"""
+UNION ALL
+SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_OF_VIEWER}) library ON library.id = d.status_id
+ WHERE <fits>
+"""  # noqa: S608 (constants)
+
+# The same for the newest days, which most searches begin and end with, as one statement whatever is searched for: planning it
+# anew takes longer than running it. Nothing need be known of how rare the words are. What a viewer has to do with in two days
+# is looked up post by post; of those who are mentioned by thousands the words come first.
+_FEW: Final = 1000
+_FITS_LATELY: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
+_LATELY_BY_WORDS: Final = f"""
+SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE {_FITS_LATELY} AND d.words @@ %(whose)s::tsquery"""  # noqa: S608
+_LATELY_IN_LIBRARY: Final = f"""
+UNION ALL
+SELECT id, TRUE FROM library WHERE (SELECT count(*) FROM library) < %(few)s
+   AND (SELECT {_FITS_LATELY} FROM timelines_searchdocument d WHERE d.status_id = library.id)
+UNION ALL
+SELECT d.status_id, TRUE FROM timelines_searchdocument d
+ WHERE (SELECT count(*) FROM library) >= %(few)s AND {_FITS_LATELY} AND d.status_id IN (SELECT id FROM library)"""  # noqa: S608
+_LATELY: Final = re.sub("<between ([a-z_.]+)>", r"\1 BETWEEN %(first)s AND %(last)s", _OF_VIEWER)
+_FIND_LATELY: Final = {
+    scope: _FIND.replace("found (id, own)", f"library (id) AS MATERIALIZED ({_LATELY}),\nfound (id, own)", 1).format(
+        found=_LATELY_BY_WORDS + (_LATELY_IN_LIBRARY if scope is not Scope.PUBLIC else ""),
+        bounds="AND id BETWEEN %(first)s AND %(last)s",
+        shown=shown,
+    )
+    for scope, shown in _SHOWN.items()
+}
+_OLDEST: Final = "SELECT status_id FROM timelines_searchdocument ORDER BY status_id LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +131,7 @@ class _Stage:
     spans: str
     first: int
     end: int
+    is_newest: bool = False
 
 
 class PostgresIndex:
@@ -131,7 +157,7 @@ class PostgresIndex:
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        """Up to four statements, as few as it takes to fill the page."""
+        """Up to four statements, as few as it takes to fill the page, and one to see how far back there is anything."""
         wanted = min(search.offset + search.limit, MOST)
         if search.query.impossible or search.limit <= 0 or search.offset >= wanted:
             return []
@@ -180,7 +206,9 @@ class _Finding:
             last = max(number - 2, oldest >> bits)
             spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
             first = min(last, number + 1) << bits
-            yield _Stage(" | ".join(spans), first, end)
+            yield _Stage(" | ".join(spans), first, end, is_newest=following is _SPANS[1])
+            if following is _SPANS[1]:
+                oldest = max([oldest, *(number for (number,) in fetch(_OLDEST, {}))])
             if first <= oldest:
                 return
             end = first
@@ -196,6 +224,8 @@ class _Finding:
         scope = self.search.query.scope
         whose = [f"'{_PUBLIC}'"] if scope is not Scope.LIBRARY else []
         whose += [f"'{_author(self.search.viewer_id)}'"] if scope is not Scope.PUBLIC else []
+        if stage.is_newest and self.query and not self.search.query.excluded_days:
+            return self._ask_lately(stage, " | ".join(whose))
         found = _BY_WORDS.replace("<fits>", _fits(self.query, " | ".join(whose), stage.spans))
         if scope is not Scope.PUBLIC:
             between = rf"\1 >= {stage.first} AND \1 < {stage.end}"
@@ -211,6 +241,19 @@ class _Finding:
             statement = _FIND.format(found=found, bounds=bounds, shown=_SHOWN[scope])
             cursor.execute(statement, {"viewer": self.search.viewer_id, "limit": self.wanted})
             return [row[0] for row in cursor.fetchall()]
+
+    def _ask_lately(self, stage: _Stage, whose: str) -> list[int]:
+        values: dict[str, Any] = {
+            "viewer": self.search.viewer_id,
+            "query": self.query,
+            "whose": whose,
+            "spans": stage.spans,
+            "first": min(MAX_ID, stage.first if self.after is None else max(stage.first, self.after + 1)),
+            "last": min(MAX_ID, stage.end if self.before is None else min(stage.end, self.before)) - 1,
+            "limit": self.wanted,
+            "few": _FEW,
+        }
+        return [number for (number,) in fetch(_FIND_LATELY[self.search.query.scope], values)]
 
 
 def _midnight(day: date) -> datetime:

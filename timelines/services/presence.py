@@ -8,10 +8,11 @@ from typing import Final
 
 from django.db import connection, transaction
 
-from accounts.models import Follow
+from accounts.models import Follow, TagFollow
 from accounts.models.follow import FollowerState
 from social.kernel import clock, redis
 from social.kernel.batches import in_batches
+from timelines.models import List, ListMember
 from timelines.stores import feed
 
 _PEOPLE_PER_STEP: Final = 50
@@ -24,17 +25,29 @@ UPDATE accounts_user u SET active_at = %(now)s
 RETURNING u.account_id, before.active_at
 """
 
-# From one follower to the next by the index of active follows, however many each has.
-_ABSENT: Final = """
-WITH RECURSIVE followers (id) AS (
-  SELECT min(account_id) FROM accounts_follow WHERE follower_state = 'active'
-  UNION ALL
-  SELECT (SELECT min(f.account_id) FROM accounts_follow f WHERE f.follower_state = 'active' AND f.account_id > followers.id)
-    FROM followers WHERE followers.id IS NOT NULL
+# Where it stands who may have a feed: table, and condition of the index of those.
+_ACTIVE: Final = (
+    ("accounts_follow", "follower_state = 'active'"),
+    ("accounts_tagfollow", "NOT absent"),
+    ("timelines_list", "NOT absent"),
 )
-SELECT followers.id FROM followers JOIN accounts_user u ON u.account_id = followers.id
+
+# From one reader to the next by the indexes of active rows, however many each has.
+_READERS: Final = ", ".join(
+    f"""readers_{table} (id) AS (
+  SELECT min(account_id) FROM {table} WHERE {condition}
+  UNION ALL
+  SELECT (SELECT min(f.account_id) FROM {table} f WHERE {condition} AND f.account_id > r.id)
+    FROM readers_{table} r WHERE r.id IS NOT NULL
+)"""  # noqa: S608 (constants)
+    for table, condition in _ACTIVE
+)
+_ABSENT: Final = f"""
+WITH RECURSIVE {_READERS}
+SELECT readers.id FROM ({" UNION ".join(f"SELECT id FROM readers_{table}" for table, _condition in _ACTIVE)}) readers
+  JOIN accounts_user u ON u.account_id = readers.id
  WHERE COALESCE(u.active_at, u.created_at) <= %(before)s
-"""
+"""  # noqa: S608 (constants)
 
 # Who comes back meanwhile holds the row, and is left alone.
 _STILL_ABSENT: Final = """
@@ -48,7 +61,7 @@ def record_presence(*account_ids: int) -> None:
     """Mark the users of these accounts as active now, so that posts come to their feeds from now on.
 
     Called when `timelines.stores.feed` does not remember that it was, so about twice a day for each reader, and when a
-    stream is opened. One statement, two when one of them was away.
+    stream is opened. One statement, five when one of them was away.
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
@@ -56,8 +69,7 @@ def record_presence(*account_ids: int) -> None:
         # A day before `note_absent_people` would say so: clocks differ. After the users' rows, which it holds meanwhile.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.ACTIVE]
         if back:
-            follows = Follow.objects.filter(account_id__one_of=back, follower_state=FollowerState.ABSENT)
-            follows.update(follower_state=FollowerState.ACTIVE)
+            _note(back, absent=False)
     with redis.best_effort("remember who is present"):
         for account_id in account_ids:
             feed.mark_present(account_id)
@@ -88,6 +100,16 @@ def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_STILL_ABSENT, {"ids": list(account_ids), "before": before})
         absent = [account_id for (account_id,) in cursor.fetchall()]
-        follows = Follow.objects.filter(account_id__one_of=absent, follower_state=FollowerState.ACTIVE)
-        follows.update(follower_state=FollowerState.ABSENT)
+        _note(absent, absent=True)
     return len(absent)
+
+
+def _note(account_ids: Sequence[int], *, absent: bool) -> None:
+    """Change what these people follow and their lists; the rows of people of other servers are never among them."""
+    before, after = FollowerState.ACTIVE, FollowerState.ABSENT
+    if not absent:
+        before, after = after, before
+    Follow.objects.filter(account_id__one_of=account_ids, follower_state=before).update(follower_state=after)
+    TagFollow.objects.filter(account_id__one_of=account_ids, absent=not absent).update(absent=absent)
+    ListMember.objects.filter(list__account_id__one_of=account_ids, absent=not absent).update(absent=absent)
+    List.objects.filter(account_id__one_of=account_ids, absent=not absent).update(absent=absent)

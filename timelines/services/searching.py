@@ -96,7 +96,7 @@ def _accounts(text: str, form: SearchForm, viewer_id: int) -> list[int]:
     if form.resolve and "@" in text:
         resolve_address(text)
     wanted = search_accounts(text.removeprefix("#"), viewer_id=viewer_id, following=form.following)
-    return list(wanted[form.offset : form.offset + form.limit])
+    return wanted[form.offset : form.offset + form.limit]
 
 
 def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:

@@ -37,12 +37,11 @@ class SearchViewSet(ApiViewSet):
             found = search(SearchInput.read(request), viewer_id)
         except InvalidDate:
             raise Invalid(_("Invalid date supplied")) from None
-        accounts = present_accounts(found.accounts, viewer_id)
         tags = list(found.hashtags)
         results = Results(
-            accounts=list(accounts.values()),
+            accounts=list(present_accounts(found.accounts, viewer_id).values()),
             statuses=present_statuses(found.statuses, viewer_id),
-            hashtags=present_tags(tags, view_tags(tags, self.viewer_id)),
+            hashtags=present_tags(tags, view_tags(tags, self.viewer_id)) if tags else [],
             collections=_collections(found.collections, viewer_id),
         )
         return SearchSerializer(results).data

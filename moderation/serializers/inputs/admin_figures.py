@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -20,6 +20,8 @@ MOST_KEYS = 30
 MOST_PARTS = 100
 #: The days that can be asked for: nothing here is older, and after the last one there is still a day in the calendar.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
+#: The longest time that is counted at once; of a longer one the end.
+LONGEST = timedelta(days=366)
 
 
 def day_of(text: str) -> date:
@@ -62,12 +64,11 @@ class FiguresForm:
 
     @property
     def days(self) -> tuple[date, date]:
-        """The first and the last day; without them today. Raises Invalid for what is no date."""
+        """The first and the last day, at most LONGEST apart; without them today. Raises Invalid for what is no date."""
         today = clock.now().astimezone(UTC).date()
-        return (
-            day_of(self.start_at) if self.start_at.strip() else today,
-            day_of(self.end_at) if self.end_at.strip() else today,
-        )
+        start = day_of(self.start_at) if self.start_at.strip() else today
+        end = day_of(self.end_at) if self.end_at.strip() else today
+        return max(start, end - LONGEST), end
 
 
 class _Keys(Input[FiguresForm]):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import IO, Any, TypeVar
 from urllib.parse import urljoin
@@ -17,12 +16,12 @@ from urllib.parse import urljoin
 import aiohttp
 from aiohttp.http_exceptions import LineTooLong
 from django.conf import settings
-from multidict import CIMultiDict, CIMultiDictProxy
+from multidict import CIMultiDict
 from yarl import URL
 
 from social.kernel.http import limits, network
-from social.kernel.http.addresses import Address, AddressBlock, Target, is_allowed, parse_url
-from social.kernel.http.content import ACTIVITY_TYPES, check_type, media_type, read_beginning, read_body, write_body
+from social.kernel.http.addresses import Target, parse_url
+from social.kernel.http.content import ACTIVITY_TYPES, check_type, read_beginning, read_body, write_body
 from social.kernel.http.errors import (
     Busy,
     Exhausted,
@@ -35,6 +34,7 @@ from social.kernel.http.errors import (
     Untrusted,
     WrongType,
 )
+from social.kernel.http.exchanges import Policy, Request, Response, Signer
 from social.kernel.http.resolver import CheckedResolver, ForbiddenAddress, Lookup, checked_socket, system_lookup
 
 __all__ = [
@@ -62,11 +62,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Signer = Callable[[str, str, Mapping[str, str], bytes | None], Mapping[str, str]]
-"""`signer(method, url, headers, body)` -> headers to add or replace. Called for each hop with exactly what will be
-sent, except User-Agent and Accept-Encoding (contract, federation section 10). Runs on the network loop: a computation
-only, never a query."""
-
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FOLLOWED = frozenset({"GET", "HEAD"})
 # Headers meant for the first host are not sent to the next one.
@@ -77,77 +72,6 @@ _CONNECTIONS_PER_HOST = 8
 _KEEP_ALIVE = 15.0
 # A host that has not sent its headers for so many seconds when the time is over counts as dead for a while.
 _PATIENCE = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What came back. Any status is a response; only for a 2xx one are type, size and completeness guaranteed.
-
-    The body of another status is cut at 16 KiB, and one that was asked for with `cut` at what was accepted. `url` is where
-    it came from, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` finds
-    names in any case.
-    """
-
-    status: int
-    headers: CIMultiDictProxy[str]
-    body: bytes
-    url: str
-
-    @property
-    def media_type(self) -> str:
-        """The content type in lower case without parameters, or an empty text."""
-        return media_type(self.headers.get("Content-Type", ""))[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one."""
-
-    url: str
-    method: str = "GET"
-    headers: Mapping[str, str] | None = None
-    body: bytes | None = None
-    accept: Sequence[str] | None = None
-    max_bytes: int = 1 << 20
-    deadline: float = 10.0
-    redirects: int = 3
-    signer: Signer | None = None
-    schemes: Sequence[str] = ("https",)
-    cut: bool = False
-    file: IO[bytes] | None = None
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Which machines may be spoken to, and as whom.
-
-    `loopback` adds http, every port and the addresses of this machine (FEDERATION_LOOPBACK, for trials on one machine).
-    `exceptions` are networks that may be reached although they are not public.
-    """
-
-    loopback: bool = False
-    own_domains: frozenset[str] = frozenset()
-    user_agent: str = "Social"
-    ports: frozenset[int] = frozenset({80, 443})
-    exceptions: tuple[AddressBlock, ...] = ()
-
-    def permits(self, address: Address) -> bool:
-        """Whether a connection to the address may be made."""
-        return is_allowed(address, loopback=self.loopback) or any(address in network for network in self.exceptions)
-
-    def check(self, target: Target, schemes: Sequence[str]) -> None:
-        """Raises Refused unless scheme, port and host may be asked; names are judged here, their addresses later."""
-        if target.scheme not in schemes and not (self.loopback and target.scheme == "http"):
-            raise Refused(f"scheme {target.scheme} is not accepted here")
-        if target.port not in self.ports and not self.loopback:
-            raise Refused(f"port {target.port} is not accepted")
-        host = target.host
-        if not self.own_domains.isdisjoint((host.written, f"{host.written}:{target.port}")):
-            raise Refused("this server does not ask itself")
-        if host.address is not None and not self.permits(host.address):
-            raise Refused(f"{host.name} may not be connected to")
-        if host.is_reserved and not (self.loopback and host.is_loopback):
-            raise Refused(f"{host.name} is not a public name")
 
 
 class GuardedClient:

@@ -28,12 +28,20 @@ Connection = psycopg.Connection[Any]
 CONNECT_SECONDS: Final = 0.8
 #: Seconds after which a connection is replaced: its caches grow, and addresses of servers change.
 LIFETIME: Final = 3600.0
+#: How many connections are made as soon as they are wanted. Each costs the server 10 MiB of caches and plans, and processor
+#: time until it has them; the threads of a process rarely wait for the database more than two at a time.
+EAGER: Final = 3
+#: Seconds in which one in use is expected back before a further one is made.
+PATIENCE: Final = 0.1
+#: Seconds after which a connection that was not needed is closed.
+IDLE: Final = 60.0
 
 
 class Pool:
     """At most `max_size` connections of one process, made by `connect` when none is free.
 
-    The one that was returned last is given first, so that few connections hold warm plans. While a connection cannot be
+    The one that was returned last is given first, so that few connections hold warm plans; beyond EAGER, one more is made
+    for who has waited PATIENCE for one in use, and given up when it was not needed for IDLE. While a connection cannot be
     made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many seconds somebody
     waits when all `max_size` are in use.
     """
@@ -43,7 +51,7 @@ class Pool:
         self.timeout = timeout
         self.circuit = Circuit(1.0)
         self._connect = connect
-        self._idle: deque[Connection] = deque()
+        self._idle: deque[tuple[Connection, float]] = deque()  # with the moment since when
         self._size = 0  # in use, idle and being made
         self._free = threading.Condition()
         self._closed = False
@@ -58,19 +66,22 @@ class Pool:
         Raises OperationalError at once while the database does not answer, after CONNECT_SECONDS when it has just begun
         not to, and after `timeout` when all connections are in use.
         """
-        deadline = 0.0
+        began = 0.0
         while True:
             with self._free:
-                connection = self._idle.pop() if self._idle else None
-                if connection is None and self._size >= self.max_size:
+                connection = self._idle.pop()[0] if self._idle else None
+                if connection is None and self._size >= min(EAGER, self.max_size):
                     now = time.monotonic()
-                    deadline = deadline or now + self.timeout
-                    if now >= deadline:
+                    began = began or now
+                    full = self._size >= self.max_size
+                    left = began + (self.timeout if full else PATIENCE) - now
+                    if left > 0:
+                        self._free.wait(left)
+                        continue
+                    if full:
                         raise psycopg.OperationalError(
                             f"All {self.max_size} connections to the database have been in use for {self.timeout:g} s."
                         )
-                    self._free.wait(deadline - now)
-                    continue
                 if connection is None:
                     if self.circuit.is_open:
                         raise psycopg.OperationalError("The database failed less than a second ago: not asked.")
@@ -98,16 +109,20 @@ class Pool:
         ):
             self._discard(connection)
             return
+        now = time.monotonic()
         with self._free:
-            self._idle.append(connection)
+            unneeded = self._idle.popleft()[0] if self._idle and now - self._idle[0][1] > IDLE else None
+            self._idle.append((connection, now))
             self._free.notify()
+        if unneeded is not None:
+            self._discard(unneeded)
 
     def close(self) -> None:
         """Close what is idle, and what is in use when it comes back."""
         self._closed = True
         with self._free:
             idle, self._idle = list(self._idle), deque()
-        for connection in idle:
+        for connection, _since in idle:
             self._discard(connection)
 
     def _make(self) -> Connection:

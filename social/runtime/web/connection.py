@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 import struct
+import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,11 +24,17 @@ _LINGER_SECONDS = 2.0
 
 
 class Connection(asyncio.Protocol):
-    """Has the requests of one client answered in their order. Everything here runs in the event loop's thread."""
+    """Has the requests of one client answered in their order.
+
+    Everything here runs in the event loop's thread, except `answer_here`: the thread that made an answer also writes it
+    where nothing stands in the way, and the loop learns of it when it next has something to do.
+    """
 
     __slots__ = (
         "_active",
         "_deadline",
+        "_descriptor",
+        "_descriptor_lock",
         "_eof",
         "_lingering",
         "_queue",
@@ -55,6 +62,9 @@ class Connection(asyncio.Protocol):
         self._lingering = False
         self._eof = False
         self._deadline = 0.0
+        self._descriptor = -1
+        # The number of a socket that is closed is soon another client's: nobody writes without this lock.
+        self._descriptor_lock = threading.Lock()
 
     # --- the transport ---------------------------------------------------------------------------------------------
 
@@ -62,6 +72,8 @@ class Connection(asyncio.Protocol):
         """A client has connected."""
         self.transport = cast(asyncio.Transport, transport)
         self._writer = AnswerWriter(self.server, self.transport)
+        self._descriptor = self.transport.get_extra_info("socket").fileno()
+        self.server.settle()
         admitted = self.server.admit(self)
         self._reader = RequestReader(self, self.base)
         if admitted:
@@ -72,6 +84,9 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone, or we ended it."""
+        with self._descriptor_lock:
+            self._descriptor = -1
+        self.server.settle()
         self._reader.abandon()
         self._writer.wake()
         self.server.leave(self)
@@ -85,6 +100,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """The client sends no more; it may still be waiting for its answer."""
         self._eof = True
+        self.server.settle()
         return self._active is not None and not self._lingering
 
     def pause_writing(self) -> None:
@@ -99,6 +115,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """The next bytes of requests."""
+        self.server.settle()
         self._reader.feed(data)
 
     # --- requests --------------------------------------------------------------------------------------------------
@@ -106,6 +123,9 @@ class Connection(asyncio.Protocol):
     def accept(self, exchange: Exchange) -> None:
         """A whole request has arrived."""
         self._queue.append(exchange)
+        if self._active is not None:
+            # Its thread may have finished before it could see that another request waits.
+            self.server.settle()
         if self._active is None:
             self._next()
         elif len(self._queue) > self.server.limits.pipelined:
@@ -130,6 +150,36 @@ class Connection(asyncio.Protocol):
         elif self._reader.incoming is None:
             self._deadline = self.server.now() + self.server.limits.idle_seconds
             self.server.waiting(self)
+
+    def answer_here(self, exchange: Exchange, answer: answers.Answer) -> bool:
+        """Write an answer in the thread that made it; False where that is for the event loop.
+
+        The loop is not woken for what it need not do at once: that costs as much as the rest of a small request.
+        """
+        server = self.server
+        if answer.file is not None or answer.pending is not None or exchange.answer_closes or server.stopping:
+            return False
+        with self._descriptor_lock:
+            if self._descriptor < 0 or self.transport.get_write_buffer_size():
+                return False
+            try:
+                written = os.write(self._descriptor, answer.data)
+            except OSError:  # the loop waits until the client takes more, or finds out that it has gone
+                return False
+        if written < len(answer.data):
+            rest = answers.Answer(answer.data[written:])
+            server.loop.call_soon_threadsafe(self.answered, exchange, rest)
+            return True
+        server.finished.append(exchange)
+        # Asked behind the line above, as the loop settles behind each of these: one of the two sees the other.
+        if self._queue or self._eof or exchange.body is not None or self.refused is not None or server.stopping:
+            server.loop.call_soon_threadsafe(server.settle)
+        return True
+
+    def settle(self, exchange: Exchange) -> None:
+        """An answer has been written in its thread."""
+        self.server.answered(exchange)
+        self._done(exchange)
 
     def answered(self, exchange: Exchange, answer: answers.Answer | None) -> None:
         """A thread has made the answer (None: nobody waits for it)."""
@@ -172,6 +222,8 @@ class Connection(asyncio.Protocol):
 
     def _done(self, exchange: Exchange) -> None:
         self._active = None
+        if self.transport.is_closing():
+            return
         if exchange.answer_closes or self.server.stopping:
             self._reader.stop()
             self.transport.close()
@@ -190,6 +242,7 @@ class Connection(asyncio.Protocol):
         """Answer a refusal behind what is being answered, then close when the client has had the time to read it."""
         self._reader.stop()
         self._reader.drop()
+        self.server.settle()
         if self._active is not None or self._lingering or self.refused is None:
             return
         self._lingering = True

@@ -51,6 +51,8 @@ class Exchange:
         answer: answers.Answer | None = None
         if not (self.abandoned and environ["REQUEST_METHOD"] in ("GET", "HEAD")):
             answer = self._answer(server.application)
+            if self.connection.answer_here(self, answer):
+                return
         server.loop.call_soon_threadsafe(self.connection.answered, self, answer)
 
     def _answer(self, application: answers.Application) -> answers.Answer:

@@ -8,7 +8,7 @@ import logging
 import signal
 import socket
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -52,6 +52,8 @@ class Server:
         self.folder = folder
         self.stopping = False
         self.body_bytes = 0
+        self.finished: deque[Exchange] = deque()
+        """Requests whose answers were written in their threads, which the loop has not noticed yet."""
         self.requests = Lane("web", limits.threads, limits.waiting)
         self._uploads = Lane("uploads", limits.upload_threads, limits.uploads_waiting)
         self._upload_limit = upload_limit
@@ -90,6 +92,7 @@ class Server:
         watch = asyncio.create_task(self._watch())
         await stop.wait()
         self.stopping = True
+        self.settle()
         server.close()
         return await self._stop(watch)
 
@@ -112,6 +115,7 @@ class Server:
     async def _watch(self) -> None:
         while True:
             now = self.now()
+            self.settle()
             for connection in list(self._connections):
                 connection.check(now)
             stuck = self.requests.stuck_for()
@@ -225,6 +229,13 @@ class Server:
             exchange.body = None
             self.body_bytes -= body.received
             body.close()
+
+    def settle(self) -> None:
+        """Take notice of what the threads have answered; before anything is decided by what a connection is doing."""
+        finished = self.finished
+        while finished:
+            exchange = finished.popleft()
+            exchange.connection.settle(exchange)
 
     def note_refusal(self, status: int) -> None:
         """Count a request that never reached the application, for the log."""

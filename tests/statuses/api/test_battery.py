@@ -267,6 +267,7 @@ ROWS = [
     Row(f"GET {STATUS}/quotes", quoted_by_many),
     Row(f"POST {STATUS}/quotes/<quoting_status_id>/revoke", quoted_post),
     Row(f"PUT {STATUS}/interaction_policy", own_readable_post),
+    Row(f"PATCH {STATUS}/interaction_policy", own_readable_post),
     Row("GET api/oembed", embedded_post),
     Row("GET api/v1/favourites", many_favourites),
     Row("GET api/v1/bookmarks", many_bookmarks),

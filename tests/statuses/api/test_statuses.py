@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account, Application, User
+from accounts.models import Account, User
+from accounts.services.preferences import PreferencesChange, change_preferences
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.accounts import make_remote, make_token
@@ -70,10 +71,9 @@ def test_traps_18_to_20_nothing_is_missing_and_null_only_where_it_may_be(alice: 
 def test_the_application_is_shown_to_others_unless_the_author_hides_it(alice: Account, bob: Account) -> None:
     number = _posted(alice)["id"]
     assert api_of(bob).get(f"{STATUSES}/{number}").json()["application"]["name"] == "Test client"
-    User.objects.filter(account=alice).update(preferences={"show_application": False})
+    change_preferences(user=User.objects.get(account=alice), change=PreferencesChange(show_application=False))
     assert "application" not in api_of(bob).get(f"{STATUSES}/{number}").json()
     assert api_of(alice).get(f"{STATUSES}/{number}").json()["application"]["name"] == "Test client"
-    Application.objects.all().update(website="https://client.example/")
     Status.objects.filter(id=number).update(application=None)
     assert api_of(alice).get(f"{STATUSES}/{number}").json()["application"] is None
 

@@ -11,13 +11,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, CustomEmoji
-from social.kernel import fragments, redis
+from social.kernel import clock, fragments, redis
 from statuses.models import PreviewCard, Status, StatusCard
 from statuses.queries.marks import load_marks
 from statuses.queries.page import hydrate, select
 from statuses.queries.rows import Row, load_rows
 from statuses.serializers.presenting import PageSerializer, present, present_statuses
-from tests.factories.accounts import make_account, make_remote
+from tests.factories.accounts import make_account, make_many_remote, make_remote
 from tests.factories.statuses import (
     block,
     follow,
@@ -94,23 +94,25 @@ def test_a_row_carries_what_verdicts_ask_for(alice: Account, bob: Account) -> No
     reblog = make_reblog(bob, status)
     first, second, third = load_rows([status.id, answer.id, reblog.id])
     assert (first.account_id, first.addressed_ids, first.language) == (alice.id, [bob.id], "de")
-    assert (first.replies_count, first.reblogs_count, first.statuses_count) == (1, 1, 1)
+    assert (first.replies_count, first.reblogs_count, first.author.statuses_count) == (1, 1, 1)
     assert abs(first.created_at - status.created_at).total_seconds() < 0.001
-    assert first.last_status_at is not None
+    assert first.author.last_status_on == status.created_at.date().isoformat()
     assert (second.is_reply, second.in_reply_to_account_id) == (True, alice.id)
     assert (third.original, third.proper.id, third.mentioned_ids) == (first, status.id, [bob.id])
     assert isinstance(third, Row)
 
 
-def test_who_has_liked_much_and_what_many_like_read_no_more_for_a_page(alice: Account, bob: Account) -> None:
-    def fetched() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT sum(idx_tup_fetch + seq_tup_read) FROM pg_stat_xact_user_tables"
-                " WHERE relname IN ('statuses_favourite', 'statuses_status')"
-            )
-            return int(cursor.fetchone()[0])
+def fetched() -> int:
+    """Rows of likes and posts that this transaction has read."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(idx_tup_fetch + seq_tup_read) FROM pg_stat_xact_user_tables"
+            " WHERE relname IN ('statuses_favourite', 'statuses_status')"
+        )
+        return int(cursor.fetchone()[0])
 
+
+def test_who_has_liked_much_and_what_many_like_read_no_more_for_a_page(alice: Account, bob: Account) -> None:
     liked = make_status(bob)
     make_favourite(alice, liked)
     make_reblog(alice, liked)
@@ -133,6 +135,32 @@ def test_who_has_liked_much_and_what_many_like_read_no_more_for_a_page(alice: Ac
     load_rows(ids)
     assert fetched() - before < 40
     assert (marks.favourited, marks.reblogged) == ({liked.id}, {liked.id})
+
+
+def test_a_post_that_thousands_have_boosted_costs_no_more_to_show_than_others(alice: Account, bob: Account) -> None:
+    people = make_many_remote(1500)
+    famous, *others = Status.objects.bulk_create(
+        (Status(account=bob, local=False, uri=f"https://many.example/posts/{number}") for number in range(1501)),
+        batch_size=500,
+    )
+    # Every other post has one boost: what the planner expects of any.
+    boosts = [*((person, famous) for person in people), *((people[0], status) for status in others)]
+    Status.objects.bulk_create(
+        (
+            Status(account=person, local=False, uri=f"https://many.example/boosts/{number}", reblog_of=status)
+            for number, (person, status) in enumerate(boosts)
+        ),
+        batch_size=500,
+    )
+    own = make_reblog(alice, famous)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE statuses_status")
+    before = fetched()
+    assert load_marks([alice.id], [famous.id])[alice.id].reblogged == {famous.id}
+    assert load_marks([bob.id], [famous.id, others[0].id]) == {}
+    assert fetched() - before < 40
+    Status.objects.filter(id=own.id).update(deleted_at=clock.now())
+    assert load_marks([alice.id], [famous.id]) == {}
 
 
 def test_the_marks_of_many_viewers_come_in_one_query_and_each_is_the_viewers_own(alice: Account, bob: Account) -> None:

@@ -162,7 +162,6 @@ def test_a_hundred_answers_take_as_many_queries_as_two(alice: Account, bob: Acco
         for place in range(number):
             answer = make_status(make_account() if place < 30 else alice, str(place), reply_to=parent)
             parent = answer if place % 4 == 0 else parent
-    # The post and relations, its place, its descendants, their rows, relations and marks, bodies, authors; nobody
-    # uses an emoji.
-    assert _ask(small, bob.id) == _ask(large, bob.id) == 9
-    assert _ask(large, bob.id) == 7
+    # The post and relations, its thread, their rows, relations and marks, bodies, authors; nobody uses an emoji.
+    assert _ask(small, bob.id) == _ask(large, bob.id) == 8
+    assert _ask(large, bob.id) == 6

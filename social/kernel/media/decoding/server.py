@@ -23,7 +23,7 @@ from social.kernel.media.decoding.confinement import confine
 
 _MESSAGE: Final = 64 * 1024
 #: Seconds after which a process without work gives its memory back; the next job starts another.
-IDLE: Final = 120.0
+IDLE: Final = 30.0
 #: The modules that do the jobs, each in a function of its name.
 MODULES: Final = {
     jobs.PICTURE: "social.kernel.media.decoding.pictures",

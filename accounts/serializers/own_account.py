@@ -1,0 +1,75 @@
+"""One's own account as an entity. Clients ask for it whenever they start, and it changes seldom.
+
+A process keeps what it has encoded with the versions of the rows that it shows: while these stand, only the state of the rows
+is read, a sixth of their columns, and nothing is encoded but counters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from accounts.models import Account
+from accounts.policies.relations import Relations
+from accounts.queries.emojis import EmojiLookup, account_texts, shortcodes_in
+from accounts.queries.users import OwnState, find_own_state, find_user_with_state
+from accounts.serializers.account import CredentialAccountSerializer, shown_counters
+
+_MOST: Final = 512
+_kept: dict[int, _Encoded] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """An own account without its counters, the object open at its end; `source` likewise without its count."""
+
+    versions: str
+    account: bytes
+    source: bytes
+
+    @classmethod
+    def of(cls, entity: dict[str, Any], versions: str) -> _Encoded:
+        counted = shown_counters(0, 0, 0, None)
+        source = {name: value for name, value in entity["source"].items() if name != "follow_requests_count"}
+        rest = {name: value for name, value in entity.items() if name not in counted and name != "source"}
+        return cls(versions, orjson.dumps(rest)[:-1], orjson.dumps(source)[:-1])
+
+    def completed(self, state: OwnState) -> orjson.Fragment:
+        counted = shown_counters(
+            state.followers_count or 0, state.following_count or 0, state.statuses_count or 0, state.last_status_at
+        )
+        return orjson.Fragment(
+            b'%b,%b,"source":%b,"follow_requests_count":%d}}'
+            % (self.account, orjson.dumps(counted)[1:-1], self.source, state.follow_requests_count)
+        )
+
+
+def present_own_account(user_id: int) -> orjson.Fragment:
+    """The entity CredentialAccount of a user, encoded; one query, two after a change. Raises NotFound."""
+    kept = _kept.get(user_id)
+    if kept is not None:
+        state = find_own_state(user_id)
+        if state is not None and state.versions == kept.versions:
+            return kept.completed(state)
+    user, state = find_user_with_state(user_id)
+    context = {
+        "emojis": EmojiLookup.for_accounts([user.account]),
+        "relations": Relations(viewer_id=user.account_id),
+        "user": user,
+        "follow_requests_count": state.follow_requests_count,
+    }
+    encoded = _Encoded.of(CredentialAccountSerializer(user.account, context=context).data, state.versions)
+    if _shows_own_rows_only(user.account):
+        if len(_kept) >= _MOST:
+            _kept.clear()
+        _kept[user_id] = encoded
+    else:
+        _kept.pop(user_id, None)
+    return encoded.completed(state)
+
+
+def _shows_own_rows_only(account: Account) -> bool:
+    """Whether it shows no custom emoji, and no account that it moved to: their rows have versions of their own."""
+    return account.moved_to_id is None and not shortcodes_in(*account_texts(account))
