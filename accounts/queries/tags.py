@@ -62,15 +62,6 @@ def named_tag(name: str) -> Tag:
     return Tag(name=normalised, display_name=shown)
 
 
-def find_tag(name: str) -> Tag:
-    """The hashtag that is called so, in whatever spelling; without an id if nobody has used it (contract, entities "Tag").
-
-    Raises NotFound for what is no hashtag.
-    """
-    tag = named_tag(name)
-    return Tag.objects.filter(name=tag.name).first() or tag
-
-
 def list_followed_tags(account_id: int) -> QuerySet[TagFollow]:
     """The hashtags the account follows, with the `tag` loaded."""
     return TagFollow.objects.filter(account_id=account_id).select_related("tag")

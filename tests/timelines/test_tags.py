@@ -52,6 +52,31 @@ def test_a_hashtag_is_shown_to_anybody_used_or_not(reader: Person, author: Perso
     assert narrow.get(f"{TAGS}/apples").json() == signed_in, "any scope will do"
 
 
+def test_a_hashtag_of_private_posts_only_is_like_an_unused_one_to_who_cannot_read_them(
+    reader: Person, author: Person
+) -> None:
+    make_status(author.account, "#Surprise for my #cats", visibility="private")
+    make_status(author.account, "#cats")
+    timeline = "/api/v1/timelines/tag"
+    for api in (Api(), reader.api):
+        unused, private = (api.get(f"{TAGS}/{name}").json() for name in ("unused", "surprise"))
+        for name, shown in (("unused", unused), ("surprise", private)):
+            assert (shown.pop("name"), shown.pop("url").rsplit("/")[-1]) == (name, name)
+        assert private == unused
+        for name in ("unused", "surprise"):
+            assert api.get(f"{timeline}/{name}", {"any[]": "cats"}).json() == [], name
+            assert len(api.get(f"{timeline}/cats", {"all[]": name}).json()) == 1, name
+    assert act(reader, "unfollow", "surprise")["id"] == act(reader, "unfeature", "surprise")["id"] == ""
+    assert author.api.get(f"{TAGS}/surprise").json()["name"] == "Surprise"
+    follow(reader, author)
+    known = reader.api.get(f"{TAGS}/surprise").json()
+    assert (known["name"], known["id"]) == ("Surprise", author.api.get(f"{TAGS}/surprise").json()["id"])
+    stranger = person()
+    assert act(stranger, "follow", "surprise")["id"] == act(stranger, "unfollow", "surprise")["id"] == known["id"]
+    make_status(author.account, "#surprise", visibility="unlisted")
+    assert Api().get(f"{TAGS}/surprise").json()["id"] == known["id"]
+
+
 @pytest.mark.parametrize("name", ["!!!", "123", "two words", "a" * 501])
 def test_what_is_no_hashtag_is_not_found(reader: Person, name: str) -> None:
     for answer in (

@@ -75,7 +75,7 @@ _NO_REPLY: Final = """
        OR (s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
 """
 _ALL_TAGS: Final = """
-  AND NOT EXISTS (SELECT 1 FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT EXISTS (
+  AND NOT EXISTS (SELECT 1 FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT g.private AND NOT EXISTS (
                     SELECT 1 FROM statuses_statustag x WHERE x.status_id = s.id AND x.tag_id = g.id))
 """
 _NO_TAGS: Final = """
@@ -124,7 +124,8 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter)
 def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, tags: TagFilter) -> list[int]:
     """Posts of a hashtag's timeline, newest first; nothing for a hashtag that nobody has used.
 
-    Of the hashtags that posts must or must not have those that nobody has used are ignored (contract, parameters).
+    Of the hashtags that posts must or must not have those that nobody has used are ignored (contract, parameters). One
+    that is only used where not everybody can read it is like one that nobody has used.
 
     By the index (tag, status) of each wanted hashtag, so that a rare one costs no more than a common one.
     """
@@ -138,7 +139,7 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
           WHERE t.tag_id = tag.id AND (SELECT {condition} FROM statuses_status s WHERE s.id = t.status_id)
                 {cursor.between("t.status_id")}
           ORDER BY t.status_id {direction} LIMIT %(limit)s) post
-       WHERE tag.name = ANY(%(any)s) AND EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s)
+       WHERE tag.name = ANY(%(any)s) AND EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s AND NOT private)
        ORDER BY post.status_id {direction} LIMIT %(limit)s"""  # noqa: S608 (constants)
     parameters = _values(viewer_id, cursor) | {
         "name": tags.name,

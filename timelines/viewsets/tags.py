@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.models import Tag
-from accounts.queries.tags import find_tag, list_followed_tags, named_tag, view_tags
+from accounts.queries.tags import list_followed_tags, named_tag, view_tags
 from accounts.queries.users import find_own_account
 from accounts.serializers.tag import present_tags
 from accounts.services.featured_tags import unfeature_tag_named
@@ -18,6 +18,7 @@ from social.api.declarations import Endpoint
 from social.api.limits import family
 from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
+from statuses.queries.tags import find_tag
 from statuses.services.featured_tags import feature_used_tag
 
 _FOLLOWED: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id=True)
@@ -37,7 +38,7 @@ class TagsViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, name: str) -> Any:
         """A hashtag, whether anybody has used it or not."""
-        return self._shown(find_tag(name))
+        return self._shown(find_tag(name, self.viewer_id))
 
     def follow(self, request: Request, name: str) -> Any:
         """Have its public posts come into one's home timeline."""
@@ -45,7 +46,7 @@ class TagsViewSet(ApiViewSet):
 
     def unfollow(self, request: Request, name: str) -> Any:
         """Have them come no more."""
-        tag = find_tag(name)
+        tag = find_tag(name, self.account_id)
         unfollow_tag(account_id=self.account_id, tag=tag)
         return self._shown(tag)
 
@@ -57,7 +58,7 @@ class TagsViewSet(ApiViewSet):
 
     def unfeature(self, request: Request, name: str) -> Any:
         """Take it off one's profile."""
-        tag = find_tag(name)
+        tag = find_tag(name, self.account_id)
         unfeature_tag_named(account=find_own_account(self.account_id), tag=tag)
         return self._shown(tag)
 
