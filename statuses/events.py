@@ -66,7 +66,8 @@ class StatusJoinedThread(Event):
 class StatusDeleted(Event):
     """A post is gone, and every boost of it with it: no events of their own are published (their rows name it in `reblog_of`).
 
-    For an undone boost `reblog_of_id` is the post that was boosted.
+    For an undone boost `reblog_of_id` is the post that was boosted. `had_files`: whether it or an earlier version of it had
+    files, which its row tells no more.
     """
 
     key: ClassVar[str] = "status:{status_id}"
@@ -74,6 +75,7 @@ class StatusDeleted(Event):
     account_id: int
     local: bool
     reblog_of_id: int | None = None
+    had_files: bool = False
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
         _detach_answers(ids)
         Pin.objects.filter(status_id__one_of=ids).delete()
         StatusCard.objects.filter(status_id__one_of=ids).delete()
-        files = _let_go_of_media(ids, delete_media=delete_media)
+        owners, files = _let_go_of_media(ids, delete_media=delete_media)
         publish(
             *(
                 StatusDeleted(
@@ -67,6 +67,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
                     account_id=status.account_id,
                     local=status.local,
                     reblog_of_id=status.reblog_of_id,
+                    had_files=status.id in owners,
                 )
                 for status in locked
             )
@@ -117,17 +118,23 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
         publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 
 
-def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> list[str]:
-    """Unattach or remove the files of posts, and of their earlier versions; the paths that nothing names any more."""
+def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[set[int | None], list[str]]:
+    """Unattach or remove the files of posts, and of their earlier versions; the posts that had some, and the paths that
+    nothing names any more.
+    """
     ids = list(status_ids)
     attached = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
+    found = list(attached)
+    owners = {media.status_id or media.former_status_id for media in found}
+    if not found:
+        return owners, []
     if not delete_media:
         attached.update(status=None, former_status=None, unattached_at=clock.now())
-        return []
-    files = [path for media in attached for path in media.paths]
-    forget_copies_of(attached)
+        return owners, []
+    files = [path for media in found for path in media.paths]
+    forget_copies_of(found)
     attached.delete()
-    return files
+    return owners, files
 
 
 def _uncount_featured_tags(statuses: Sequence[Status]) -> None:

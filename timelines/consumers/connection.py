@@ -18,7 +18,15 @@ from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Watched
 from timelines.policies.access import HASHTAG, LIVE
-from timelines.policies.streams import Stream, StreamError, Viewer, check_name, is_hidden_from_viewer, open_stream
+from timelines.policies.streams import (
+    Stream,
+    StreamError,
+    Viewer,
+    check_name,
+    has_shown,
+    is_hidden_from_viewer,
+    open_stream,
+)
 from timelines.queries.access import load_origins
 from timelines.queries.lists import owns_list
 from timelines.queries.streaming import list_good_tokens
@@ -196,8 +204,8 @@ class Connection:
 
     def enqueue(self, stream: Stream, message: Message) -> None:
         """Send the client an event, or queue it. When too many wait the connection ends: never is one left out silently."""
-        if stream.only_local and message.local is False:
-            return  # The deletion of a post that this stream never showed.
+        if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
+            return
         if not self._writes(stream, message):
             self._put((stream, message))
 

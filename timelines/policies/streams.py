@@ -12,7 +12,7 @@ from typing import Final
 from accounts.policies.relations import Hidden
 from statuses.policies.filters import ActiveFilter
 from timelines.stores import channels
-from timelines.stores.messages import Facts
+from timelines.stores.messages import Facts, Withdrawn
 
 STATUSES: Final = frozenset({"read", "read:statuses"})
 CRYPTO: Final = frozenset({"crypto"})
@@ -192,3 +192,8 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
     if viewer.chosen_languages and facts.language and facts.language not in viewer.chosen_languages:
         return True
     return viewer.hidden.hides_any(facts.mentioned | {facts.author_id}, moment)
+
+
+def has_shown(stream: Stream, withdrawn: Withdrawn) -> bool:
+    """Whether a public stream can have shown a post that is deleted now, whoever listens."""
+    return (withdrawn.local or not stream.only_local) and (withdrawn.had_files or not stream.only_media)

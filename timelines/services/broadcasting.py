@@ -21,7 +21,7 @@ from timelines.policies.public import in_public_timeline, in_tag_timelines
 from timelines.queries.public import load_public_facts
 from timelines.stores import channels
 from timelines.stores.audience import subscribed_channels
-from timelines.stores.messages import KILL, Event, Facts, Message, deletion, status_event
+from timelines.stores.messages import KILL, Event, Facts, Message, Withdrawn, deletion, status_event
 
 # A signed-in reader who has nothing to do with the post: ids of accounts begin far above.
 _ANY_READER: Final = 0
@@ -161,20 +161,20 @@ def _facts(row: Row, facts: Mapping[int, tuple[bool, list[str]]]) -> Facts:
 
 def broadcast_deletions(
     readers: Mapping[int, Collection[int]],
-    public: Mapping[int, bool],
+    public: Mapping[int, Withdrawn],
     lists: Mapping[int, Collection[int]] | None = None,
 ) -> None:
     """Publish deletions to streams: the home streams of `readers` (accounts by post), those of `lists` (by post), and every
-    public and hashtag stream for the posts in `public` (by id: whether it was written here).
+    public and hashtag stream that may have shown them for the posts in `public`.
     """
     tags = {status_id: found for status_id, (_media, found) in load_public_facts(list(public)).items()}
     homes = {account: channels.home(account) for found in readers.values() for account in found}
     public_channels = {
         status_id: [
-            channels.PUBLIC_LOCAL if local else channels.PUBLIC_REMOTE,
+            channels.PUBLIC_LOCAL if withdrawn.local else channels.PUBLIC_REMOTE,
             *(channels.hashtag(name) for name in tags.get(status_id, ())),
         ]
-        for status_id, local in public.items()
+        for status_id, withdrawn in public.items()
     }
     other_channels = {status_id: [*map(channels.of_list, found)] for status_id, found in (lists or {}).items()}
     for status_id, names in public_channels.items():
@@ -188,7 +188,7 @@ def broadcast_deletions(
     for status_id, names in other_channels.items():
         for name in names:
             if name in subscribed:
-                streams.publish(name, deletion(status_id, local=public.get(status_id)).encode())
+                streams.publish(name, deletion(status_id, withdrawn=public.get(status_id)).encode())
 
 
 def broadcast_to_account(account_id: int, event: Event, payload: bytes | None) -> None:

@@ -33,7 +33,7 @@ from timelines.services.broadcasting import broadcast_deletions, broadcast_posts
 from timelines.services.conversations import add_posts
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem
-from timelines.stores.messages import Event
+from timelines.stores.messages import Event, Withdrawn
 
 _STEP: Final = 500
 
@@ -190,7 +190,9 @@ def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime
     lost their feed then.
     """
-    deleted = [_Deleted(event.status_id, event.account_id, event.reblog_of_id or 0) for event in events]
+    deleted = [
+        _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events
+    ]
     undone = {event.status_id for event in events if event.reblog_of_id is not None}
     boosts = Status.objects.filter(reblog_of_id__one_of=[event.status_id for event in events])
     rows = boosts.values_list("id", "account_id", "reblog_of_id").iterator(chunk_size=_STEP)
@@ -203,6 +205,7 @@ class _Deleted(NamedTuple):
     id: int
     account_id: int
     original: int
+    had_files: bool = False
 
 
 def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
@@ -212,7 +215,8 @@ def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
     authors = {post.account_id for post in posts}
     followers, lists = list_active_followers(authors), load_lists_of_members(authors)
     rows = {row.id: row for row in load_rows(post.id for post in posts if not post.original)}
-    public = {row.id: row.local for row in rows.values() if is_listed(row.visibility)}
+    had_files = {post.id for post in posts if post.had_files}
+    public = {row.id: Withdrawn(row.local, row.id in had_files) for row in rows.values() if is_listed(row.visibility)}
     by_hashtag = load_hashtag_followers(public)
     homes = {post.id: followers[post.account_id] | by_hashtag.get(post.id, set()) for post in posts}
     gone: dict[str, list[FeedItem]] = defaultdict(list)

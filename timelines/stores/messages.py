@@ -59,6 +59,15 @@ class Facts:
         return self.domain is None
 
 
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What decides whether a public stream has shown a post that is deleted now: whether it was written here, and whether
+    it ever had files."""
+
+    local: bool
+    had_files: bool
+
+
 @dataclass(slots=True)
 class Message:
     """An event on its way. `recipients` are account ids, for messages on the channel HOMES."""
@@ -67,8 +76,8 @@ class Message:
     payload: bytes | None = None
     facts: Facts | None = None
     recipients: tuple[int, ...] = ()
-    # Whether the deleted post was written here; None where no stream of the channel asks.
-    local: bool | None = None
+    # Of the deleted post; None where no stream of the channel asks.
+    withdrawn: Withdrawn | None = None
     # When a streaming process had it: one look at the clock for all listeners.
     received_at: datetime | None = field(default=None, repr=False, compare=False)
     # What is sent is the same for everybody on the same stream: made once per message and process.
@@ -82,8 +91,8 @@ class Message:
         header: dict[str, Any] = {"event": self.event}
         if self.recipients:
             header["to"] = [str(number) for number in self.recipients]
-        if self.local is not None:
-            header["local"] = self.local
+        if self.withdrawn is not None:
+            header["withdrawn"] = [self.withdrawn.local, self.withdrawn.had_files]
         if self.facts is not None:
             facts = self.facts
             header["facts"] = [
@@ -113,10 +122,11 @@ class Message:
                 people = frozenset(map(int, mentioned))
                 facts = Facts(int(author), people, language, has_media, domain, quoted_id, quoted_domain)
             recipients = tuple(map(int, header.get("to", ())))
-            local = header.get("local")
-            if not isinstance(local, bool | None):
-                raise ValueError("local is no boolean")
-            return cls(header["event"], payload if separator else None, facts, recipients, local)
+            withdrawn = None
+            if "withdrawn" in header:
+                local, had_files = header["withdrawn"]
+                withdrawn = Withdrawn(bool(local), bool(had_files))
+            return cls(header["event"], payload if separator else None, facts, recipients, withdrawn)
         except (TypeError, ValueError) as error:
             raise ValueError(f"not a message: {error}") from error
 
@@ -162,6 +172,6 @@ def status_event(event: Event, body: bytes, *, facts: Facts | None = None, recip
     return Message(event, body, facts, tuple(recipients))
 
 
-def deletion(status_id: int, *, recipients: Iterable[int] = (), local: bool | None = None) -> Message:
-    """The event of a deleted post: its id as plain text. `local`: whether it was written here, for public streams."""
-    return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients), local)
+def deletion(status_id: int, *, recipients: Iterable[int] = (), withdrawn: Withdrawn | None = None) -> Message:
+    """The event of a deleted post: its id as plain text. `withdrawn` for public streams."""
+    return Message(Event.DELETE, str(status_id).encode(), None, tuple(recipients), withdrawn)

@@ -1,0 +1,133 @@
+"""Promises of the streaming API: where it says that a post was deleted (contract, behaviours section 16)."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from accounts.models import Account
+from statuses.models import Status
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import (
+    make_media,
+    make_reblog,
+    make_remote_media,
+    make_remote_status,
+    make_status,
+)
+from tests.timelines.conftest import Person, follow, person, work
+from tests.timelines.listeners import Socket, open_socket
+from tests.timelines.server import StreamingServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_deletion_is_sent_to_every_stream_the_post_was_on(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    booster = person()
+    follow(reader, author)
+    follow(reader, booster)
+    status = make_status(author.account, "#x")
+    work()
+    with open_socket(server, reader, "user") as socket, open_socket(server, reader, "public") as public:
+        socket.say(type="subscribe", stream="hashtag", tag="x")
+        assert socket.is_silent()
+        boost = make_reblog(booster.account, status)
+        assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
+        work()
+        found = sorted(
+            (message["stream"], message["event"], message["payload"]) for message in (socket.next() for _ in range(3))
+        )
+        assert found == [
+            (["hashtag", "x"], "delete", str(status.id)),
+            (["user"], "delete", str(status.id)),
+            (["user"], "delete", str(boost.id)),
+        ]
+        assert public.next() == {"stream": ["public"], "event": "delete", "payload": str(status.id)}
+
+
+def test_a_deletion_says_nothing_to_those_whom_the_post_was_not_for(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # security row 19
+    follower, stranger, asker = person(), person(), person()
+    assert stranger.api.post("/api/v1/tags/x/follow").status_code == 200
+    for one in (reader, follower):
+        follow(one, author)
+    Account.objects.filter(id=author.id).update(locked=True)
+    assert asker.api.post(f"/api/v1/accounts/{author.id}/follow").json()["requested"]
+    with ExitStack() as stack:
+        homes = [stack.enter_context(open_socket(server, one, "user")) for one in (reader, follower, stranger, asker)]
+        for one in (follower, asker):
+            number = one.api.post("/api/v1/lists", {"title": "List"}).json()["id"]
+            added = one.api.post(f"/api/v1/lists/{number}/accounts", {"account_ids": [str(author.id)]})
+            assert added.status_code == 200
+            homes.append(stack.enter_context(open_socket(server, one, "list", list=number)))
+        work()
+        for visibility in ("direct", "private", "unlisted"):
+            sent = {"status": f"@{reader.account.username} #x", "visibility": visibility}
+            number = author.api.post("/api/v1/statuses", sent).json()["id"]
+            assert author.api.delete(f"/api/v1/statuses/{number}").status_code == 200
+            work()
+            received = [deletions(socket) for socket in homes]
+            everybody = [number] if visibility != "direct" else []
+            assert received == [[number], everybody, [], [], everybody, []], visibility
+
+
+def deletions(socket: Socket) -> list[str]:
+    """The posts whose deletion the socket has received, and it has received nothing of them else."""
+    found = []
+    socket.say(type="subscribe", stream="no such stream")
+    while "error" not in (message := socket.next()):
+        assert message["event"] in ("delete", "notification"), message
+        if message["event"] == "delete":
+            found.append(message["payload"])
+    return found
+
+
+def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_are_deleted(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # behaviours section 16: a deletion goes where the post was
+    theirs = make_remote_status(make_remote(), "<p>#x</p>", tags=[("x", "x")])
+    own = make_status(author.account, "#x")
+    work()
+    with (
+        open_socket(server, reader, "hashtag:local", tag="x") as local,
+        open_socket(server, reader, "hashtag", tag="x") as everything,
+    ):
+        for status in (theirs, own):
+            delete_status(status_id=status.id)
+            work()
+        assert [everything.next()["payload"] for _ in range(2)] == [str(theirs.id), str(own.id)]
+        assert local.next() == {"stream": ["hashtag:local", "x"], "event": "delete", "payload": str(own.id)}
+
+
+def test_a_stream_of_posts_with_files_says_only_of_those_that_they_are_deleted(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:  # behaviours section 16: a deletion goes where the post was
+    def remote_picture(server_name: str) -> Status:
+        status = make_remote_status(make_remote(domain=server_name), "<p>a picture</p>")
+        make_remote_media(status, copied=False)
+        return status
+
+    plain = [make_status(author.account), make_remote_status(make_remote())]
+    own, theirs = make_status(author.account, media=[make_media(author.account)]), remote_picture("pictures.example")
+    emptied = make_status(author.account, media=[make_media(author.account)])
+    assert author.api.put(f"/api/v1/statuses/{emptied.id}", {"status": "no picture any more"}).status_code == 200
+    work()
+    expected = {
+        "public": [*plain, own, theirs, emptied],
+        "public:media": [own, theirs, emptied],
+        "public:local:media": [own, emptied],
+        "public:remote:media": [theirs],
+    }
+    with ExitStack() as stack:
+        sockets = {name: stack.enter_context(open_socket(server, reader, name)) for name in expected}
+        for status in expected["public"]:
+            delete_status(status_id=status.id)
+            work()
+        assert {name: deletions(socket) for name, socket in sockets.items()} == {
+            name: [str(status.id) for status in statuses] for name, statuses in expected.items()
+        }
