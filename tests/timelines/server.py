@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -26,6 +27,7 @@ class StreamingServer:
 
     port: int
     process: subprocess.Popen[bytes]
+    memory: Path | None = None
 
     @property
     def http(self) -> str:
@@ -37,6 +39,30 @@ class StreamingServer:
         """The base of its sockets."""
         return f"ws://127.0.0.1:{self.port}/api/v1/streaming"
 
+    def most_memory(self) -> int:
+        """The most bytes that objects took at once since the last call; only of a process that was `traced`."""
+        assert self.memory is not None
+        self.memory.unlink(missing_ok=True)
+        self.process.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + 30
+        while not self.memory.exists():
+            assert time.monotonic() < deadline, "it does not answer"
+            time.sleep(0.01)
+        return int(self.memory.read_text())
+
+
+# Counted object by object: what the process takes from the system depends on what was free in it before.
+_TRACED = """
+import os, signal, tracemalloc
+def report(*_signal):
+    with open({path!r} + ".new", "w") as file:
+        file.write(str(tracemalloc.get_traced_memory()[1]))
+    os.rename({path!r} + ".new", {path!r})
+    tracemalloc.reset_peak()
+signal.signal(signal.SIGUSR1, report)
+tracemalloc.start()
+"""
+
 
 def _free_port() -> int:
     with socket.socket() as probe:
@@ -46,12 +72,17 @@ def _free_port() -> int:
 
 @contextmanager
 def streaming_server(
-    log: Path, *, ping: float | None = None, request: float | None = None, abort: float | None = None
+    log: Path,
+    *,
+    ping: float | None = None,
+    request: float | None = None,
+    abort: float | None = None,
+    traced: bool = False,
 ) -> Iterator[StreamingServer]:
     """The process, listening, until the end of the block.
 
     `ping`: seconds between pings instead of thirty; `request`: seconds for a request instead of ten; `abort`: seconds for
-    reading what is left instead of five.
+    reading what is left instead of five; `traced`: says how much memory its objects take.
     """
     port, database = _free_port(), connection.settings_dict
     environment = {
@@ -67,10 +98,12 @@ def streaming_server(
         change += f"from timelines.consumers import request_deadline; request_deadline.REQUEST_SECONDS = {request}; "
     if abort:
         change += f"from timelines.consumers import transports; transports.ABORT_SECONDS = {abort}; "
-    command = [sys.executable, "-c", f"from social import asgi; {change}asgi.serve()"]
+    memory = log.with_suffix(".memory") if traced else None
+    trace = _TRACED.format(path=str(memory)) if traced else ""
+    command = [sys.executable, "-c", f"from social import asgi; {change}{trace}\nasgi.serve()"]
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
-        server = StreamingServer(port, process)
+        server = StreamingServer(port, process, memory)
         try:
             _wait(server, log)
             yield server
