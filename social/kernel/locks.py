@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from django.db import transaction
+from django.db import OperationalError, transaction
+from psycopg.errors import LockNotAvailable
 
 
 def _numbers(names: tuple[str, ...]) -> list[int]:
@@ -36,3 +37,22 @@ def try_lock(name: str) -> bool:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", _numbers((name,)))
         row = cursor.fetchone()
     return bool(row and row[0])
+
+
+def lock_within(name: str, seconds: float) -> bool:
+    """As `lock`, waiting this long at most: False when another transaction holds the name longer. Raises RuntimeError
+    likewise.
+    """
+    connection = transaction.get_connection()
+    if not connection.in_atomic_block:
+        raise RuntimeError(f"lock_within({name}) needs a transaction: it is held until that ends.")
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, TRUE)", [f"{round(seconds * 1000)}ms"])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", _numbers((name,)))
+            cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            return False
+        raise
+    return True

@@ -8,7 +8,7 @@ import time
 import pytest
 from django.db import connection, transaction
 
-from social.kernel.locks import lock, try_lock
+from social.kernel.locks import lock, lock_within, try_lock
 
 
 def in_another_connection(work: object) -> threading.Thread:
@@ -64,6 +64,31 @@ def not_free_elsewhere(name: str) -> bool:
 
     in_another_connection(ask).join()
     return not got[0]
+
+
+def test_a_lock_is_waited_for_as_long_as_is_said_and_the_transaction_goes_on(transactional_db: None) -> None:
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            lock("status:1")
+            held.set()
+            done.wait(30)
+
+    other = in_another_connection(hold)
+    assert held.wait(30)
+    with transaction.atomic():
+        assert not lock_within("status:1", 0.05)
+        assert lock_within("status:2", 0.05)
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW lock_timeout")
+            assert cursor.fetchone() == ("0",)
+        assert not_free_elsewhere("status:2")
+        done.set()
+        other.join()
+        assert lock_within("status:1", 30)
+    with pytest.raises(RuntimeError):
+        lock_within("status:1", 1)
 
 
 def test_a_rolled_back_transaction_gives_its_locks_back(transactional_db: None) -> None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
 
 from social.kernel.locks import lock
+from tests.support.at_once import at_once
 from tests.timelines.conftest import Person
 from timelines.models import Marker
+from timelines.services import markers
 
 MARKERS = "/api/v1/markers"
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no reason for a conflict here."""
+    monkeypatch.setattr(markers, "_PATIENCE", 60.0)
 
 
 def save(who: Person, **positions: Any) -> Any:
@@ -56,7 +66,52 @@ def test_what_is_no_position_of_a_known_timeline_changes_nothing(reader: Person)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_write_at_the_same_moment_one_gets_a_conflict(reader: Person) -> None:
+def test_who_writes_at_the_same_moment_is_not_refused_and_nobody_is_led_back(reader: Person, patient: None) -> None:
+    save(reader, home="100")
+    made = at_once(8, lambda place: save(reader, home=str(101 + place), notifications="7"))
+    assert [type(answer) for answer in made] == [dict] * 8, made
+    stored = reader.api.get(MARKERS, {"timeline[]": ["home", "notifications"]}).json()
+    # The order of those that did not meet is that in which they came.
+    assert stored["home"]["last_read_id"] in {answer["home"]["last_read_id"] for answer in made}
+    assert (stored["notifications"]["last_read_id"], stored["notifications"]["version"]) == ("7", 1)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("written", "kept"), [("300", "300"), ("200", "200"), ("150", "200")])
+def test_a_write_that_had_to_wait_for_another_moves_a_marker_forwards_only(
+    reader: Person, patient: None, written: str, kept: str
+) -> None:
+    save(reader, home="100")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            lock(f"markers:{reader.id}")
+            Marker.objects.filter(account_id=reader.id).update(last_read_id=200)
+            waiting = pool.submit(_in_thread, lambda: save(reader, home=written))
+            while not _somebody_waits():
+                assert not waiting.done(), waiting.result()
+        assert waiting.result()["home"]["last_read_id"] == kept
+    assert save(reader, home="50")["home"]["last_read_id"] == "50", "alone it is written as given"
+
+
+def _in_thread(action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    finally:
+        connection.close()
+
+
+def _somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+            " WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()"
+        )
+        (number,) = cursor.fetchone()
+    return bool(number)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_write_that_waits_for_another_too_long_gets_a_conflict(reader: Person) -> None:
     other = connections.create_connection("default")
     other.ensure_connection()
     reader.api.get(MARKERS)
