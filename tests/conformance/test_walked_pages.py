@@ -156,8 +156,9 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
 
 @pytest.fixture(autouse=True)
 def _short_feeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Feeds that end within the walk, so that it goes on in SQL."""
-    monkeypatch.setattr(feed, "MAX_ITEMS", 7)
+    """Feeds that end within the walk, so that it lengthens them and goes on in SQL."""
+    monkeypatch.setattr(feed, "MAX_ITEMS", 5)
+    monkeypatch.setattr(feed, "LONGEST", 7)
 
 
 SCRIPT: list[list[Event]] = [

@@ -155,8 +155,6 @@ _HOME: Final = FeedStatement.of(
 )
 # Most posts of everybody that are looked at for a page.
 _MOST: Final = 2000
-SPARE: Final = 80
-"""Posts read beyond a page, so that a feed that is being built begins with more than the page."""
 
 
 def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
@@ -178,21 +176,21 @@ def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> l
 
 @dataclass(frozen=True, slots=True)
 class FeedPage:
-    """A page as SQL has it, in the cursor's direction, and for a feed that is to be built all that was read.
+    """A page as SQL has it, in the cursor's direction, and for a feed what was read with it, the newest first.
 
-    `complete`: `read` ends with the oldest post there is.
+    In `certain` it is known of every boost whether it is a repeat. `complete`: it ends with the oldest post there is.
     """
 
     page: list[FeedItem]
-    read: list[FeedItem]
+    certain: list[FeedItem]
     complete: bool
 
 
 def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = WINDOW) -> FeedPage:
-    """The page with repeated boosts left out, judged by the posts around it, and `spare` posts more (`WINDOW` at least).
-    One query, two when ascending.
+    """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending.
 
-    Which boosts are repeats depends on the forty items before; those are read too.
+    `spare`: posts read beyond the page, `WINDOW` at least: which boosts are repeats depends on that many older items, which
+    are read also where they are not asked for.
     """
     if cursor.ascending:
         earlier = list_items(Cursor(WINDOW, before=(cursor.after or 0) + 1))
@@ -200,10 +198,13 @@ def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Curso
         known = set(earlier)
         kept = [item for item in without_repeats([*reversed(earlier), *found]) if item not in known]
         return FeedPage(kept[: cursor.limit], [], False)
-    wanted = cursor.limit + spare
-    found = list_items(Cursor(wanted, cursor.before, cursor.after))
+    wanted, after = cursor.limit + spare, cursor.after or 0
+    found = list_items(Cursor(wanted, cursor.before))
     kept = without_repeats(reversed(found))[::-1]
-    return FeedPage(kept[: cursor.limit], kept, len(found) < wanted and not cursor.after)
+    page = [item for item in kept if item.id > after][: cursor.limit]
+    if len(found) < wanted:
+        return FeedPage(page, kept, True)
+    return FeedPage(page, [item for item in kept if item > found[-WINDOW]], False)
 
 
 class TaggedPosts(Container[int]):

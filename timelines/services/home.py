@@ -18,7 +18,7 @@ from statuses.queries.page import Page, Verdict, select
 from timelines.models import List
 from timelines.policies.home import home_verdict
 from timelines.policies.lists import list_verdict
-from timelines.queries.home import SPARE, FeedPage, TaggedPosts, find_feed_page, list_home_items
+from timelines.queries.home import FeedPage, TaggedPosts, find_feed_page, list_home_items
 from timelines.queries.lists import list_list_items, load_concerned_members
 from timelines.services.presence import record_presence
 from timelines.stores import feed
@@ -26,6 +26,14 @@ from timelines.stores.feed import FeedItem, Slice
 
 ON_SCREEN: Final = 80
 """Posts that are kept for who reads a stream: two of the longest pages."""
+
+SPARE: Final = 80
+"""Posts read beyond the first page, so that a feed that is being built begins with more than that."""
+
+AHEAD: Final = 320
+"""Posts read beyond a page at the end of a feed. Whoever has come there goes on: with these in the feed the next fourteen pages
+of twenty need no SQL to find them, which would cost each as much again as the page itself (docs/adr/0025).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +122,8 @@ def _load(source: _Source, cursor: Cursor) -> Page:
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
         record_presence(source.reader_id)
+        with redis.best_effort("shorten a feed"):
+            feed.shorten(source.name)
     if kept is not None and kept.covered:
         page = _judged(source, kept.items, cursor)
         shown = set(page.ids)
@@ -142,18 +152,18 @@ def _from_sql(source: _Source, cursor: Cursor, kept: Slice | None) -> FeedPage:
     mark = None
     with redis.best_effort("build a feed"):
         mark = feed.begin(source.name)
-    found = find_feed_page(source.list_items, cursor, spare=SPARE)
+    below = kept.lowest
+    found = find_feed_page(source.list_items, cursor, spare=SPARE if below is None else AHEAD)
     if mark is not None:
-        below = kept.lowest
-        items = found.read if below is None else [item for item in found.read if item < below]
+        items = found.certain if below is None else [item for item in found.certain if item < below]
         with redis.best_effort("build a feed"):
             feed.finish(source.name, mark, items, below=below, complete=found.complete)
     return found
 
 
 def _fits(kept: Slice, cursor: Cursor) -> bool:
-    """Whether nothing lies between the feed and what SQL will read."""
-    if cursor.ascending or kept.covered:
+    """Whether nothing lies between the feed and what SQL will read, and there is room for it."""
+    if cursor.ascending or kept.covered or kept.size >= feed.LONGEST:
         return False
     if kept.lowest is None:
         return cursor.before is None

@@ -34,6 +34,9 @@ from social.kernel.cursors import Cursor
 MAX_ITEMS: Final = 800
 """Items of one feed (contract, behaviours section 11)."""
 
+LONGEST: Final = 4000
+"""Items of a feed whose reader has gone on below those: until `shorten`, what was read for them is kept."""
+
 WINDOW: Final = 40
 """A boost is skipped when its original, or another boost of it, is among this many newest items."""
 
@@ -74,13 +77,14 @@ class Slice:
 
     `covered`: nothing is missing from `items`, SQL need not be asked. `lowest` is the feed's lowest item, FeedItem(0)
     for the floor, None when there is no feed. `present`: the reader's presence has been noted in the last twelve
-    hours.
+    hours. `size`: items of the whole feed.
     """
 
     items: list[FeedItem]
     covered: bool
     lowest: FeedItem | None
     present: bool
+    size: int = 0
 
 
 def _forget_all() -> None:
@@ -243,18 +247,18 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
 
     Reading keeps the feed for another seven days. Raises RedisError.
     """
-    known, present, found, lowest = _look(name, reader_id, cursor)
+    known, present, found, lowest, size = _look(name, reader_id, cursor)
     if not known:
         _forget_all()
-        known, present, found, lowest = _look(name, reader_id, cursor)
+        known, present, found, lowest, size = _look(name, reader_id, cursor)
     if not (known and lowest):
         return Slice([], False, None, present)
     covered = (cursor.after or 0) >= lowest[0].id or (not cursor.ascending and len(found) >= cursor.limit)
-    return Slice(found, covered, lowest[0], present)
+    return Slice(found, covered, lowest[0], present, size)
 
 
-def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem]]:
-    """Whether scripts are known, and the reader's presence is; the feed's items at the cursor, and its lowest.
+def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
+    """Whether scripts are known, and the reader's presence is; the feed's items at the cursor, its lowest, and its size.
 
     Plain commands: a script of the same takes the server twice as long, for its interpreter is cold in every request.
     """
@@ -265,15 +269,16 @@ def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[F
         items: tuple[str | bytes | int, ...] = ("ZRANGEBYLEX", key, lower, upper, "LIMIT", 0, cursor.limit)
     else:
         items = ("ZREVRANGEBYLEX", key, upper, lower, "LIMIT", 0, cursor.limit)
-    (known,), present, found, lowest, _kept = redis.ask_at_once(
+    (known,), present, found, lowest, size, _kept = redis.ask_at_once(
         "feeds",
         ("SCRIPT", "EXISTS", _ADD.digest),
         ("EXISTS", _presence_key(reader_id)),
         items,
         ("ZRANGE", key, 0, 0),
+        ("ZCARD", key),
         ("EXPIRE", key, int(ACTIVE.total_seconds())),
     )
-    return bool(known), bool(present), _unpacked(b"".join(found)), _unpacked(b"".join(lowest))
+    return bool(known), bool(present), _unpacked(b"".join(found)), _unpacked(b"".join(lowest)), size
 
 
 def is_present(account_id: int) -> bool:
@@ -326,6 +331,11 @@ def drop_showing(names: Iterable[str], boosts: Sequence[FeedItem]) -> None:
         _DROP_SHOWING([feed_key(name) for name in batch], [data])
 
 
+def shorten(name: str) -> None:
+    """Forget what lies below the newest `MAX_ITEMS` of a feed. Raises RedisError."""
+    redis.client("feeds").zremrangebyrank(feed_key(name), 0, -MAX_ITEMS - 1)
+
+
 def drop(names: Iterable[str]) -> None:
     """Forget whole feeds, and what builders of them have read. They are built again when somebody looks.
 
@@ -355,10 +365,11 @@ def begin(name: str) -> bytes:
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
     """Store what a builder has read; with `below` append it under the feed's lowest item as the builder knew it.
 
-    `complete`: there is nothing older than `items`. False when it was not stored: another builder was first, the feed
-    has changed at its lower end, was dropped, or the mark has run out after a minute. Raises RedisError.
+    The newest `LONGEST` items are kept. `complete`: there is nothing older than `items`. False when it was not stored:
+    another builder was first, the feed has changed at its lower end, was dropped, or the mark has run out after a minute.
+    Raises RedisError.
     """
     known = b"" if below is None else below.packed()
     ttl = int(ACTIVE.total_seconds())
-    arguments: list[bytes | int | str | float] = [mark, MAX_ITEMS, ttl, known, _packed(items), int(complete)]
+    arguments: list[bytes | int | str | float] = [mark, LONGEST, ttl, known, _packed(items), int(complete)]
     return bool(_FINISH([feed_key(name)], arguments))

@@ -1,0 +1,144 @@
+"""Promises to who reads on below what a feed holds, page after page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from social.kernel import redis
+from social.kernel.cursors import Cursor
+from tests.factories.statuses import make_reblog, make_status
+from tests.timelines.conftest import Person, follow, person, work
+from timelines.services import home as service
+from timelines.stores import feed
+
+pytestmark = pytest.mark.django_db
+HOME = "/api/v1/timelines/home"
+
+
+def ids(reader: Person, **params: Any) -> list[int]:
+    response = reader.api.get(HOME, params)
+    assert response.status_code == 200, response.content
+    return [int(status["id"]) for status in response.json()]
+
+
+def pages(reader: Person, *, limit: int) -> Iterator[list[int]]:
+    """Pages from the top down to the last one that has posts."""
+    page = ids(reader, limit=limit)
+    while page:
+        yield page
+        page = ids(reader, limit=limit, max_id=page[-1])
+
+
+def posts(author: Person, number: int) -> list[int]:
+    return [make_status(author.account, f"post {place}").id for place in range(number)]
+
+
+def kept(reader: Person) -> int:
+    """How many posts are in the feed."""
+    return feed.read(feed.home(reader.id), reader.id, Cursor(1)).size
+
+
+@pytest.fixture
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As little as what decides about repeated boosts allows is read at once."""
+    monkeypatch.setattr(service, "SPARE", 50)
+    monkeypatch.setattr(service, "AHEAD", 70)
+
+
+@pytest.mark.usefixtures("_few")
+def test_who_reads_on_below_a_feed_gets_several_pages_from_one_statement(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    written = posts(author, 150)
+    work()
+    walked: list[int] = []
+    statements = 0
+    for number in range(15):
+        with CaptureQueriesContext(connection) as queries:
+            walked += ids(reader, limit=10, **({"max_id": walked[-1]} if walked else {}))
+        statements += sum("FROM walk" in query["sql"] for query in queries.captured_queries)
+        assert len(walked) == 10 * (number + 1)
+    assert walked == written[::-1]
+    # Twenty posts with the first page, forty with the third, seventh and eleventh, which comes to the end of all.
+    assert statements == 4
+
+
+@pytest.mark.usefixtures("_few")
+def test_a_feed_that_is_read_on_has_an_end_and_every_post_is_shown_nevertheless(
+    reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MAX_ITEMS", 30)
+    monkeypatch.setattr(feed, "LONGEST", 45)
+    follow(reader, author)
+    written = posts(author, 150)
+    work()
+    assert [number for page in pages(reader, limit=10) for number in page] == written[::-1]
+    assert kept(reader) == 45
+    new = posts(author, 3)
+    work()
+    assert kept(reader) == 45
+    assert [number for page in pages(reader, limit=10) for number in page] == [*new[::-1], *written[::-1]]
+
+
+@pytest.mark.usefixtures("_few")
+def test_what_was_read_on_is_forgotten_when_the_reader_comes_back_the_next_day(
+    reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MAX_ITEMS", 15)
+    follow(reader, author)
+    written = posts(author, 150)
+    work()
+    walked = [number for page in pages(reader, limit=10) for number in page]
+    assert kept(reader) > 100
+    redis.client("feeds").delete(redis.key("feeds", "present", reader.id))  # it lasts for twelve hours
+    assert ids(reader, limit=10) == written[:-11:-1]
+    assert kept(reader) == 15
+    assert [number for page in pages(reader, limit=10) for number in page] == walked == written[::-1]
+
+
+@pytest.mark.usefixtures("_few")
+def test_a_boost_of_what_comes_soon_after_it_is_left_out_however_a_feed_was_made(
+    reader: Person, author: Person
+) -> None:
+    booster = person()
+    follow(reader, author)
+    follow(reader, booster)
+    original = make_status(author.account, "the original")
+    between = posts(author, 30)
+    make_reblog(booster.account, original)
+    above = posts(author, 40)
+    work()
+    expected = [*above[::-1], *between[::-1], original.id]
+    redis.client("feeds").flushdb()
+    # The first page reads down into the thirty posts, and does not see the original.
+    assert [number for page in pages(reader, limit=5) for number in page] == expected
+    redis.client("feeds").flushdb()
+    assert ids(reader, since_id=original.id, max_id=above[0], limit=40) == between[::-1]
+
+
+@pytest.mark.usefixtures("_few")
+def test_what_happens_while_somebody_reads_on_is_seen_at_once(reader: Person, author: Person) -> None:
+    friend = person()
+    follow(reader, author)
+    follow(reader, friend)
+    mixed = [make_status(one.account).id for one in [author, friend] * 60]
+    work()
+    left = mixed[::-1]
+    walk = pages(reader, limit=10)
+    for _page in range(3):
+        assert next(walk) == left[:10]
+        left = left[10:]
+    # The feed holds more than the next two pages by now.
+    deleted = mixed[::2][-18]
+    assert author.api.delete(f"/api/v1/statuses/{deleted}").status_code == 200
+    left.remove(deleted)
+    assert next(walk) == left[:10]
+    assert friend.api.post(f"/api/v1/accounts/{reader.id}/block").status_code == 200
+    left = [number for number in left[10:] if number in mixed[::2]]
+    assert next(walk) == left[:10]
+    work()
+    assert [number for page in walk for number in page] == left[10:]
