@@ -31,5 +31,6 @@ def _may_know(tag: Tag, viewer_id: int | None) -> bool:
         return False
     if TagFollow.objects.filter(account_id=viewer_id, tag=tag).exists():
         return True
-    last = StatusTag.objects.filter(tag=tag).order_by("-status_id").values("id")[:_POSTS_LOOKED_AT]
-    return StatusTag.objects.filter(visible_to(viewer_id, prefix="status__"), id__in=last).exists()
+    used = StatusTag.objects.filter(tag=tag).order_by("-status_id")
+    last = StatusTag.objects.filter(id__in=used.values("id")[:_POSTS_LOOKED_AT])
+    return last.filter(visible_to(viewer_id, prefix="status__")).exists()
