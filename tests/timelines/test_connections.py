@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 
 from accounts.models import AccessToken, AccountDomainBlock, Block, Mute, User
+from accounts.services.blocking import mute_account
 from social.api.identities import Identity, find_in_database
 from social.kernel import clock, redis, streams
 from tests.factories.accounts import make_remote
-from tests.timelines.conftest import Person
+from tests.factories.statuses import make_status
+from tests.timelines.conftest import Person, follow, work
 from timelines.consumers import connection as connections
 from timelines.consumers import viewers
 from timelines.consumers.connection import Connection
@@ -307,3 +309,37 @@ async def test_who_opens_a_stream_is_present(identity: Identity) -> None:
     user = await in_thread(User.objects.get, id=identity.user_id)
     assert user.active_at is not None
     assert feed.is_present(account_id)
+
+
+class Meddling(ConnectionRegistry):
+    """Does something in the moment when a home stream is subscribed to and nothing has happened since."""
+
+    def __init__(self, channel: str, meddle: Callable[[], None]) -> None:
+        super().__init__()
+        self.channel, self.meddle = channel, meddle
+
+    async def settle(self, *names: str) -> None:
+        await super().settle(*names)
+        if self.channel in names:
+            await in_thread(self.meddle)
+
+
+async def test_a_mute_in_the_moment_a_stream_begins_takes_out_what_the_timeline_had(
+    reader: Person, author: Person, identity: Identity
+) -> None:
+    await in_thread(follow, reader, author)
+    status = await in_thread(make_status, author.account)
+
+    def mute() -> None:
+        mute_account(account=reader.account, target=author.account)
+        work()
+
+    await in_thread(work)
+    registry = Meddling(channels.home(reader.id), mute)
+    registry.start()
+    client = Client(registry, identity)
+    assert await client.open()
+    await client.connection.subscribe("user")
+    message = await client.next()
+    assert (message.event, message.payload) == (Event.DELETE, str(status.id).encode())
+    await registry.stop()

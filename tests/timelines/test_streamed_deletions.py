@@ -7,6 +7,8 @@ from contextlib import ExitStack
 import pytest
 
 from accounts.models import Account
+from accounts.services.blocking import block_account, mute_account, unmute_account
+from accounts.services.following import unfollow_account
 from statuses.models import Status
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_remote
@@ -131,3 +133,106 @@ def test_a_stream_of_posts_with_files_says_only_of_those_that_they_are_deleted(
         assert {name: deletions(socket) for name, socket in sockets.items()} == {
             name: [str(status.id) for status in statuses] for name, statuses in expected.items()
         }
+
+
+def make_list(owner: Person, *members: Person) -> str:
+    number: str = owner.api.post("/api/v1/lists", {"title": "Friends"}).json()["id"]
+    sent = {"account_ids": [str(member.id) for member in members]}
+    assert owner.api.post(f"/api/v1/lists/{number}/accounts", sent).status_code == 200
+    work()
+    return number
+
+
+def look(someone: Person, list_number: str | None = None) -> None:
+    """Ask for the home timeline, and for that of a list."""
+    work()
+    for timeline in ("home", *([f"list/{list_number}"] if list_number else ())):
+        assert someone.api.get(f"/api/v1/timelines/{timeline}").status_code == 200
+
+
+def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    friend = person()
+    for each in (author, friend):
+        follow(reader, each)
+    number = make_list(reader, author, friend)
+    mine = make_status(author.account, "hello")
+    about = make_status(friend.account, f"@{author.account.username}")
+    stays = make_status(friend.account, "stays")
+    look(reader, number)
+    with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
+        mute_account(account=reader.account, target=author.account)
+        work()
+        for socket in (at_home, in_list):
+            gone = [socket.next() for _ in range(2)]
+            assert {event["payload"] for event in gone if event["event"] == "delete"} == {str(mine.id), str(about.id)}
+            assert socket.is_silent()
+        # Who reads a stream asks for no timeline in between.
+        mute_account(account=reader.account, target=friend.account)
+        work()
+        for socket in (at_home, in_list):
+            assert (socket.next()["payload"], socket.is_silent()) == (str(stays.id), True)
+        unmute_account(account=reader.account, target=friend.account)
+        unmute_account(account=reader.account, target=author.account)
+        look(reader)
+        block_account(account=author.account, target=reader.account)
+        work()
+        events = [at_home.next() for _ in range(1)]
+        assert [(event["event"], event["payload"]) for event in events] == [("delete", str(mine.id))]
+        assert at_home.is_silent()
+
+
+def test_streams_of_somebody_who_never_asked_for_a_timeline_lose_what_a_mute_takes_out(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    follow(reader, author)
+    number = make_list(reader, author)
+    before = make_status(author.account, "before")
+    work()
+    with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
+        since = make_status(author.account, "since")
+        work()
+        for socket in (at_home, in_list):
+            assert socket.next()["event"] == "update"
+        mute_account(account=reader.account, target=author.account)
+        work()
+        for socket in (at_home, in_list):
+            gone = [socket.next() for _ in range(2)]
+            assert {(event["event"], event["payload"]) for event in gone} == {
+                ("delete", str(before.id)),
+                ("delete", str(since.id)),
+            }
+            assert socket.is_silent()
+
+
+def test_a_mute_takes_out_of_streams_what_another_change_has_taken_out_of_the_feed_before(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    stranger = person()
+    for each in (author, stranger):
+        follow(reader, each)
+    number = make_list(reader, author, stranger)
+    muted, unfollowed = make_status(author.account), make_status(stranger.account)
+    work()
+    with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
+        # Nobody has seen to any of these before all are made: each finds the feed as the one before it has left it.
+        unfollow_account(account=reader.account, target=stranger.account)
+        mute_account(account=reader.account, target=author.account)
+        work()
+        assert [deletions(socket) for socket in (at_home, in_list)] == [[str(muted.id)]] * 2, unfollowed.id
+
+
+def test_a_mute_takes_out_of_streams_what_a_look_at_the_timeline_has_taken_out_of_the_feed_before(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    follow(reader, author)
+    number = make_list(reader, author)
+    status = make_status(author.account)
+    look(reader, number)
+    with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
+        mute_account(account=reader.account, target=author.account)
+        for timeline in ("home", f"list/{number}"):
+            assert reader.api.get(f"/api/v1/timelines/{timeline}").json() == []
+        work()
+        assert [deletions(socket) for socket in (at_home, in_list)] == [[str(status.id)]] * 2

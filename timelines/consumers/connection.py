@@ -31,7 +31,7 @@ from timelines.queries.access import load_origins
 from timelines.queries.lists import owns_list
 from timelines.queries.streaming import list_good_tokens
 from timelines.serializers.filtered import with_filters
-from timelines.services.hiding import build_open_feed
+from timelines.services.open_feeds import build_open_feed
 from timelines.stores import channels
 from timelines.stores.messages import KILL, Message
 
@@ -131,12 +131,16 @@ class Connection:
             raise StreamError(400, TOO_MANY)
         if stream.filtered and self._watched is None:
             await self._watch()
+        # What a mute or a block withdraws from a stream is what its feed holds: it is there before the first event comes.
+        has_feed, list_id = name in ("user", "list"), parse_id(named_list) if name == "list" else None
+        if has_feed:
+            await in_thread(build_open_feed, self.account_id, list_id)
         if not self.has_ended():
             self._hear(key, stream)
             await self._registry.settle(*stream.channels)
-            if name in ("user", "list"):
-                # What a mute or a block withdraws from this stream is what the feed holds.
-                await in_thread(build_open_feed, self.account_id, parse_id(named_list) if name == "list" else None)
+            if has_feed:
+                # Who forgot it in between did not yet see that somebody listens.
+                await in_thread(build_open_feed, self.account_id, list_id)
 
     def has_ended(self) -> bool:
         """Whether it was left, or is about to be closed."""

@@ -20,6 +20,7 @@ from timelines.policies.home import home_verdict
 from timelines.policies.lists import list_verdict
 from timelines.queries.home import FeedPage, TaggedPosts, find_feed_page, list_home_items
 from timelines.queries.lists import list_list_items, load_concerned_members
+from timelines.services.hiding import withdraw_hidden_posts
 from timelines.services.presence import record_presence
 from timelines.stores import feed
 from timelines.stores.feed import FeedItem, Slice
@@ -37,13 +38,15 @@ of twenty need no SQL to find them, which would cost each as much again as the p
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class FeedSource:
     """Where a timeline comes from: the name of its feed, its posts from SQL, and the verdict on posts that are read."""
 
     name: str
     reader_id: int
     list_items: Callable[[Cursor], list[FeedItem]]
     load_verdict: Callable[[Sequence[int]], Verdict]
+    # None for the home timeline.
+    list_id: int | None = None
 
 
 def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
@@ -52,36 +55,51 @@ def load_home_page(viewer_id: int, cursor: Cursor) -> Page:
     From a feed two queries, three with posts that come by a hashtag, else one or two more; `statuses.queries.page.fill`
     adds what showing them takes. Redis may be absent. Marks the viewer as active, about twice a day.
     """
-    return _load(_home(viewer_id), cursor)
+    return _load(home_feed(viewer_id), cursor)
 
 
 def load_list_page(wanted: List, cursor: Cursor) -> Page:
     """The posts of a list at the cursor, newest first: a full page if there are enough. One query more than for
     `load_home_page`."""
-    return _load(_list(wanted), cursor)
+    return _load(list_feed(wanted), cursor)
 
 
-def load_hidden_home_ids(viewer_id: int) -> list[int]:
-    """The posts in the viewer's home feed that may be shown no more. Three queries."""
-    return _hidden(_home(viewer_id))
+def home_feed(viewer_id: int) -> FeedSource:
+    """Of the viewer's home timeline."""
+
+    def load_verdict(status_ids: Sequence[int]) -> Verdict:
+        tagged = TaggedPosts(viewer_id, status_ids)
+        return lambda row, relations: home_verdict(row, relations, tagged, is_readable=True).delivered
+
+    return FeedSource(feed.home(viewer_id), viewer_id, partial(list_home_items, viewer_id), load_verdict)
 
 
-def load_hidden_list_ids(wanted: List) -> list[int]:
-    """The posts in a list's feed that may be shown no more."""
-    return _hidden(_list(wanted))
+def list_feed(wanted: List) -> FeedSource:
+    """Of a list's timeline."""
+
+    def load_verdict(status_ids: Sequence[int]) -> Verdict:
+        members = load_concerned_members(wanted.id, status_ids)
+        policy = wanted.replies_policy
+        return lambda row, relations: list_verdict(row, relations, policy, members, is_readable=True).delivered
+
+    list_items = partial(list_list_items, wanted)
+    return FeedSource(feed.of_list(wanted.id), wanted.account_id, list_items, load_verdict, wanted.id)
 
 
-def rebuild_home(viewer_id: int) -> None:
-    """Fill a missing home feed with what clients have on their screens. Four queries at most, none when it is there."""
-    _rebuild(_home(viewer_id))
+def load_held_ids(source: FeedSource) -> list[int]:
+    """The posts that the feed holds, whether they may be shown or not. One command of Redis."""
+    kept = _slice(source, Cursor(feed.MAX_ITEMS))
+    return [] if kept is None else [item.id for item in kept.items]
 
 
-def rebuild_list(wanted: List) -> None:
-    """As `rebuild_home`, for the feed of a list."""
-    _rebuild(_list(wanted))
+def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
+    """Those of the posts that the timeline shows no more. Three queries."""
+    shown = set(select(status_ids, source.reader_id, source.load_verdict(status_ids)).ids)
+    return [status_id for status_id in status_ids if status_id not in shown]
 
 
-def _rebuild(source: _Source) -> None:
+def rebuild(source: FeedSource) -> None:
+    """Fill a missing feed with what clients have on their screens. Four queries at most, none when it is there."""
     cursor = Cursor(ON_SCREEN)
     kept = _slice(source, cursor)
     if kept is None or kept.covered:
@@ -91,33 +109,7 @@ def _rebuild(source: _Source) -> None:
     _from_sql(source, cursor, kept)
 
 
-def _home(viewer_id: int) -> _Source:
-    def load_verdict(status_ids: Sequence[int]) -> Verdict:
-        tagged = TaggedPosts(viewer_id, status_ids)
-        return lambda row, relations: home_verdict(row, relations, tagged, is_readable=True).delivered
-
-    return _Source(feed.home(viewer_id), viewer_id, partial(list_home_items, viewer_id), load_verdict)
-
-
-def _list(wanted: List) -> _Source:
-    def load_verdict(status_ids: Sequence[int]) -> Verdict:
-        members = load_concerned_members(wanted.id, status_ids)
-        policy = wanted.replies_policy
-        return lambda row, relations: list_verdict(row, relations, policy, members, is_readable=True).delivered
-
-    return _Source(feed.of_list(wanted.id), wanted.account_id, partial(list_list_items, wanted), load_verdict)
-
-
-def _hidden(source: _Source) -> list[int]:
-    everything = Cursor(feed.MAX_ITEMS)
-    kept = _slice(source, everything)
-    if kept is None:
-        return []
-    shown = set(_judged(source, kept.items, everything).ids)
-    return [item.id for item in kept.items if item.id not in shown]
-
-
-def _load(source: _Source, cursor: Cursor) -> Page:
+def _load(source: FeedSource, cursor: Cursor) -> Page:
     kept = _slice(source, cursor)
     if kept is not None and not kept.present:
         # Before the feed is built: who is not marked as active is left out by the fan-out, and would miss posts.
@@ -134,10 +126,11 @@ def _load(source: _Source, cursor: Cursor) -> Page:
         with redis.best_effort("take posts out of a feed"):
             feed.remove({source.name: [item for item in lost if not item.original]})
             feed.drop_showing([source.name], [item for item in lost if item.original])
+        withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
     return _judged(source, _from_sql(source, cursor, kept).page, cursor)
 
 
-def _slice(source: _Source, cursor: Cursor) -> Slice | None:
+def _slice(source: FeedSource, cursor: Cursor) -> Slice | None:
     """What the feed has of the page; None when Redis does not answer."""
     found: Slice | None = None
     with redis.best_effort("read a feed"):
@@ -145,7 +138,7 @@ def _slice(source: _Source, cursor: Cursor) -> Slice | None:
     return found
 
 
-def _from_sql(source: _Source, cursor: Cursor, kept: Slice | None) -> FeedPage:
+def _from_sql(source: FeedSource, cursor: Cursor, kept: Slice | None) -> FeedPage:
     """The page from SQL; what was read fills a missing feed, or lengthens one that ends inside or above the page."""
     if kept is None or not _fits(kept, cursor):
         return find_feed_page(source.list_items, cursor)
@@ -170,7 +163,7 @@ def _fits(kept: Slice, cursor: Cursor) -> bool:
     return bool(kept.items) or cursor.before == kept.lowest.id
 
 
-def _judged(source: _Source, items: Iterable[FeedItem], cursor: Cursor) -> Page:
+def _judged(source: FeedSource, items: Iterable[FeedItem], cursor: Cursor) -> Page:
     ids = [item.id for item in items]
     page = select(ids, source.reader_id, source.load_verdict(ids))
     page.rows = cursor.newest_first(page.rows)

@@ -20,12 +20,11 @@ from accounts.events import (
     TokenRevoked,
     UserStateChanged,
 )
-from accounts.queries.relations import load_relations_of
 from statuses.events import FiltersChanged
 from timelines.events import ListChanged
 from timelines.queries.lists import load_list_ids
 from timelines.services.broadcasting import broadcast_to_account, end_token, publish_relations_changed, review_user
-from timelines.services.hiding import rebuild_open_feeds, withdraw_hidden_posts
+from timelines.services.open_feeds import forget_feeds
 from timelines.stores import feed
 from timelines.stores.messages import Event
 
@@ -46,8 +45,7 @@ def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) ->
     posts. Raises RedisError.
     """
     readers = {event.account_id for event in events}
-    feed.drop(map(feed.home, readers))
-    rebuild_open_feeds(readers)
+    forget_feeds({*map(feed.home, readers)}, readers)
 
 
 def forget_all_feeds(events: Sequence[AccountUnsuspended]) -> None:
@@ -62,13 +60,13 @@ def forget_list_feeds(events: Sequence[ListChanged]) -> None:
 
     Raises RedisError.
     """
-    feed.drop(
+    forget_feeds(
         {
             *(feed.of_list(event.list_id) for event in events),
             *(feed.home(event.account_id) for event in events if event.concerns_home),
-        }
+        },
+        {event.account_id for event in events},
     )
-    rebuild_open_feeds({event.account_id for event in events})
 
 
 def forget_own_feeds(events: Sequence[OneSided]) -> None:
@@ -76,28 +74,11 @@ def forget_own_feeds(events: Sequence[OneSided]) -> None:
     remember. It is built again, without or with the posts in question, when they look. The other one's feed is none of
     theirs to throw away. What a mute or a block takes out is deleted from open streams. Raises RedisError.
     """
-    withdraw_hidden_posts(
-        {event.account_id for event in events if isinstance(event, AccountMuted)}
-        | _ended_by_block([event for event in events if isinstance(event, AccountUnfollowed)])
-    )
     _forget({event.account_id for event in events})
-
-
-def _ended_by_block(events: Sequence[AccountUnfollowed]) -> set[int]:
-    """Whose follows were ended by a block, which is published after them: then the feeds would be gone already."""
-    readers, others = {event.account_id for event in events}, {event.target_id for event in events}
-    relations = load_relations_of(readers, others, followable=())
-    return {
-        event.account_id
-        for event in events
-        if event.account_id in relations and relations[event.account_id].blocked_either_way(event.target_id)
-    }
 
 
 def forget_both_feeds(events: Sequence[AccountBlocked | AccountUnblocked]) -> None:
     """As `forget_own_feeds`, on both sides: after a block neither sees the other. Raises RedisError."""
-    blocks = [event for event in events if isinstance(event, AccountBlocked)]
-    withdraw_hidden_posts({account for event in blocks for account in (event.account_id, event.target_id)})
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 
@@ -108,8 +89,7 @@ def _forget(account_ids: Collection[int]) -> None:
 
 def _drop_feeds(account_ids: Collection[int]) -> None:
     """Forget the home feeds of these accounts and the feeds of their lists; those of open streams are built again."""
-    feed.drop([*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))])
-    rebuild_open_feeds(account_ids)
+    forget_feeds({*map(feed.home, account_ids), *map(feed.of_list, load_list_ids(account_ids))}, account_ids)
 
 
 def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
