@@ -288,6 +288,28 @@ def test_requests_sent_ahead_are_answered_as_soon_as_the_one_before_them(start: 
     assert time.monotonic() - began < 4
 
 
+def test_a_body_is_asked_for_behind_the_answers_to_what_came_before_it(start: Any) -> None:
+    small = start(threads=2)
+    waiting = b"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+    with small.holding() as hold:
+        client = hold(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.sendall(waiting)
+        assert small.serves_others()
+        assert not is_readable(client)
+    received = b""
+    while b"100 Continue" not in received and (data := client.recv(65536)):
+        received += data
+    assert re.findall(rb"HTTP/1.1 (\d+)", received) == [b"200", b"100"]
+    client.sendall(b"hello")
+    assert client.recv(65536).endswith(b"\r\n\r\n5")
+    file = small.connect(b"GET /file HTTP/1.1\r\nHost: x\r\n\r\n" + waiting)
+    received = b""
+    while b"100 Continue" not in received and (data := file.recv(65536)):
+        received += data
+    head, _empty, rest = received.partition(b"\r\n\r\n")
+    assert (len(rest.removesuffix(b"HTTP/1.1 100 Continue\r\n\r\n")), head[:12]) == (FILE_SIZE, b"HTTP/1.1 200")
+
+
 def test_an_answer_for_somebody_who_has_gone_reaches_nobody_else(start: Any) -> None:
     small = start(threads=2)
     with small.holding() as hold:

@@ -132,6 +132,12 @@ class Connection(asyncio.Protocol):
             self._reader.stop()  # nobody who means well sends so many ahead: those that were taken are answered
             self._queue[-1].answer_closes = True
 
+    def invite(self) -> None:
+        """A client waits to be asked for a body: behind its earlier answers, into which the words would fall otherwise."""
+        self.server.settle()
+        if self._active is None:
+            self._next()
+
     def _next(self) -> None:
         """Have the next request answered, or wait for one."""
         if self._writer.blocked or self.transport.is_closing():
@@ -150,6 +156,8 @@ class Connection(asyncio.Protocol):
         elif self._reader.incoming is None:
             self._deadline = self.server.now() + self.server.limits.idle_seconds
             self.server.waiting(self)
+        else:
+            self._reader.invite()
 
     def answer_here(self, exchange: Exchange, answer: answers.Answer) -> bool:
         """Write an answer in the thread that made it; False where that is for the event loop.
@@ -172,7 +180,8 @@ class Connection(asyncio.Protocol):
             return True
         server.finished.append(exchange)
         # Asked behind the line above, as the loop settles behind each of these: one of the two sees the other.
-        if self._queue or self._eof or exchange.body is not None or self.refused is not None or server.stopping:
+        waited_for = self._queue or self._eof or self._reader.waits or self.refused is not None
+        if waited_for or exchange.body is not None or server.stopping:
             server.loop.call_soon_threadsafe(server.settle)
         return True
 

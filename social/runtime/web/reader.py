@@ -35,6 +35,7 @@ class RequestReader:
         "_target",
         "_upgrading",
         "incoming",
+        "waits",
     )
 
     def __init__(self, connection: Connection, base: dict[str, Any]) -> None:
@@ -51,6 +52,8 @@ class RequestReader:
         """When the head began to arrive, or the body."""
         self._flushing = False
         self._upgrading = False
+        self.waits = False
+        """Whether the client does not send the body before it is asked to."""
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes; after `stop` they are thrown away."""
@@ -78,6 +81,13 @@ class RequestReader:
             self._server.release(self.incoming)
             self.incoming = None
 
+    def invite(self) -> None:
+        """Ask for the body that the client waits to send; its time begins."""
+        if self.waits:
+            self.waits = False
+            self._since = self._server.now()
+            self._connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
     def abandon(self) -> None:
         """The client has gone."""
         self.stop()
@@ -93,7 +103,7 @@ class RequestReader:
             return False
         if exchange.body is None:
             return now - self._since > limits.head_seconds
-        if self._flushing or exchange.complete:
+        if self._flushing or exchange.complete or self.waits:
             return False
         allowed = limits.body_grace + exchange.body.received / limits.body_rate
         return now - self._since > min(allowed, limits.body_longest)
@@ -183,6 +193,7 @@ class RequestReader:
             exchange.environ["CONTENT_LENGTH"] = str(exchange.body.received)
             self._server.uncount_body(exchange)
         exchange.complete = True
+        self.waits = False
         if self._flushing:
             return
         self.incoming = None
@@ -230,7 +241,8 @@ class RequestReader:
         self._upgrading = "HTTP_UPGRADE" in exchange.environ
         self._since = server.now()
         if expect.lower() == "100-continue" and version == "1.1":
-            self._connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.waits = True
+            self._connection.invite()
 
     def _limit_of(self, exchange: Exchange) -> int:
         return self._server.rule(exchange.environ["REQUEST_METHOD"], exchange.environ["PATH_INFO"])[0]
