@@ -33,8 +33,8 @@ SELECT s.id, s.url, s.text, s.content_type, s.content, s.spoiler_text, s.edited_
 
 @dataclass(slots=True)
 class Source:
-    """What belongs to a post and is not in its row. `mentions` have id, username, domain, url and uri; `tags` are
-    normalised names, in the order of the text. The application is the one that has written it.
+    """What belongs to a post and is not in its row, in the order of the statement. `mentions` have id, username, domain, url
+    and uri; `tags` are normalised names, in the order of the text. The application is the one that has written it.
     """
 
     id: int
@@ -65,32 +65,10 @@ def load_sources(status_ids: Iterable[int]) -> dict[int, Source]:
 
 
 def _source(row: tuple[Any, ...]) -> Source:
-    (
-        status_id,
-        url,
-        text,
-        content_type,
-        content,
-        spoiler_text,
-        edited_at,
-        mentions,
-        tags,
-        media,
-        options,
-        *application,
-    ) = row
-    files = [MediaAttachment(status_id=status_id, **file) for file in media or ()]
-    return Source(
-        status_id,
-        url,
-        text,
-        content_type,
-        content,
-        spoiler_text,
-        edited_at,
-        mentions or [],
-        tags or [],
-        files,
-        options or [],
-        *application,
-    )
+    source = Source(*row)
+    # Nothing at all is NULL in SQL, and files come as JSON.
+    files: Any = source.media or ()
+    source.mentions, source.tags = source.mentions or [], source.tags or []
+    source.media = [MediaAttachment(status_id=source.id, **file) for file in files]
+    source.poll_options = source.poll_options or []
+    return source
