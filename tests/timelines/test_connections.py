@@ -8,6 +8,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.db import OperationalError
 
 from accounts.models import AccessToken, AccountDomainBlock, Block, Mute, User
 from accounts.services.blocking import mute_account
@@ -95,6 +96,27 @@ async def test_who_lets_too_much_pile_up_is_disconnected_and_others_are_not(
         assert await slow.closed is True
     assert not quick.closed.done()
     assert slow.written.qsize() == 1, "what waited is not sent to somebody who is being disconnected"
+
+
+async def test_a_stream_whose_feed_could_not_be_built_is_begun_when_it_is_asked_for_again(
+    registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, account_id = Client(registry, identity), int(identity.account_id or 0)
+    assert await client.open()
+
+    def fail(*_arguments: object) -> None:
+        raise OperationalError("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(connections, "build_open_feed", fail)
+        with pytest.raises(StreamError) as raised:
+            await client.connection.subscribe("user")
+    assert raised.value.status == 503
+    assert not redis.client("feeds").exists(redis.key("feeds", "feed", feed.home(account_id)))
+    await client.connection.subscribe("user")
+    assert redis.client("feeds").exists(redis.key("feeds", "feed", feed.home(account_id)))
+    await in_thread(broadcast_to_account, account_id, Event.ANNOUNCEMENT, b"1")
+    assert (await client.next()).payload == b"1"
 
 
 async def test_a_token_revoked_without_an_event_ends_its_streams_at_the_next_sweep(

@@ -99,6 +99,29 @@ def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_noth
     assert [one.owner_id for one in found.lists[author.id]] == [people[0]]
 
 
+def test_lists_are_told_of_who_is_away_however_few_there_were_when_the_planner_last_looked(author: Person) -> None:
+    def read() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_user_tables"
+                " WHERE relname IN ('timelines_list', 'timelines_listmember')"
+            )
+            return int(cursor.fetchone()[0])
+
+    ListMember.objects.create(list=List.objects.create(account=author.account, title="List"), account=author.account)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE timelines_list, timelines_listmember")
+    make_absent_followers(author.account, 300)
+    people = Follow.objects.filter(target=author.account).values_list("account_id", flat=True)
+    lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
+    ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
+    before = read()
+    assert note_absent_people() == 300
+    assert ListMember.objects.filter(absent=False).count() == List.objects.filter(absent=False).count() == 1
+    # Each step may look at each row a few times, but not at each for each.
+    assert read() - before < 50_000
+
+
 def test_who_comes_back_is_a_reader_from_then_on(reader: Person, author: Person) -> None:
     factory.follow(reader.account, author.account)
     go_away([reader])
