@@ -25,7 +25,11 @@ from tests.support.site import Site, serving
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("social")
 
-_OF_FEDERATION = ["flows/test_strangers.py", "statuses/api/test_media_proxy.py", "statuses/services/test_cards.py"]
+_OF_FEDERATION = [
+    "flows/test_strangers.py",
+    "statuses/api/test_media_proxy.py",
+    "statuses/services/test_card_authors.py",
+]
 collect_ignore = [] if apps.is_installed("federation") else _OF_FEDERATION
 
 

@@ -14,7 +14,6 @@ from social.kernel import clock
 from statuses.models import Status
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import (
-    block,
     follow,
     make_media,
     make_reblog,
@@ -265,41 +264,6 @@ def test_unexpected_mentions_are_named(alice: Account, bob: Account, carol: Acco
     assert body["error"] == "Post would be sent to unexpected accounts"
     assert [account["acct"] for account in body["unexpected_accounts"]] == ["carol"]
     check("Account", body["unexpected_accounts"][0])
-
-
-def test_trap_36_deleting_gives_back_the_source_and_usable_files(alice: Account) -> None:
-    media = make_media(alice)
-    posted = _posted(alice, status="*hello* #x", media_ids=[str(media.id)])
-    api = api_of(alice)
-    body = api.delete(f"{STATUSES}/{posted['id']}").json()
-    check("DeletedStatus", body)
-    assert (body["text"], "content" in body) == ("*hello* #x", False)
-    assert api.delete(f"{STATUSES}/{posted['id']}").status_code == 404
-    assert api.get(f"{STATUSES}/{posted['id']}").status_code == 404
-    again = _posted(alice, media_ids=[item["id"] for item in body["media_attachments"]])
-    assert again["media_attachments"][0]["id"] == str(media.id)
-
-
-def test_deleting_with_its_files_removes_them(alice: Account) -> None:
-    media = make_media(alice)
-    posted = _posted(alice, media_ids=[str(media.id)])
-    api_of(alice).delete(f"{STATUSES}/{posted['id']}?delete_media=true")
-    assert api_of(alice).post(STATUSES, {"media_ids": [str(media.id)]}).status_code == 422
-
-
-def test_a_boost_can_be_deleted_by_its_own_id_also_when_the_post_cannot_be_read_any_more(
-    alice: Account, bob: Account
-) -> None:
-    reblog = make_reblog(bob, make_status(alice))
-    block(alice, bob)
-    assert api_of(bob).delete(f"{STATUSES}/{reblog.id}").status_code == 200
-    assert Status.objects.get(id=reblog.id).is_deleted
-
-
-def test_nobody_deletes_somebody_elses_post(alice: Account, bob: Account) -> None:
-    status = make_status(alice)
-    assert api_of(bob).delete(f"{STATUSES}/{status.id}").status_code == 404
-    assert not Status.objects.get(id=status.id).is_deleted
 
 
 def test_several_posts_come_newest_first_and_without_hidden_ones(alice: Account, bob: Account, carol: Account) -> None:

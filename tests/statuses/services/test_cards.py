@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
-from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account
-from accounts.policies.attribution import is_attributed_from
-from federation.models import Fetch
 from social.kernel import clock
 from social.kernel.events import on
 from social.kernel.outbox import OutboxRow
@@ -25,27 +21,13 @@ from statuses.events import CardAttached
 from statuses.models import CardFetch, PreviewCard, Status, StatusCard
 from statuses.serializers.presenting import present_statuses
 from statuses.services import card_fetching
-from statuses.services.cards import attach_card, remove_unused_cards
-from statuses.services.deleting import delete_status
-from tests.factories.accounts import make_remote
+from statuses.services.cards import attach_card
 from tests.factories.statuses import make_media, make_remote_status, picture
-from tests.statuses.conftest import api_of
-from tests.support.client import Api
+from tests.statuses.services.cards import ARTICLE, card_of, fetch_now, link_to
 from tests.support.site import Site, serving
 from tests.support.work import work
 
 pytestmark = pytest.mark.usefixtures("media_root")
-
-ARTICLE = """<html lang="de"><head><title>plain</title>
-<meta property="og:title" content="Great &amp; small"><meta property="og:description" content="What  it
-is about"><meta property="og:image" content="/picture.png"><meta property="og:image:alt" content="A square">
-<meta property="og:site_name" content="The Site"><meta property="article:published_time" content="2024-03-01T10:00:00+01:00">
-<meta name="author" content="Ann"></head><body>words</body></html>"""
-
-
-@pytest.fixture
-def stranger(db: None) -> Account:
-    return make_remote()
 
 
 @pytest.fixture
@@ -64,21 +46,6 @@ def attached() -> Iterator[list[int]]:
 
 def ignore(events: Any) -> None:
     raise AssertionError(events)
-
-
-def link_to(author: Account, url: str, before: str = "", **values: Any) -> Status:
-    return make_remote_status(author, f'<p>{before}<a href="{url}">there</a></p>', has_link=True, **values)
-
-
-def fetch_now() -> None:
-    """Attach, and fetch what is wanted, without the time over which fetches are spread."""
-    work()
-    CardFetch.objects.update(due_at=Now())
-    card_fetching.fetch_cards()
-
-
-def card_of(status: Status, api: Api | None = None) -> Any:
-    return (api or Api()).get(f"/api/v1/statuses/{status.id}").json()["card"]
 
 
 def test_a_post_shows_what_the_page_says_of_itself(stranger: Account, site: Site, media_root: Path) -> None:
@@ -314,23 +281,6 @@ def test_row_01_a_picture_that_is_none_leaves_a_card_without_picture(
     assert [path for path in media_root.rglob("*") if path.is_file()] == []
 
 
-def test_row_37_only_who_agrees_is_named_as_the_author_of_a_page(alice: Account, bob: Account, site: Site) -> None:
-    stranger = make_remote("eve", domain="eve.example")
-    link = site.show("/a", '<meta name="fediverse:creator" content="@alice@social.localhost"><title>x</title>')
-    status = link_to(stranger, link)
-    fetch_now()
-    assert card_of(status)["authors"] == []
-    assert [card_of(status, api_of(account))["missing_attribution"] for account in (alice, bob)] == [True, False]
-    Account.objects.filter(id=alice.id).update(attribution_domains=["evil.example", f"evil{site.host}", site.host[1:]])
-    assert card_of(status)["authors"] == []
-    Account.objects.filter(id=alice.id).update(attribution_domains=[site.host])
-    card = card_of(status, api_of(alice))
-    assert [author["account"]["acct"] for author in card["authors"]] == ["alice"]
-    assert card["missing_attribution"] is False
-    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
-    assert card_of(status)["authors"] == []
-
-
 def test_row_33_each_text_of_a_page_has_an_end(stranger: Account, site: Site) -> None:
     long = "x" * 30_000
     names = ("og:title", "og:description", "og:site_name", "author", "fediverse:creator", "og:image:alt")
@@ -348,30 +298,6 @@ def test_row_33_each_text_of_a_page_has_an_end(stranger: Account, site: Site) ->
     for name, length in (("title", 501), ("description", 2001), ("creator", 301), ("player_url", 2049)):
         with pytest.raises(IntegrityError), transaction.atomic():
             PreviewCard.objects.update(**{name: "x" * length})
-
-
-def test_row_37_a_domain_agrees_for_itself_and_what_is_below_it() -> None:
-    for host, domains, agreed in (
-        ("example.com", ["example.com"], True),
-        ("www.Example.com", ["other.example", "EXAMPLE.com."], True),
-        ("evilexample.com", ["example.com"], False),
-        ("example.com.evil.org", ["example.com"], False),
-        ("example.com", ["www.example.com", "xample.com", "", " "], False),
-        ("xn--bcher-kva.example", ["bücher.example"], True),
-        ("user@example.com", ["example.com"], False),
-        ("", ["example.com", ""], False),
-    ):
-        assert is_attributed_from(host, domains) is agreed, (host, domains)
-
-
-def test_an_author_who_is_unknown_here_is_looked_for_in_the_background(stranger: Account, site: Site) -> None:
-    names = ("@new@There.Example", "@alice@social.localhost", "nobody", "a b@x.example", f"@{stranger.acct}", "@a@b/c")
-    for number, name in enumerate(names):
-        page = f'<meta name="fediverse:creator" content="{name}"><title>x</title>'
-        status = link_to(stranger, site.show(f"/{number}", page))
-    fetch_now()
-    assert card_of(status)["authors"] == []
-    assert list(Fetch.objects.values_list("kind", "uri")) == [("address", "new@there.example")]
 
 
 def test_cards_take_as_many_queries_for_twenty_posts_as_for_two(alice: Account, stranger: Account) -> None:
@@ -392,40 +318,6 @@ def _queries(posts: list[Status], viewer_id: int) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
         assert len(present_statuses([post.id for post in posts], viewer_id)) == len(posts)
     return [query["sql"] for query in captured.captured_queries]
-
-
-def test_cards_that_no_post_shows_are_removed_after_two_weeks(stranger: Account, site: Site, media_root: Path) -> None:
-    site.show("/picture.png", picture(), Content_Type="image/png")
-    kept, gone = link_to(stranger, site.show("/1", ARTICLE)), link_to(stranger, site.show("/2", ARTICLE))
-    fetch_now()
-    delete_status(status_id=gone.id)
-    assert remove_unused_cards() == 0
-    old = clock.now() - timedelta(days=15)
-    PreviewCard.objects.update(fetched_at=old, created_at=old)
-    assert remove_unused_cards() == 1
-    assert card_of(kept)["title"] == "Great & small"
-    assert len([path for path in media_root.rglob("*") if path.is_file()]) == 1
-
-
-def test_pictures_of_old_cards_are_removed_by_a_command(
-    stranger: Account, site: Site, media_root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    site.show("/picture.png", picture(), Content_Type="image/png")
-    status = link_to(stranger, site.show("/1", ARTICLE))
-    fetch_now()
-    PreviewCard.objects.update(fetched_at=clock.now() - timedelta(days=200))
-    call_command("remove_preview_cards", "--days", "300")
-    call_command("remove_preview_cards", "--dry-run")
-    assert card_of(status)["image"]
-    call_command("remove_preview_cards")
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "0 pictures"
-    assert [line.partition(",")[0] for line in said[1:]] == ["1 picture", "1/1", "1 picture"]
-    assert (card_of(status)["image"], card_of(status)["title"]) == (None, "Great & small")
-    assert [path for path in media_root.rglob("*") if path.is_file()] == []
-    link_to(stranger, f"{site.address}/1")
-    fetch_now()
-    assert card_of(status)["image"]
 
 
 def test_row_04_a_page_that_drips_is_given_up(stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,69 @@
+"""Promises about what the settings say of requests to other servers, and of this one as it names itself to them."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address, ip_network
+
+import pytest
+from pytest_django import Settings
+
+from social.kernel.http.client import (
+    ACTIVITY_TYPES,
+    Refused,
+    TimedOut,
+    fetch,
+    fetch_async,
+    policy_from_settings,
+)
+from social.kernel.http.resolver import system_lookup
+from tests.kernel.http.attacker import DOCUMENT, Attacker
+
+
+@pytest.fixture
+def trial(settings: Settings) -> Settings:
+    """A trial between instances on one machine."""
+    settings.FEDERATION_LOOPBACK = True
+    settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:1"
+    settings.BASE_URL = "http://localhost:1"
+    settings.VERSION = "9.8"
+    return settings
+
+
+def test_the_settings_decide_whether_this_machine_may_be_asked(attacker: Attacker, settings: Settings) -> None:
+    settings.FEDERATION_LOOPBACK = False
+    with pytest.raises(Refused):
+        fetch(attacker.url(), schemes=("http", "https"))
+    settings.FEDERATION_LOOPBACK = True
+    assert fetch(attacker.url()).body == DOCUMENT
+
+
+def test_fetch_names_this_server_and_its_version(attacker: Attacker, trial: Settings) -> None:
+    fetch(attacker.url(host="localhost"))
+    assert attacker.requests[0].headers["user-agent"] == "Social/9.8 (+http://localhost:1)"
+
+
+def test_in_a_trial_only_the_own_port_is_this_server(attacker: Attacker, trial: Settings) -> None:
+    trial.WEB_DOMAIN = f"localhost:{attacker.port}"
+    with pytest.raises(Refused, match="ask itself"):
+        fetch(attacker.url(host="localhost"))
+    trial.WEB_DOMAIN = "localhost:1"
+    assert fetch(attacker.url(host="localhost")).status == 200
+
+
+def test_the_operator_can_make_an_exception_for_a_network(settings: Settings) -> None:
+    settings.FEDERATION_LOOPBACK = False
+    settings.ALLOWED_PRIVATE_ADDRESSES = (ip_network("10.8.0.0/16"),)
+    permits = policy_from_settings().permits
+    assert [permits(ip_address(text)) for text in ("10.8.1.1", "10.9.1.1", "127.0.0.1")] == [True, False, False]
+
+
+def test_names_under_localhost_are_this_machine_without_asking_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.getaddrinfo", None)
+    assert system_lookup("localhost", 80) == system_lookup("one.localhost", 80) == ("127.0.0.1", "::1")
+
+
+async def test_coroutines_fetch_on_their_own_loop(attacker: Attacker, trial: Settings) -> None:
+    response = await fetch_async(attacker.url(), accept=ACTIVITY_TYPES)
+    assert response.body == DOCUMENT
+    with pytest.raises(TimedOut):
+        await fetch_async(attacker.url("/silent"), deadline=0.2)

@@ -1,0 +1,65 @@
+"""Deleting posts over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from statuses.models import Status
+from tests.factories.statuses import (
+    block,
+    make_media,
+    make_reblog,
+    make_status,
+)
+from tests.statuses.conftest import api_of
+from tests.support.entities import check
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
+
+STATUSES = "/api/v1/statuses"
+
+
+def _posted(account: Account, **values: Any) -> dict[str, Any]:
+    response = api_of(account).post(STATUSES, {"status": "hello", **values})
+    assert response.status_code == 200, response.content
+    body: dict[str, Any] = response.json()
+    check("StatusOfUser", body)
+    return body
+
+
+def test_trap_36_deleting_gives_back_the_source_and_usable_files(alice: Account) -> None:
+    media = make_media(alice)
+    posted = _posted(alice, status="*hello* #x", media_ids=[str(media.id)])
+    api = api_of(alice)
+    body = api.delete(f"{STATUSES}/{posted['id']}").json()
+    check("DeletedStatus", body)
+    assert (body["text"], "content" in body) == ("*hello* #x", False)
+    assert api.delete(f"{STATUSES}/{posted['id']}").status_code == 404
+    assert api.get(f"{STATUSES}/{posted['id']}").status_code == 404
+    again = _posted(alice, media_ids=[item["id"] for item in body["media_attachments"]])
+    assert again["media_attachments"][0]["id"] == str(media.id)
+
+
+def test_deleting_with_its_files_removes_them(alice: Account) -> None:
+    media = make_media(alice)
+    posted = _posted(alice, media_ids=[str(media.id)])
+    api_of(alice).delete(f"{STATUSES}/{posted['id']}?delete_media=true")
+    assert api_of(alice).post(STATUSES, {"media_ids": [str(media.id)]}).status_code == 422
+
+
+def test_a_boost_can_be_deleted_by_its_own_id_also_when_the_post_cannot_be_read_any_more(
+    alice: Account, bob: Account
+) -> None:
+    reblog = make_reblog(bob, make_status(alice))
+    block(alice, bob)
+    assert api_of(bob).delete(f"{STATUSES}/{reblog.id}").status_code == 200
+    assert Status.objects.get(id=reblog.id).is_deleted
+
+
+def test_nobody_deletes_somebody_elses_post(alice: Account, bob: Account) -> None:
+    status = make_status(alice)
+    assert api_of(bob).delete(f"{STATUSES}/{status.id}").status_code == 404
+    assert not Status.objects.get(id=status.id).is_deleted

@@ -1,0 +1,13 @@
+"""What the tests of cards share."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts.models import Account
+from tests.factories.accounts import make_remote
+
+
+@pytest.fixture
+def stranger(db: None) -> Account:
+    return make_remote()

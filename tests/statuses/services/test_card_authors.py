@@ -1,0 +1,57 @@
+"""Who is named as the author of a page that a post links to (security.md, row 37)."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts.models import Account
+from accounts.policies.attribution import is_attributed_from
+from federation.models import Fetch
+from social.kernel import clock
+from tests.factories.accounts import make_remote
+from tests.statuses.conftest import api_of
+from tests.statuses.services.cards import card_of, fetch_now, link_to
+from tests.support.site import Site
+
+pytestmark = pytest.mark.usefixtures("media_root")
+
+
+def test_row_37_only_who_agrees_is_named_as_the_author_of_a_page(alice: Account, bob: Account, site: Site) -> None:
+    stranger = make_remote("eve", domain="eve.example")
+    link = site.show("/a", '<meta name="fediverse:creator" content="@alice@social.localhost"><title>x</title>')
+    status = link_to(stranger, link)
+    fetch_now()
+    assert card_of(status)["authors"] == []
+    assert [card_of(status, api_of(account))["missing_attribution"] for account in (alice, bob)] == [True, False]
+    Account.objects.filter(id=alice.id).update(attribution_domains=["evil.example", f"evil{site.host}", site.host[1:]])
+    assert card_of(status)["authors"] == []
+    Account.objects.filter(id=alice.id).update(attribution_domains=[site.host])
+    card = card_of(status, api_of(alice))
+    assert [author["account"]["acct"] for author in card["authors"]] == ["alice"]
+    assert card["missing_attribution"] is False
+    Account.objects.filter(id=alice.id).update(suspended_at=clock.now())
+    assert card_of(status)["authors"] == []
+
+
+def test_row_37_a_domain_agrees_for_itself_and_what_is_below_it() -> None:
+    for host, domains, agreed in (
+        ("example.com", ["example.com"], True),
+        ("www.Example.com", ["other.example", "EXAMPLE.com."], True),
+        ("evilexample.com", ["example.com"], False),
+        ("example.com.evil.org", ["example.com"], False),
+        ("example.com", ["www.example.com", "xample.com", "", " "], False),
+        ("xn--bcher-kva.example", ["bücher.example"], True),
+        ("user@example.com", ["example.com"], False),
+        ("", ["example.com", ""], False),
+    ):
+        assert is_attributed_from(host, domains) is agreed, (host, domains)
+
+
+def test_an_author_who_is_unknown_here_is_looked_for_in_the_background(stranger: Account, site: Site) -> None:
+    names = ("@new@There.Example", "@alice@social.localhost", "nobody", "a b@x.example", f"@{stranger.acct}", "@a@b/c")
+    for number, name in enumerate(names):
+        page = f'<meta name="fediverse:creator" content="{name}"><title>x</title>'
+        status = link_to(stranger, site.show(f"/{number}", page))
+    fetch_now()
+    assert card_of(status)["authors"] == []
+    assert list(Fetch.objects.values_list("kind", "uri")) == [("address", "new@there.example")]
