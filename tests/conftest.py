@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis
@@ -14,7 +16,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from social.api import refused_networks
+from social.api import admission, refused_networks
 from social.kernel import redis
 from tests.support import answers, kept_schema, servers
 from tests.support.callers import Callers
@@ -24,6 +26,9 @@ from tests.support.site import Site, serving
 # The same examples in every run: a promise is broken by a change, never by chance.
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("social")
+
+# Seconds, longer than any test takes.
+_LONGEST = 120
 
 _OF_FEDERATION = [
     "flows/test_strangers.py",
@@ -129,6 +134,20 @@ def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refused_networks, "SECONDS", 1e12)
     monkeypatch.setattr(refused_networks._State, "loaded_at", 0.0)
     monkeypatch.setattr(refused_networks._State, "networks", ())
+
+
+@pytest.fixture(autouse=True)
+def _limits_do_not_start_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows of limits end at fixed times: a test that counts up to one stays in the window in which it began, unless it
+    goes to another time itself.
+    """
+    begun = time.time()
+
+    def held() -> float:
+        now = time.time()
+        return begun if 0 <= now - begun < _LONGEST else now
+
+    monkeypatch.setattr(admission, "time", SimpleNamespace(time=held, monotonic=time.monotonic))
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def delivery(settings: Any) -> Delivery:
         account=make_user("alice").account, type="Create", uri="https://a.example/1", body=SECRET
     )
     InboundActivity.objects.create(fingerprint="f", actor=make_remote("zoe"), type="Create", uri="u", body=SECRET)
-    Host.objects.create(name="b.example", failures=3, retry_at=clock.now().replace(year=2100))
+    Host.objects.create(name="b.example", failures=3, retry_at=clock.now() + timedelta(days=365))
     return Delivery.objects.create(
         activity=activity,
         inbox_url="https://b.example/inbox",
