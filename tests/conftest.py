@@ -18,7 +18,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from social.api import admission, refused_networks
 from social.kernel import redis
-from tests.support import answers, kept_schema, servers
+from tests.support import answers, kept_schema, moments, servers
 from tests.support.callers import Callers
 from tests.support.emptying import empty_tables
 from tests.support.site import Site, serving
@@ -148,6 +148,13 @@ def _limits_do_not_start_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
         return begun if 0 <= now - begun < _LONGEST else now
 
     monkeypatch.setattr(admission, "time", SimpleNamespace(time=held, monotonic=time.monotonic))
+
+
+@pytest.fixture
+def noon(db: None) -> Iterator[None]:
+    """For tests that count by days."""
+    with moments.at_noon():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import time_machine
 from django.db import connection
+
+from social.kernel import clock
 
 # The moments of a transaction and of a statement stand still; ids differ by the one that goes on.
 _CLOCKS: Final = {
@@ -34,3 +36,8 @@ def at(moment: datetime) -> Iterator[None]:
         cursor.execute("SET LOCAL search_path TO moments, pg_catalog, public")
         yield
         cursor.execute("SET LOCAL search_path TO DEFAULT")
+
+
+def at_noon() -> AbstractContextManager[None]:
+    """`at` noon of tomorrow: no day ends while a test counts what happened on it, and what was stored before is over."""
+    return at((clock.now() + timedelta(days=1)).replace(hour=12, minute=0, second=0, microsecond=0))

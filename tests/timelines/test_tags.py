@@ -37,6 +37,7 @@ def home(who: Person) -> list[int]:
     return found[0]
 
 
+@pytest.mark.usefixtures("noon")
 def test_a_hashtag_is_shown_to_anybody_used_or_not(reader: Person, author: Person) -> None:
     unused = Api().get(f"{TAGS}/Dates").json()
     assert (unused["id"], unused["name"], len(unused["history"])) == ("", "Dates", 7)

@@ -24,7 +24,7 @@ from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 from timelines.queries.trends import SETTING, list_trending
 from timelines.services.trends import compute_tags, compute_trends, forget_reviews, review_publisher, review_trend
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 PATH = "/api/v1/trends"
 
 

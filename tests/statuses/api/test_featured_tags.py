@@ -17,7 +17,7 @@ from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_remote_status
 from tests.support.client import Api
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 PATH = "/api/v1/featured_tags"
 
 

@@ -191,6 +191,7 @@ def test_scheduled_posts_of_others_are_not_there(alice: Account, bob: Account) -
     assert ScheduledStatus.objects.count() == 1
 
 
+@pytest.mark.usefixtures("noon")
 def test_a_day_takes_25_and_an_account_300(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("statuses.services.scheduling.MOST_A_DAY", 2)
     monkeypatch.setattr("statuses.services.scheduling.MOST", 3)
