@@ -99,7 +99,7 @@ def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_noth
     assert [one.owner_id for one in found.lists[author.id]] == [people[0]]
 
 
-def test_lists_are_told_of_who_is_away_however_few_there_were_when_the_planner_last_looked(author: Person) -> None:
+def test_lists_learn_who_is_away_however_few_there_were_when_the_planner_last_looked(author: Person) -> None:
     def read() -> int:
         with connection.cursor() as cursor:
             cursor.execute(
