@@ -69,6 +69,14 @@ def author() -> Person:
     return person()
 
 
+@pytest.fixture
+def indexable(author: Person) -> Person:
+    """Somebody whose public posts everybody may find."""
+    Account.objects.filter(id=author.id).update(indexable=True)
+    author.account.refresh_from_db()
+    return author
+
+
 def follow(one: Person, other: Person) -> None:
     """`one` follows `other`, and all reactions have run."""
     follow_account(account=one.account, target=other.account, change=FollowChange())
