@@ -72,8 +72,10 @@ def test_a_known_token_costs_one_round_trip_and_is_counted_in_it(callers: Tokens
 
 
 def test_a_revoked_token_is_refused_in_every_process_within_a_second(
-    callers: Tokens, get: Any, either_way: None
+    callers: Tokens, get: Any, either_way: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    began = time.monotonic()
+    monkeypatch.setattr(admission.time, "monotonic", lambda: began)
     token = callers.user_token()
     assert get(PERSON, token=token).status_code == 200
     here = dict(admission._local)
@@ -81,7 +83,7 @@ def test_a_revoked_token_is_refused_in_every_process_within_a_second(
     another_process()
     assert get(PERSON, token=token).status_code == 401
     admission._local.update(here)  # a process that did not get the message and still has the token cached
-    time.sleep(1.05)
+    monkeypatch.setattr(admission.time, "monotonic", lambda: began + 1.05)
     assert get(PERSON, token=token).status_code == 401
 
 
@@ -124,13 +126,17 @@ def test_a_forgotten_token_is_counted_all_the_same(callers: Tokens, get: Any, li
     assert left == ["299", "298"]
 
 
-def test_a_second_of_memory_is_the_most_when_nothing_is_counted(callers: Tokens, get: Any) -> None:
+def test_a_second_of_memory_is_the_most_when_nothing_is_counted(
+    callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = time.monotonic()
+    monkeypatch.setattr(admission.time, "monotonic", lambda: began)
     token = callers.user_token()
     get(PERSON, token=token)
     redis.client("cache").flushdb()
     get(PERSON, token=token)
     assert callers.asked == [token], "remembered in the process"
-    time.sleep(1.05)
+    monkeypatch.setattr(admission.time, "monotonic", lambda: began + 1.05)
     get(PERSON, token=token)
     assert callers.asked == [token, token]
 
@@ -143,12 +149,16 @@ def test_flushing_redis_forgets_nobody(callers: Tokens, get: Any, either_way: No
     assert get(PERSON, token=token).status_code == 200
 
 
-def test_a_token_that_becomes_valid_is_accepted_within_a_second(callers: Tokens, get: Any, either_way: None) -> None:
+def test_a_token_that_becomes_valid_is_accepted_within_a_second(
+    callers: Tokens, get: Any, either_way: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = time.monotonic()
+    monkeypatch.setattr(admission.time, "monotonic", lambda: began)
     token = callers.user_token()
     identity = callers.identities.pop(token)
     assert get(PERSON, token=token).status_code == 401
     callers.identities[token] = identity
-    time.sleep(1.05)
+    monkeypatch.setattr(admission.time, "monotonic", lambda: began + 1.05)
     assert get(PERSON, token=token).status_code == 200
 
 
