@@ -190,6 +190,25 @@ def test_a_boost_is_skipped_when_its_original_is_among_the_newest_forty() -> Non
     assert 402 not in ids(), "another boost of it was just seen"
 
 
+def test_a_repeated_boost_that_comes_while_a_feed_is_built_or_lengthened_stays_out_of_it() -> None:
+    mark = feed.begin(READER)
+    feed.add({READER: [FeedItem(30, 10), FeedItem(31)]})
+    assert feed.finish(READER, mark, [FeedItem(10), FeedItem(11)], complete=False)
+    assert ids() == [31, 11, 10]
+    mark = feed.begin(READER)
+    assert feed.add({READER: [FeedItem(40, 11)]}) == {40: {READER}}
+    assert feed.finish(READER, mark, [FeedItem(8), FeedItem(9)], below=FeedItem(10), complete=False)
+    assert ids() == [31, 11, 10, 9, 8]
+
+
+def test_a_boost_that_comes_late_is_judged_by_what_lies_below_it() -> None:
+    build(1, *range(100, 150))
+    assert feed.add({READER: [FeedItem(20, 1)]}) == {20: {READER}}, "the original is next to it"
+    assert feed.add({READER: [FeedItem(145 << 8, 140)]}) == {145 << 8: {READER}}
+    assert feed.add({READER: [FeedItem(99, 140)]}) == {}, "the original is newer"
+    assert ids() == [*range(149, 98, -1), 1]
+
+
 def test_posts_that_many_feeds_get_alike_come_to_each_by_its_own_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "_KEYS_PER_CALL", 2)
     names = [feed.home(number) for number in range(7000, 7006)]
@@ -205,7 +224,7 @@ def test_posts_that_many_feeds_get_alike_come_to_each_by_its_own_rules(monkeypat
         assert ids(name) == [post.id, old.id]
     assert ids(absent) == []
     assert feed.finish(built, mark, [old], complete=False)
-    assert ids(built) == [boost.id, post.id, old.id]
+    assert ids(built) == [post.id, old.id]
     one, others = [FeedItem(40)], [FeedItem(41)]
     assert feed.add({name: one if name == names[0] else others for name in names[:4]}) == {}
     assert [ids(name)[0] for name in names[:4]] == [40, 41, 41, 41]

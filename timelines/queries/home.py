@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from typing import Final
 
 from social.kernel.cursors import Cursor
 from social.kernel.statements import fetch
 from statuses.policies.visibility import FOLLOWED
-from timelines.policies.aggregation import without_repeats
+from timelines.policies.aggregation import judge_repeats, without_repeats
 from timelines.policies.home import AUTHORS, BY_HASHTAG, HOME_CONDITION, HOME_SETS
 from timelines.stores.feed import WINDOW, FeedItem
 
@@ -178,7 +179,8 @@ def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> l
 class FeedPage:
     """A page as SQL has it, in the cursor's direction, and for a feed what was read with it, the newest first.
 
-    In `certain` it is known of every boost whether it is a repeat. `complete`: it ends with the oldest post there is.
+    In `certain` it is known of every boost whether it is a repeat (but for the case that `find_feed_page` names). `complete`:
+    it ends with the oldest post there is.
     """
 
     page: list[FeedItem]
@@ -186,25 +188,78 @@ class FeedPage:
     complete: bool
 
 
-def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = WINDOW) -> FeedPage:
-    """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending.
+SPARE: Final = 80
+"""Posts read beyond a page: with a boost among five posts the forty that decide are nearly always known from so many, and a
+feed that is being built begins with more than the first page.
+"""
 
-    `spare`: posts read beyond the page, `WINDOW` at least: which boosts are repeats depends on that many older items, which
-    are read also where they are not asked for.
+
+def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = SPARE) -> FeedPage:
+    """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending; more where boosts
+    follow each other so closely that it takes further posts to judge those of the page, `_FURTHER` at most: after that, and
+    only then, a boost may be taken for the first one that is not.
+
+    `spare`: posts read beyond the page. Which boosts are repeats depends on `WINDOW` older items that are shown, which are
+    read also where they are not asked for.
     """
-    if cursor.ascending:
-        earlier = list_items(Cursor(WINDOW, before=(cursor.after or 0) + 1))
-        found = list_items(Cursor(cursor.limit + WINDOW, cursor.before, cursor.after, ascending=True))
-        known = set(earlier)
-        kept = [item for item in without_repeats([*reversed(earlier), *found]) if item not in known]
-        return FeedPage(kept[: cursor.limit], [], False)
+    return _find_up(list_items, cursor) if cursor.ascending else _find_down(list_items, cursor, spare)
+
+
+def _find_down(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, spare: int) -> FeedPage:
     wanted, after = cursor.limit + spare, cursor.after or 0
     found = list_items(Cursor(wanted, cursor.before))
+    complete = len(found) < wanted
+    while True:
+        judged = judge_repeats(reversed(found), complete=complete)[::-1]
+        page, decided = _page_of((each for each in judged if each[0].id > after), cursor.limit)
+        ended = complete or len(page) == cursor.limit or found[-1].id <= after
+        if (decided and ended) or len(found) >= wanted + _FURTHER:
+            break
+        more = list_items(Cursor(_STEP, found[-1].id))
+        complete = len(more) < _STEP
+        found += more
+    if decided:
+        certain = [item for item, shown in takewhile(lambda each: each[1] is not None, judged) if shown]
+        return FeedPage(page, certain, complete)
     kept = without_repeats(reversed(found))[::-1]
     page = [item for item in kept if item.id > after][: cursor.limit]
-    if len(found) < wanted:
-        return FeedPage(page, kept, True)
-    return FeedPage(page, [item for item in kept if item > found[-WINDOW]], False)
+    return FeedPage(page, [item for item in kept if item > found[-WINDOW]], complete=False)
+
+
+def _find_up(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor) -> FeedPage:
+    wanted = cursor.limit + WINDOW
+    earlier = list_items(Cursor(WINDOW, before=(cursor.after or 0) + 1))
+    found = list_items(replace(cursor, limit=wanted))
+    lowest, highest = len(earlier) < WINDOW, len(found) < wanted
+    while True:
+        judged = judge_repeats([*reversed(earlier), *found], complete=lowest)[len(earlier) :]
+        page, decided = _page_of(judged, cursor.limit)
+        if (decided and (highest or len(page) == cursor.limit)) or len(earlier) + len(found) >= wanted + _FURTHER:
+            break
+        if decided:
+            more = list_items(replace(cursor, limit=_STEP, after=found[-1].id))
+            highest = len(more) < _STEP
+            found += more
+        else:
+            more = list_items(Cursor(_STEP, before=earlier[-1].id))
+            lowest = len(more) < _STEP
+            earlier += more
+    if not decided:
+        below = set(earlier)
+        kept = without_repeats([*reversed(earlier), *found])
+        page = [item for item in kept if item not in below][: cursor.limit]
+    return FeedPage(page, [], complete=False)
+
+
+def _page_of(judged: Iterable[tuple[FeedItem, bool | None]], limit: int) -> tuple[list[FeedItem], bool]:
+    """The first items that are shown, and whether that is known of each."""
+    page = list(islice((each for each in judged if each[1] is not False), limit))
+    return [item for item, _shown in page], all(shown for _item, shown in page)
+
+
+# Posts that are read at once where boosts could not be judged, and most of them.
+_STEP: Final = 160
+_FURTHER: Final = 800
 
 
 class TaggedPosts(Container[int]):

@@ -97,26 +97,31 @@ def _forget_all() -> None:
         script.load()
 
 
+# Whether an item of a feed, or for a feed, is a boost of what is among the `window` items next below it.
+_REPEATS: Final = """
+local function repeats(key, item, window)
+  local original = string.sub(item, 9)
+  if original == string.rep('\\0', 8) then return false end
+  for _, other in ipairs(redis.call('ZREVRANGEBYLEX', key, '(' .. item, '-', 'LIMIT', 0, window)) do
+    if string.sub(other, 1, 8) == original or string.sub(other, 9) == original then return true end
+  end
+  return false
+end
+"""
+
 # KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first; or once, if they are the
 # same for all. A post below the lowest item stays out: between the two there may be others that the feed does not know.
 # Answer: feed (by its place) and item of each boost that was skipped, in turn.
 _ADD: Final = redis.Script(
     "feeds",
-    """
-local most, window, none = tonumber(ARGV[1]), tonumber(ARGV[2]), string.rep('\\0', 8)
+    _REPEATS
+    + """
+local most, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local call = redis.call
 local function split(data)
   local items = {}
   for p = 1, #data, 16 do items[#items + 1] = string.sub(data, p, p + 15) end
   return items
-end
-local function repeats(key, item)
-  local original = string.sub(item, 9)
-  if original == none then return false end
-  for _, other in ipairs(call('ZREVRANGE', key, 0, window - 1)) do
-    if other ~= item and (string.sub(other, 1, 8) == original or string.sub(other, 9) == original) then return true end
-  end
-  return false
 end
 local builds = {}
 for i, key in ipairs(KEYS) do builds[i] = key .. ':build' end
@@ -129,7 +134,7 @@ for i, key in ipairs(KEYS) do
   if size > 0 or building then
     for _, item in ipairs(same or split(ARGV[i + 2])) do
       if building then call('ZADD', builds[i], 0, item) end
-      if size > 0 and repeats(key, item) then
+      if size > 0 and repeats(key, item, window) then
         skipped[#skipped + 1] = i
         skipped[#skipped + 1] = item
       elseif size > 0 and call('ZADD', key, 0, item) == 1 then
@@ -183,10 +188,11 @@ end
 )
 
 # ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items,
-# floor.
+# floor, window of the aggregation. What fan-out has added meanwhile comes last, oldest first, as if it was added only now.
 _FINISH: Final = redis.Script(
     "feeds",
-    """
+    _REPEATS
+    + """
 local key, build, mark = KEYS[1], KEYS[1] .. ':build', ARGV[1]
 if redis.call('ZREM', build, mark) == 0 then return 0 end
 local low = redis.call('ZRANGE', key, 0, 0)[1] or ''
@@ -195,7 +201,8 @@ if low == ARGV[4] then
   for p = 1, #ARGV[5], 16 do redis.call('ZADD', key, 0, string.sub(ARGV[5], p, p + 15)) end
   if ARGV[6] == '1' then redis.call('ZADD', key, 0, string.rep('\\0', 16)) end
   for _, item in ipairs(redis.call('ZRANGE', build, 0, -1)) do
-    if #item == 16 and redis.call('ZADD', key, 0, item) == 1 and redis.call('ZRANK', key, item) == 0 then
+    if #item == 16 and not repeats(key, item, tonumber(ARGV[7]))
+       and redis.call('ZADD', key, 0, item) == 1 and redis.call('ZRANK', key, item) == 0 then
       redis.call('ZREM', key, item)
     end
   end
@@ -371,5 +378,5 @@ def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem
     """
     known = b"" if below is None else below.packed()
     ttl = int(ACTIVE.total_seconds())
-    arguments: list[bytes | int | str | float] = [mark, LONGEST, ttl, known, _packed(items), int(complete)]
+    arguments: list[bytes | int | str | float] = [mark, LONGEST, ttl, known, _packed(items), int(complete), WINDOW]
     return bool(_FINISH([feed_key(name)], arguments))
