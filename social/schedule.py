@@ -48,6 +48,11 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
         "schedule": timedelta(hours=1),
         "options": {"queue": "scheduler", "expires": 3600},
     },
+    "end-timed-mutes": {
+        "task": "accounts.tasks.blocking.end_timed_mutes",
+        "schedule": timedelta(minutes=1),
+        "options": {"queue": "scheduler", "expires": 60},
+    },
     "forget-ended-tokens": {
         "task": "accounts.tasks.cleaning.forget_ended_tokens",
         "schedule": timedelta(hours=1),

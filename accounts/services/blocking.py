@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Final
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.events import (
@@ -27,6 +29,8 @@ from social.kernel.text.names import is_host_name, normalise_domain
 
 # A mute longer than this is one without an end; timedelta itself ends at about 2.7 million years.
 _LONGEST_MUTE = 100 * 365 * 86400
+# Mutes that are looked for at once.
+_STEP: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
@@ -142,9 +146,29 @@ def unmute_account(*, account: Account, target: Account) -> None:
 
     The posts of somebody who is followed come home again, but for direct ones (contract, behaviours section 11).
     """
+    _end_mutes(Mute.objects.filter(account=account, target=target), account.id, target.id, at=clock.now())
+
+
+def end_timed_mutes() -> int:
+    """End the mutes whose time is over, as `unmute_account` would have at that time; how many. Run by the scheduler.
+
+    Works one by one, so that it can be stopped at any time; a mute that is renewed at the same moment stays.
+    """
+    ended, now = 0, clock.now()
+    over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
+    while some := list(over[:_STEP]):
+        for mute in some:
+            still_over = Mute.objects.filter(id=mute.id, expires_at__lte=now)
+            ended += _end_mutes(still_over, mute.account_id, mute.target_id, at=mute.expires_at or now)
+    return ended
+
+
+def _end_mutes(mutes: QuerySet[Mute], account_id: int, target_id: int, *, at: datetime) -> bool:
+    """Whether there was one; all are of this pair."""
     with transaction.atomic():
-        lock(pair_name(account.id, target.id))
-        ended, _by_model = Mute.objects.filter(account=account, target=target).delete()
+        lock(pair_name(account_id, target_id))
+        ended, _by_model = mutes.delete()
         if ended:
-            Follow.objects.filter(account=account, target=target).update(direct_since=clock.now())
-            publish(AccountUnmuted(account_id=account.id, target_id=target.id))
+            Follow.objects.filter(account_id=account_id, target_id=target_id).update(direct_since=at)
+            publish(AccountUnmuted(account_id=account_id, target_id=target_id))
+    return bool(ended)

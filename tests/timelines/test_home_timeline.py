@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Mute, User
 from accounts.policies.staff import OPERATOR
-from accounts.services.blocking import block_account, mute_account, unmute_account
+from accounts.services.blocking import block_account, end_timed_mutes, mute_account, unmute_account
 from accounts.services.following import unfollow_account
 from accounts.services.sanctions import suspend_account, unsuspend_account
 from social.kernel import clock, redis
@@ -215,11 +215,28 @@ def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
     mute_account(account=reader.account, target=author.account, duration=60)
     work()
     written = posts(author, 2)
+    direct = make_status(author.account, f"@{reader.user.account.username} in private", visibility="direct")
     work()
     assert ids(reader) == []
-    Mute.objects.update(expires_at=clock.now() - timedelta(seconds=1))
+    end = clock.now()
+    later = make_status(author.account, f"@{reader.user.account.username} after the end", visibility="direct")
+    Mute.objects.update(expires_at=end)
+    assert end_timed_mutes() == 1
+    work()
+    # Without its feed being lost: as when somebody is unmuted.
+    assert ids(reader) == [later.id, *written[::-1]]
+    assert direct.id not in ids(reader)
     redis.client("feeds").flushall()
-    assert ids(reader) == written[::-1]
+    assert ids(reader) == [later.id, *written[::-1]]
+
+
+def test_a_mute_that_goes_on_is_not_ended_with_those_that_are_over(reader: Person, author: Person) -> None:
+    for target, seconds in ((author, 60), (person(), 0), (person(), 600)):
+        mute_account(account=reader.account, target=target.account, duration=seconds)
+    Mute.objects.filter(target=author.account).update(expires_at=clock.now())
+    assert end_timed_mutes() == 1
+    assert end_timed_mutes() == 0
+    assert Mute.objects.filter(account=reader.account).count() == 2
 
 
 def test_a_deleted_post_is_gone_at_once_and_stays_gone(reader: Person, author: Person) -> None:
