@@ -33,7 +33,14 @@ from statuses.events import (
 from timelines.events import AuthorOutdated, ConversationChanged, ListChanged
 from timelines.services.conversations import leave_conversations, withdraw_from_conversations
 from timelines.services.encrypted_messages import broadcast_encrypted_messages
-from timelines.services.fan_out import fan_out_edits, fan_out_joined, fan_out_posts, show_cards, withdraw_posts
+from timelines.services.fan_out import (
+    add_fetched,
+    fan_out_edits,
+    fan_out_joined,
+    fan_out_posts,
+    show_cards,
+    withdraw_posts,
+)
 from timelines.services.invalidation import (
     end_streams_of_tokens,
     forget_all_feeds,
@@ -54,6 +61,7 @@ _SEARCH = "search"
 
 on(StatusPublished, fan_out_posts, queue=_QUEUE)
 on(StatusEdited, fan_out_edits, queue=_QUEUE)
+on(StatusFetched, add_fetched, queue=_QUEUE)
 on(StatusJoinedThread, fan_out_joined, queue=_QUEUE)
 on(StatusDeleted, withdraw_posts, queue=_QUEUE)
 on(CardAttached, show_cards, queue=_QUEUE)

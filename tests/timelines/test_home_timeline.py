@@ -252,6 +252,22 @@ def test_a_deleted_post_is_gone_at_once_and_stays_gone(reader: Person, author: P
     assert ids(reader) == [written[2], written[0]]
 
 
+def test_an_old_post_that_was_fetched_from_elsewhere_has_its_place_at_once(reader: Person, author: Person) -> None:
+    elsewhere = make_remote("elsewhere", "one.example")
+    factory.follow(reader.account, elsewhere)
+    follow(reader, author)
+    earlier, later = posts(author, 2)
+    assert ids(reader) == [later, earlier]
+    # Between the two, as the ids have it.
+    moment = Status.objects.get(id=later).created_at
+    fetched = make_remote_status(elsewhere, created_at=moment - timedelta(milliseconds=1), publish_event=False)
+    work()
+    expected = sorted([earlier, later, fetched.id], reverse=True)
+    assert ids(reader) == expected
+    redis.client("feeds").flushall()
+    assert ids(reader) == expected
+
+
 def test_a_deleted_original_takes_its_boosts_along(reader: Person, author: Person) -> None:
     booster = person()
     follow(reader, booster)

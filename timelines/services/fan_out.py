@@ -15,7 +15,14 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from social.kernel.batches import in_batches
-from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusJoinedThread, StatusPublished
+from statuses.events import (
+    CardAttached,
+    StatusDeleted,
+    StatusEdited,
+    StatusFetched,
+    StatusJoinedThread,
+    StatusPublished,
+)
 from statuses.models import Status
 from statuses.policies.visibility import FOR_FOLLOWERS, is_conversational, is_for_addressed, is_listed
 from statuses.queries.rows import Row, load_rows
@@ -71,6 +78,16 @@ def fan_out_posts(events: Sequence[StatusPublished]) -> None:
     for status_id, names in write_feeds(rows, recipients).items():
         recipients[status_id] = recipients[status_id].without(names)
     _broadcast(rows, recipients)
+
+
+def add_fetched(events: Sequence[StatusFetched]) -> None:
+    """Put old posts that were fetched from other servers into the feeds of their readers: a feed never lacks what SQL would
+    show. Streams say nothing of them.
+
+    Idempotent. Raises RedisError when feeds cannot be written: the outbox calls again.
+    """
+    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
+    write_feeds(rows, find_recipients(rows))
 
 
 def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
