@@ -57,8 +57,13 @@ class Socket:
 
 
 def open_socket(server: StreamingServer, someone: Person, stream: str = "", **query: str) -> Socket:
+    """A socket of theirs; with `stream` one that has begun to listen to it, and with whose feed nothing more happens."""
     token = str(someone.api.token)
-    return Socket(server, token, **({"stream": stream} if stream else {}), **query)
+    socket = Socket(server, token, **({"stream": stream} if stream else {}), **query)
+    if stream:
+        # Messages of a client are answered one after the other: this one when the subscription is complete.
+        assert socket.is_silent()
+    return socket
 
 
 class EventStream:

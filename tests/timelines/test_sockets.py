@@ -94,7 +94,7 @@ def test_a_handshake_of_unusual_size_is_refused_and_its_connection_ended(server:
 
 def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # security row 23 (scope bypass)
     scopes = {"error": "Access token does not have the required scopes", "status": 401}
-    with open_socket(server, person(scopes="write"), "user") as socket:
+    with Socket(server, person(scopes="write").api.token, stream="user") as socket:
         assert socket.next() == scopes
         for stream in ("public", "hashtag", "user:notification"):
             socket.say(type="subscribe", stream=stream, tag="x")
