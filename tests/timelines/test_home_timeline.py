@@ -10,11 +10,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Mute, User
-from accounts.policies.staff import OPERATOR
-from accounts.services.blocking import block_account, end_timed_mutes, mute_account, unmute_account
+from accounts.models import User
+from accounts.services.blocking import block_account
 from accounts.services.following import unfollow_account
-from accounts.services.sanctions import suspend_account, unsuspend_account
 from social.kernel import clock, redis
 from social.kernel.cursors import Cursor
 from statuses.models import Status
@@ -22,27 +20,13 @@ from tests.factories import statuses as factory
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
 from tests.timelines.conftest import Person, follow, person, work
+from tests.timelines.homes import HOME, cached, ids, posts
 from timelines.queries import home as home_queries
 from timelines.services import home as home_service
 from timelines.services.presence import note_absent_people
 from timelines.stores import feed
 
 pytestmark = pytest.mark.django_db
-HOME = "/api/v1/timelines/home"
-
-
-def ids(person: Person, **params: Any) -> list[int]:
-    response = person.api.get(HOME, params)
-    assert response.status_code == 200, response.content
-    return [int(status["id"]) for status in response.json()]
-
-
-def cached(person: Person) -> list[int]:
-    return [item.id for item in feed.read(feed.home(person.id), person.id, Cursor(2000)).items]
-
-
-def posts(person: Person, number: int) -> list[int]:
-    return [make_status(person.account, f"post {i}").id for i in range(number)]
 
 
 def walk(person: Person, rel: str, url: str) -> list[int]:
@@ -170,175 +154,6 @@ def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
     monkeypatch.setattr(home_service, "find_feed_page", read_then_block)
     assert ids(reader) == []
     assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None
-
-
-def test_a_block_or_mute_hides_at_once_before_the_feed_was_rebuilt(reader: Person, author: Person) -> None:
-    friend = person()
-    follow(reader, author)
-    follow(reader, friend)
-    ids(reader)
-    hidden = posts(author, 25)
-    shown = posts(friend, 3)
-    hidden += posts(author, 2)
-    work()
-    assert ids(reader, limit=2) == hidden[:-3:-1]
-    mute_account(account=reader.account, target=author.account)
-    assert ids(reader, limit=3) == shown[::-1], "and the page is full all the same"
-    unmute_account(account=reader.account, target=author.account)
-    work()
-    assert ids(reader, limit=40) == sorted([*hidden, *shown], reverse=True)
-    block_account(account=author.account, target=reader.account)
-    assert ids(reader) == shown[::-1]
-
-
-def test_unmuting_brings_posts_back_without_direct_ones(reader: Person, author: Person) -> None:
-    follow(reader, author)
-    name = reader.account.username
-    direct, open_one = make_status(author.account, f"@{name} secret", visibility="direct"), make_status(author.account)
-    work()
-    assert ids(reader) == [open_one.id, direct.id]
-    mute_account(account=reader.account, target=author.account)
-    during = make_status(author.account, f"@{name} a second", visibility="direct")
-    unmute_account(account=reader.account, target=author.account)
-    work()
-    assert ids(reader) == [open_one.id]
-    assert during.id not in ids(reader)
-    later = make_status(author.account, f"@{name} a third", visibility="direct")
-    work()
-    assert ids(reader) == [later.id, open_one.id]
-    feed.drop([feed.home(reader.id)])
-    assert ids(reader) == [later.id, open_one.id], "also from SQL"
-
-
-def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
-    follow(reader, author)
-    mute_account(account=reader.account, target=author.account, duration=60)
-    work()
-    written = posts(author, 2)
-    direct = make_status(author.account, f"@{reader.user.account.username} in private", visibility="direct")
-    work()
-    assert ids(reader) == []
-    end = clock.now()
-    later = make_status(author.account, f"@{reader.user.account.username} after the end", visibility="direct")
-    Mute.objects.update(expires_at=end)
-    assert end_timed_mutes() == 1
-    work()
-    # Without its feed being lost: as when somebody is unmuted.
-    assert ids(reader) == [later.id, *written[::-1]]
-    assert direct.id not in ids(reader)
-    redis.client("feeds").flushall()
-    assert ids(reader) == [later.id, *written[::-1]]
-
-
-def test_a_mute_that_goes_on_is_not_ended_with_those_that_are_over(reader: Person, author: Person) -> None:
-    for target, seconds in ((author, 60), (person(), 0), (person(), 600)):
-        mute_account(account=reader.account, target=target.account, duration=seconds)
-    Mute.objects.filter(target=author.account).update(expires_at=clock.now())
-    assert end_timed_mutes() == 1
-    assert end_timed_mutes() == 0
-    assert Mute.objects.filter(account=reader.account).count() == 2
-
-
-def test_a_deleted_post_is_gone_at_once_and_stays_gone(reader: Person, author: Person) -> None:
-    follow(reader, author)
-    ids(reader)
-    written = posts(author, 3)
-    work()
-    assert author.api.delete(f"/api/v1/statuses/{written[1]}").status_code == 200
-    assert ids(reader) == [written[2], written[0]]
-    work()
-    assert cached(reader) == [written[2], written[0]]
-    redis.client("feeds").flushall()
-    assert ids(reader) == [written[2], written[0]]
-
-
-def test_an_old_post_that_was_fetched_from_elsewhere_has_its_place_at_once(reader: Person, author: Person) -> None:
-    elsewhere = make_remote("elsewhere", "one.example")
-    factory.follow(reader.account, elsewhere)
-    follow(reader, author)
-    earlier, later = posts(author, 2)
-    assert ids(reader) == [later, earlier]
-    # Between the two, as the ids have it.
-    moment = Status.objects.get(id=later).created_at
-    fetched = make_remote_status(elsewhere, created_at=moment - timedelta(milliseconds=1), publish_event=False)
-    work()
-    expected = sorted([earlier, later, fetched.id], reverse=True)
-    assert ids(reader) == expected
-    redis.client("feeds").flushall()
-    assert ids(reader) == expected
-
-
-def test_a_deleted_original_takes_its_boosts_along(reader: Person, author: Person) -> None:
-    booster = person()
-    follow(reader, booster)
-    ids(reader)
-    status = make_status(author.account)
-    boost = make_reblog(booster.account, status)
-    work()
-    assert ids(reader) == [boost.id]
-    assert author.api.delete(f"/api/v1/statuses/{status.id}").status_code == 200
-    work()
-    assert ids(reader) == []
-    assert cached(reader) == []
-
-
-def test_an_undone_boost_leaves_the_timeline(reader: Person, author: Person) -> None:
-    booster = person()
-    follow(reader, booster)
-    ids(reader)
-    status = make_status(author.account)
-    make_reblog(booster.account, status)
-    work()
-    assert booster.api.post(f"/api/v1/statuses/{status.id}/unreblog").status_code == 200
-    work()
-    assert cached(reader) == []
-
-
-@pytest.mark.parametrize("looked", [False, True], ids=["not looked at", "looked at before the feed is updated"])
-def test_when_a_boost_is_taken_back_somebody_elses_takes_its_place(
-    reader: Person, author: Person, looked: bool
-) -> None:
-    first, second = person(), person()
-    for other in (first, second):
-        follow(reader, other)
-    ids(reader)
-    status = make_status(author.account)
-    shown, skipped = make_reblog(first.account, status), make_reblog(second.account, status)
-    work()
-    assert ids(reader) == [shown.id]
-    assert first.api.post(f"/api/v1/statuses/{status.id}/unreblog").status_code == 200
-    if looked:
-        assert ids(reader) == [skipped.id]
-    work()
-    assert ids(reader) == [skipped.id]
-    assert ids(reader) == cached(reader) == [skipped.id]
-
-
-def test_a_follow_with_other_options_brings_back_what_the_old_ones_hid(reader: Person, author: Person) -> None:
-    follow(reader, author)
-    written = [make_status(author.account, "hello", language="en").id for _ in range(2)]
-    written.append(make_reblog(author.account, make_status(person().account)).id)
-    work()
-    strict, open_to_all = {"languages": ["de"], "reblogs": False}, {"languages": [], "reblogs": True}
-    for options, expected in ((strict, []), (open_to_all, written[::-1])):
-        assert reader.api.post(f"/api/v1/accounts/{author.id}/follow", options).status_code == 200
-        work()
-        assert ids(reader) == expected
-        assert cached(reader) == expected
-
-
-def test_a_suspension_that_is_undone_brings_back_what_feeds_built_meanwhile_lack(
-    reader: Person, author: Person
-) -> None:
-    follow(reader, author)
-    theirs, own = make_status(author.account), make_status(reader.account)
-    suspend_account(by=OPERATOR, account=author.account)
-    assert ids(reader) == [own.id]
-    work()
-    assert cached(reader) == [own.id]
-    unsuspend_account(by=OPERATOR, account=author.account)
-    work()
-    assert ids(reader) == [own.id, theirs.id]
 
 
 def test_a_boost_of_what_was_just_seen_is_not_shown_again(reader: Person, author: Person) -> None:

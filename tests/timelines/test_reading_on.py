@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -13,17 +12,11 @@ from social.kernel import redis
 from social.kernel.cursors import Cursor
 from tests.factories.statuses import make_reblog, make_status
 from tests.timelines.conftest import Person, follow, person, work
+from tests.timelines.homes import ids, posts
 from timelines.services import home as service
 from timelines.stores import feed
 
 pytestmark = pytest.mark.django_db
-HOME = "/api/v1/timelines/home"
-
-
-def ids(reader: Person, **params: Any) -> list[int]:
-    response = reader.api.get(HOME, params)
-    assert response.status_code == 200, response.content
-    return [int(status["id"]) for status in response.json()]
 
 
 def pages(reader: Person, *, limit: int) -> Iterator[list[int]]:
@@ -32,10 +25,6 @@ def pages(reader: Person, *, limit: int) -> Iterator[list[int]]:
     while page:
         yield page
         page = ids(reader, limit=limit, max_id=page[-1])
-
-
-def posts(author: Person, number: int) -> list[int]:
-    return [make_status(author.account, f"post {place}").id for place in range(number)]
 
 
 def kept(reader: Person) -> int:
