@@ -188,13 +188,14 @@ class FeedPage:
     complete: bool
 
 
-SPARE: Final = 80
-"""Posts read beyond a page: with a boost among five posts the forty that decide are nearly always known from so many, and a
-feed that is being built begins with more than the first page.
-"""
+# Posts read beyond a page: with three boosts among ten posts forty of so many are nearly always shown for certain.
+_SPARE: Final = 60
+# Posts that are read at once where boosts could not be judged, and most of them.
+_STEP: Final = 60
+_FURTHER: Final = 800
 
 
-def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = SPARE) -> FeedPage:
+def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = _SPARE) -> FeedPage:
     """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending; more where boosts
     follow each other so closely that it takes further posts to judge those of the page, `_FURTHER` at most: after that, and
     only then, a boost may be taken for the first one that is not.
@@ -210,7 +211,7 @@ def _find_down(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, s
     found = list_items(Cursor(wanted, cursor.before))
     complete = len(found) < wanted
     while True:
-        judged = judge_repeats(reversed(found), complete=complete)[::-1]
+        judged = judge_repeats(found[::-1], complete=complete)[::-1]
         page, decided = _page_of((each for each in judged if each[0].id > after), cursor.limit)
         ended = complete or len(page) == cursor.limit or found[-1].id <= after
         if (decided and ended) or len(found) >= wanted + _FURTHER:
@@ -255,11 +256,6 @@ def _page_of(judged: Iterable[tuple[FeedItem, bool | None]], limit: int) -> tupl
     """The first items that are shown, and whether that is known of each."""
     page = list(islice((each for each in judged if each[1] is not False), limit))
     return [item for item, _shown in page], all(shown for _item, shown in page)
-
-
-# Posts that are read at once where boosts could not be judged, and most of them.
-_STEP: Final = 160
-_FURTHER: Final = 800
 
 
 class TaggedPosts(Container[int]):

@@ -18,7 +18,7 @@ from statuses.queries.page import Page, Verdict, select
 from timelines.models import List
 from timelines.policies.home import home_verdict
 from timelines.policies.lists import list_verdict
-from timelines.queries.home import SPARE, FeedPage, TaggedPosts, find_feed_page, list_home_items
+from timelines.queries.home import FeedPage, TaggedPosts, find_feed_page, list_home_items
 from timelines.queries.lists import list_list_items, load_concerned_members
 from timelines.services.hiding import withdraw_hidden_posts
 from timelines.services.presence import record_presence
@@ -27,6 +27,9 @@ from timelines.stores.feed import FeedItem, Slice
 
 ON_SCREEN: Final = 80
 """Posts that are kept for who reads a stream: two of the longest pages."""
+
+SPARE: Final = 80
+"""Posts read beyond the first page, so that a feed that is being built begins with more than that."""
 
 AHEAD: Final = 320
 """Posts read beyond a page at the end of a feed. Whoever has come there goes on: with these in the feed the next fourteen pages
