@@ -20,8 +20,9 @@ class Handler(WSGIHandler):
     what is cleared at the ends of a request for other kinds of settings (see `_keep_what_stays`).
     """
 
-    # What is declared for Django's is a response; a file is handed to the server in a wrapper, there as here.
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:  # type: ignore[override]
+    def __call__(  # type: ignore[override]  # Django's is declared to give a response; of a file it gives a wrapper, as here
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
         """Answer a request (PEP 3333)."""
         request_started.send(sender=Handler, environ=environ)
         response = self.get_response(WSGIRequest(environ))

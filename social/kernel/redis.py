@@ -155,8 +155,7 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
     As the client asks, whose own way takes three times as long: an error at once while the circuit is open, nothing is ever
     sent twice, and a connection that was closed meanwhile is noticed before anything is sent. Raises RedisError.
     """
-    # hiredis declares a tuple of one.
-    return _ask(role, pack_command(command), 1)  # type: ignore[arg-type]
+    return _ask(role, pack_command(command), 1)  # type: ignore[arg-type]  # hiredis declares a tuple of one
 
 
 def ask_at_once(role: Role, *commands: tuple[str | bytes | int | float, ...]) -> list[Any]:

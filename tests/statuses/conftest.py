@@ -22,6 +22,7 @@ from statuses.events import (
 from tests.factories import accounts
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
+from tests.support.entities import check
 
 accounts.rsa_pair()
 
@@ -76,3 +77,12 @@ def carol(db: None) -> Account:
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
     """A client of the account."""
     return Api(make_token(User.objects.get(account=account), scopes))
+
+
+def post_as(account: Account, **values: Any) -> dict[str, Any]:
+    """A post written over HTTP, as its author was answered."""
+    response = api_of(account).post("/api/v1/statuses", {"status": "hello", **values})
+    assert response.status_code == 200, response.content
+    body: dict[str, Any] = response.json()
+    check("StatusOfUser", body)
+    return body

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from accounts.models import Account
@@ -14,7 +12,7 @@ from tests.factories.statuses import (
     make_reblog,
     make_status,
 )
-from tests.statuses.conftest import api_of
+from tests.statuses.conftest import api_of, post_as
 from tests.support.entities import check
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
@@ -22,30 +20,22 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 STATUSES = "/api/v1/statuses"
 
 
-def _posted(account: Account, **values: Any) -> dict[str, Any]:
-    response = api_of(account).post(STATUSES, {"status": "hello", **values})
-    assert response.status_code == 200, response.content
-    body: dict[str, Any] = response.json()
-    check("StatusOfUser", body)
-    return body
-
-
 def test_trap_36_deleting_gives_back_the_source_and_usable_files(alice: Account) -> None:
     media = make_media(alice)
-    posted = _posted(alice, status="*hello* #x", media_ids=[str(media.id)])
+    posted = post_as(alice, status="*hello* #x", media_ids=[str(media.id)])
     api = api_of(alice)
     body = api.delete(f"{STATUSES}/{posted['id']}").json()
     check("DeletedStatus", body)
     assert (body["text"], "content" in body) == ("*hello* #x", False)
     assert api.delete(f"{STATUSES}/{posted['id']}").status_code == 404
     assert api.get(f"{STATUSES}/{posted['id']}").status_code == 404
-    again = _posted(alice, media_ids=[item["id"] for item in body["media_attachments"]])
+    again = post_as(alice, media_ids=[item["id"] for item in body["media_attachments"]])
     assert again["media_attachments"][0]["id"] == str(media.id)
 
 
 def test_deleting_with_its_files_removes_them(alice: Account) -> None:
     media = make_media(alice)
-    posted = _posted(alice, media_ids=[str(media.id)])
+    posted = post_as(alice, media_ids=[str(media.id)])
     api_of(alice).delete(f"{STATUSES}/{posted['id']}?delete_media=true")
     assert api_of(alice).post(STATUSES, {"media_ids": [str(media.id)]}).status_code == 422
 

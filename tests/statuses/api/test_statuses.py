@@ -21,7 +21,7 @@ from tests.factories.statuses import (
     make_status,
     mute,
 )
-from tests.statuses.conftest import api_of
+from tests.statuses.conftest import api_of, post_as
 from tests.support.client import Api
 from tests.support.entities import check
 
@@ -29,16 +29,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 STATUSES = "/api/v1/statuses"
 
 
-def _posted(account: Account, **values: Any) -> dict[str, Any]:
-    response = api_of(account).post(STATUSES, {"status": "hello", **values})
-    assert response.status_code == 200, response.content
-    body: dict[str, Any] = response.json()
-    check("StatusOfUser", body)
-    return body
-
-
 def test_seed_002_a_post_is_answered_as_its_author_sees_it(alice: Account) -> None:
-    body = _posted(alice)
+    body = post_as(alice)
     assert body["content"] == "<p>hello</p>"
     assert body["uri"] == f"http://social.localhost/users/alice/statuses/{body['id']}"
     assert body["url"] == f"http://social.localhost/@alice/{body['id']}"
@@ -49,7 +41,7 @@ def test_seed_002_a_post_is_answered_as_its_author_sees_it(alice: Account) -> No
 
 
 def test_seed_044_and_045_ids_are_ordered_by_time_and_distinct(alice: Account) -> None:
-    bodies = [_posted(alice, status=str(number)) for number in range(20)]
+    bodies = [post_as(alice, status=str(number)) for number in range(20)]
     ids = [int(body["id"]) for body in bodies]
     assert len(set(ids)) == 20
     assert [number >> 16 for number in ids] == sorted(number >> 16 for number in ids)
@@ -58,7 +50,7 @@ def test_seed_044_and_045_ids_are_ordered_by_time_and_distinct(alice: Account) -
 
 
 def test_traps_18_to_20_nothing_is_missing_and_null_only_where_it_may_be(alice: Account) -> None:
-    anonymous = Api().get(f"{STATUSES}/{_posted(alice)['id']}").json()
+    anonymous = Api().get(f"{STATUSES}/{post_as(alice)['id']}").json()
     check("Status", anonymous)
     for name in ("in_reply_to_id", "in_reply_to_account_id", "reblog", "poll", "card", "edited_at", "quote"):
         assert anonymous[name] is None
@@ -68,7 +60,7 @@ def test_traps_18_to_20_nothing_is_missing_and_null_only_where_it_may_be(alice: 
 
 
 def test_the_application_is_shown_to_others_unless_the_author_hides_it(alice: Account, bob: Account) -> None:
-    number = _posted(alice)["id"]
+    number = post_as(alice)["id"]
     assert api_of(bob).get(f"{STATUSES}/{number}").json()["application"]["name"] == "Test client"
     change_preferences(user=User.objects.get(account=alice), change=PreferencesChange(show_application=False))
     assert "application" not in api_of(bob).get(f"{STATUSES}/{number}").json()
@@ -93,7 +85,7 @@ def test_a_limited_visibility_looks_private(alice: Account) -> None:
 
 
 def test_posts_of_sensitized_accounts_are_sensitive_to_others(alice: Account, bob: Account) -> None:
-    number = _posted(alice)["id"]
+    number = post_as(alice)["id"]
     Account.objects.filter(id=alice.id).update(sensitized_at=clock.now())
     assert api_of(bob).get(f"{STATUSES}/{number}").json()["sensitive"] is True
     assert api_of(alice).get(f"{STATUSES}/{number}").json()["sensitive"] is False
@@ -144,8 +136,8 @@ def test_a_boost_is_liked_for_the_boosted_post_and_a_like_is_not_taken_back_by_i
 
 
 def test_a_warning_makes_a_post_sensitive_unless_a_form_says_no(alice: Account) -> None:
-    assert _posted(alice, spoiler_text="careful")["sensitive"] is True
-    assert _posted(alice, spoiler_text="careful", sensitive=False)["sensitive"] is True
+    assert post_as(alice, spoiler_text="careful")["sensitive"] is True
+    assert post_as(alice, spoiler_text="careful", sensitive=False)["sensitive"] is True
     form = api_of(alice).post(STATUSES, form="status=x&spoiler_text=careful&sensitive=false")
     assert form.json()["sensitive"] is False
 
@@ -154,7 +146,7 @@ def test_a_limited_post_looks_private_and_is_for_the_mentioned_alone(
     alice: Account, bob: Account, carol: Account
 ) -> None:
     follow(carol, alice)
-    body = _posted(alice, status="hi @bob", visibility="limited")
+    body = post_as(alice, status="hi @bob", visibility="limited")
     assert (body["visibility"], body["account"]["statuses_count"]) == ("private", 1)
     assert api_of(bob).get(f"{STATUSES}/{body['id']}").status_code == 200
     assert api_of(carol).get(f"{STATUSES}/{body['id']}").status_code == 404
@@ -230,7 +222,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     ],
 )
 def test_empty_null_and_unknown_parameters_are_ignored(alice: Account, values: dict[str, Any]) -> None:
-    assert _posted(alice, **values)["visibility"] == "public"
+    assert post_as(alice, **values)["visibility"] == "public"
 
 
 def test_values_of_another_shape_are_ignored_in_forms_too(alice: Account) -> None:
@@ -362,4 +354,4 @@ def test_limits_of_deleting_and_publishing_are_counted(alice: Account, settings:
 
 def test_what_a_limited_person_posts_for_everybody_is_unlisted(alice: Account) -> None:
     Account.objects.filter(id=alice.id).update(limited_at=clock.now())
-    assert _posted(alice, visibility="public")["visibility"] == "unlisted"
+    assert post_as(alice, visibility="public")["visibility"] == "unlisted"
