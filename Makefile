@@ -13,48 +13,57 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 ARGS ?=
 CONFORMANCE ?= ../shared/conformance
 
-.PHONY: run test verify lint bench bench-media conformance lock messages documents
+.PHONY: run help test dev shell verify lint bench bench-media conformance lock messages documents
 
-run: $(RUNTIME)
+run: $(RUNTIME) ## Start everything at http://localhost:8000 (the first time it is installed and set up)
 	@exec $(BIN)/python manage.py run $(ARGS)
 
-test: $(DEV)
+help: ## List what make can do
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-14s %s\n' "$$name" "$$text"; done
+
+# A run starts a hundred processes: each would compile the whole program again.
+test verify: export PYTHONDONTWRITEBYTECODE =
+test: $(DEV) ## Run the test suite on servers of its own; one test: make test ARGS="tests/api -k language -n 0"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-verify: $(DEV)
+dev: $(DEV) ## Run with demonstration data and debug pages, and again after every change of the code
+	@DJANGO_SETTINGS_MODULE=social.settings.dev $(BIN)/python manage.py setup
+	@$(BIN)/python manage.py seed_demo
+	@exec $(BIN)/python manage.py dev
+
+shell: $(DEV) ## A Python shell with every model imported
+	@exec $(BIN)/python manage.py shell
+
+verify: $(DEV) ## Run the slow promises: kills, deep properties (half an hour)
 	@$(BIN)/python -m pytest -m verify -n 2 --dist loadfile --timeout 900 $(ARGS)
 
-lint: $(DEV)
+lint: $(DEV) ## Check style, types, layers and migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
-bench: $(DEV)
+bench: $(DEV) ## Measure; which workloads there are: make bench ARGS=--help
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-# What uploaded files are, and what becomes of them; more files: make bench-media ARGS="photo.heic film.mov"
-bench-media: $(DEV)
+bench-media: $(DEV) ## Measure what becomes of uploaded files; others: make bench-media ARGS="photo.heic film.mov"
 	@$(BIN)/python -m benchmarks.media $(ARGS)
 
-# Compares with recorded answers of Mastodon, where the folder is at hand: make conformance ARGS="accounts_* --quiet"
-conformance: $(DEV)
+conformance: $(DEV) ## Compare with recorded answers of Mastodon, where CONFORMANCE names their folder
 	@CONFORMANCE="$(CONFORMANCE)" $(BIN)/python -m tests.support.conformance $(subst *,\*,$(ARGS))
 
 # The locks hold hashes and no index addresses.
-lock: .tools/bin/uv
+lock: .tools/bin/uv ## Write the locks in requirements/ from pyproject.toml
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		pyproject.toml -o requirements/runtime.txt
 	.tools/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 \
 		--extra dev pyproject.toml -o requirements/dev.txt
 
-# The table of endpoints in docs/coverage.md and the OpenAPI document, from what the viewsets declare.
-documents: $(DEV)
+documents: $(DEV) ## Write the OpenAPI document and the table of endpoints from what the viewsets declare
 	@$(BIN)/python -m tests.support.documents
 
-# Adds new sentences to the catalogues and compiles them; needs no GNU gettext.
-messages: $(DEV)
+messages: $(DEV) ## Add new sentences to the translations and compile them
 	@$(BIN)/python -m tests.support.catalogs
 
 .tools/bin/uv:

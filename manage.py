@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Every command of the server. Run by a Python without its libraries, it goes on with that of `.venv`."""
+"""Entry point of every command of the server. Run by a Python without its libraries, it goes on with that of `.venv`."""
 
 import os
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PYTHON = os.path.join(HERE, ".venv", "bin", "python")
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+PYTHON = os.path.join(FOLDER, ".venv", "bin", "python")
 
 if __name__ == "__main__":
     if sys.prefix == sys.base_prefix and os.path.exists(PYTHON):
-        os.execv(PYTHON, [PYTHON, os.path.join(HERE, "manage.py"), *sys.argv[1:]])  # noqa: S606 (no shell)
+        os.execv(PYTHON, [PYTHON, os.path.join(FOLDER, "manage.py"), *sys.argv[1:]])  # noqa: S606 (no shell)
     try:
         from social.runtime.manage import main
     except ModuleNotFoundError as error:
         sys.exit(
-            f"manage.py: {error}. Install the libraries: make -C {HERE} run, or pip install -r requirements/runtime.txt"
+            f"manage.py: {error}. Install the libraries: make -C {FOLDER} run, or pip install -r requirements/runtime.txt"
         )
     sys.exit(main(sys.argv))

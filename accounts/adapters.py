@@ -1,4 +1,4 @@
-"""How allauth's flows are tied to this app: who may sign up, where its mails lead, what a new password ends."""
+"""Ties of allauth's flows to this app: who may sign up, where mails lead, what a new password ends."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from django.utils.translation import get_language, gettext, gettext_lazy
 
 from accounts.models import User
 from accounts.pages.visits import note
-from accounts.policies.passkeys import relying_party
+from accounts.policies.second_factors import relying_party
 from accounts.policies.sign_up import SignUpDraft, password_errors
-from accounts.queries.second_factors import load_second_factors
+from accounts.queries.sign_in import load_second_factors
 from accounts.queries.sign_up import find_usable_invite
 from accounts.services.activation import activate_if_ready
 from accounts.services.confirmations import bounded, confirmation_url, request_confirmation
@@ -57,7 +57,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Whether people may sign up by themselves, or this person by an invitation."""
+        """Tell whether people may sign up by themselves, or this person by an invitation."""
         return settings.REGISTRATIONS != "closed" or find_usable_invite(invite_code(request)) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
@@ -90,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):
         change_password(user=user, password=password, asking_key=self.request.session.session_key)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """Where a new password is needed first: everybody has been signed out."""
+        """The page where a new password is needed first: everybody has been signed out."""
         return reverse("account_login")
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -132,11 +132,11 @@ class AccountAdapter(DefaultAccountAdapter):
         note(request, user)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """What concerns the safety of an account always asks once more who it is."""
+        """True: changes to the safety of an account always ask once more who it is."""
         return True
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """How somebody can show once more that it is them; the first is the one that is asked for."""
+        """Ways to prove once more who one is; the first is the one that is asked for."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [{**method, "description": _WAYS[method["id"]]} for method in methods]
 
@@ -145,11 +145,11 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_ip(request)
 
     def is_safe_url(self, url: str | None) -> bool:
-        """Whether a page may send somebody on to this: only to paths of ours (security row 30)."""
+        """Tell whether a page may send somebody on to this: only to paths of ours (security row 30)."""
         return bool(url) and is_local_path(str(url))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Every mail is a reaction of ours (`accounts.services.mails`). Raises NotImplementedError for others."""
+        """Refuse: mails are sent by reactions (`accounts.services.mails`). Raises NotImplementedError."""
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
@@ -176,15 +176,15 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return crypto.decrypt(encrypted_text)
 
     def get_totp_label(self, user: User) -> str:
-        """How the authenticator app names the account."""
+        """The name of the account in the authenticator app."""
         return f"{user.account.username}@{settings.LOCAL_DOMAIN}"
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        """Whom a passkey is for; never what the Host header says."""
+        """The host a passkey is for; never what the Host header says."""
         return relying_party()
 
     def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
-        """How the passkey is named where it is kept. Its id leads back to the user and to nothing else."""
+        """The name of the passkey where it is kept. Its id leads back to the user and to nothing else."""
         name = self.get_totp_label(user)
         return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
 

@@ -22,9 +22,9 @@ class AccountsConfig(AppConfig):
         from accounts.services.archives import register_parts
         from accounts.services.audit import record_by_user
         from accounts.services.portable_lists import register_lists
-        from accounts.services.token_use import TokenIdentities
+        from accounts.services.tokens import TokenIdentities
         from social.api import identities, refused_networks
-        from social.kernel.audit import audit_log
+        from social.kernel.ports import audit_log
 
         audit_log.plug(record_by_user)
         identities.plug_in(TokenIdentities())

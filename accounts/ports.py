@@ -1,23 +1,12 @@
-"""What this app asks of an app above it."""
+"""Ports: questions of this app to an app above it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from enum import Enum
 from typing import Protocol
 
 from accounts.models import Account
 from social.kernel.ports import Port
-
-
-class Search(Enum):
-    """How it stands with finding an account of another server in the background."""
-
-    UNDER_WAY = "under way"
-    LATER = "later"
-    """Too much waits for its server: it may be asked for again in a while."""
-    FAILED = "failed"
-    """It could not be found a short time ago."""
 
 
 class RemoteAccounts(Protocol):
@@ -31,12 +20,10 @@ class RemoteAccounts(Protocol):
         """
         ...
 
-    def seek(self, addresses: Collection[tuple[str, str | None]]) -> Mapping[tuple[str, str | None], Search]:
-        """Have the accounts behind these addresses found in the background, little of each server at a time."""
-        ...
-
-    def sought(self, addresses: Collection[tuple[str, str | None]]) -> Collection[tuple[str, str | None]]:
-        """Those of these addresses that are being looked for now."""
+    def seek(self, addresses: Collection[tuple[str, str | None]]) -> Collection[tuple[str, str | None]]:
+        """Have the accounts behind these addresses found in the background, each server asked at its pace; those that could
+        not be found a short time ago, and are not looked for. Asked again for the same, it looks for none twice.
+        """
         ...
 
     def refresh(self, account: Account) -> Account:

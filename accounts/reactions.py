@@ -1,4 +1,4 @@
-"""Which event calls which service, task or query."""
+"""Reactions: which event calls which service, task or query."""
 
 from accounts.events import (
     AccountDeleted,
@@ -16,12 +16,12 @@ from accounts.events import (
     ImportDue,
     PasswordResetRequested,
     ProfileLinksChanged,
-    RemoteCopyRequested,
     SecurityChanged,
     TokenRevoked,
     UserActivated,
     UserApproved,
 )
+from accounts.models.relations import SeveranceType
 from accounts.services.activation import follow_inviters
 from accounts.services.archives import write_archives
 from accounts.services.confirmations import send_confirmation_mails
@@ -37,8 +37,7 @@ from accounts.services.mails import (
 )
 from accounts.services.moving import begin_carrying_over, carry_over
 from accounts.services.profile_links import verify_profile_links
-from accounts.services.remote_copies import SECONDS as COPY_SECONDS
-from accounts.services.remote_copies import fetch_copies
+from accounts.services.remote_copies import COPIES
 from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
 from social.kernel.events import on
@@ -60,9 +59,15 @@ on(AccountMoved, begin_carrying_over, database=True)
 on(CarryOverDue, carry_over, batch=1)
 on(ImportDue, work_off_imports, queue="transfers", batch=1)
 on(AccountUnlocked, accept_more, batch=1)
-on(ProfileLinksChanged, verify_profile_links, queue="fetches", batch=1, seconds=60)
-on(RemoteCopyRequested, fetch_copies, queue="copies", batch=1, seconds=COPY_SECONDS)
+on(ProfileLinksChanged, verify_profile_links, queue="links", batch=5)
+COPIES.subscribe()
 on(DomainBlocked, sever_blocked_domains, batch=1)
-on(AccountSuspended, sever_suspended, batch=1, when=lambda event: not event.local)
+# Those of a suspended server's people end together (`moderation`).
+on(
+    AccountSuspended,
+    sever_suspended,
+    batch=1,
+    when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
+)
 # Once more, in case Redis was away at the moment of the revocation.
 on(TokenRevoked, forget_revoked)

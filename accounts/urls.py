@@ -2,18 +2,15 @@
 
 from django.urls import re_path
 
-from accounts.pages.collections import collection
+from accounts.pages.person import collection
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.collections import CollectionsViewSet
 from accounts.viewsets.crypto import CryptoViewSet
-from accounts.viewsets.discovery import DiscoveryViewSet
-from accounts.viewsets.domain_blocks import DomainBlocksViewSet
-from accounts.viewsets.emails import EmailsViewSet
 from accounts.viewsets.emojis import CustomEmojisViewSet
 from accounts.viewsets.media_proxy import ProfilePicturesViewSet
-from accounts.viewsets.networks import NetworksViewSet
-from accounts.viewsets.preferences import PreferencesViewSet
-from accounts.viewsets.profile import ProfileViewSet
+from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
+from accounts.viewsets.oauth import EmailsViewSet
+from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet
 from social.api.routing import endpoint
 from social.pages.views import page
 
@@ -51,6 +48,7 @@ urlpatterns = [
         endpoint(f"{ACCOUNT}/{name}", AccountsViewSet, {"post": name})
         for name in ("follow", "unfollow", "block", "unblock", "mute", "unmute")
     ),
+    endpoint(f"{ACCOUNT}/identity_proofs", AccountsViewSet, {"get": "identity_proofs"}),
     endpoint(f"{ACCOUNT}/collections", CollectionsViewSet, {"get": "of_account"}),
     endpoint(f"{ACCOUNT}/in_collections", CollectionsViewSet, {"get": "with_account"}),
     endpoint("api/v1/collections", CollectionsViewSet, {"post": "create"}),

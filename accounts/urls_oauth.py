@@ -8,9 +8,7 @@ from django.urls import path, re_path
 
 from accounts.pages.account_state import resend_confirmation
 from accounts.pages.authorize import AuthorizeView, native
-from accounts.pages.authorized_applications import AuthorizedApplicationView, authorized_applications
-from accounts.pages.confirmation import ConfirmView
-from accounts.pages.email_address import ChangeEmailView, ConfirmNewEmailView, keep_email
+from accounts.pages.email_address import ChangeEmailView, ConfirmNewEmailView, ConfirmView, keep_email
 from accounts.pages.front_page import front
 from accounts.pages.second_factor import (
     ActivateAppView,
@@ -24,12 +22,11 @@ from accounts.pages.second_factor import (
     SecondFactorView,
     overview,
 )
-from accounts.pages.sessions import SessionsView, end_one
+from accounts.pages.sessions import AuthorizedApplicationView, SessionsView, authorized_applications, end_one
 from accounts.pages.settings import settings_page
 from accounts.pages.sign_in import ForgottenPasswordView, SignInView, SignUpView, change_password_page, invitation
 from accounts.pages.steps import step
-from accounts.viewsets.apps import AppsViewSet
-from accounts.viewsets.oauth import OAuthViewSet
+from accounts.viewsets.oauth import AppsViewSet, OAuthViewSet
 from social.api.routing import endpoint
 from social.pages.views import page, with_script
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.pages.deletion import deleted, deletion
-from accounts.pages.exports import archive, ask_for_archive, export_list, exports
-from accounts.pages.imports import drop, failures, imports, one_import, start
 from accounts.pages.invitations import expire, invitations
-from accounts.pages.migration import aliases, cancel_migration, forget_alias, migration
-from accounts.pages.preferences import preferences
-from accounts.pages.profile_settings import feature, profile_settings, unfeature
+from accounts.pages.migration import aliases, cancel_migration, deleted, deletion, forget_alias, migration
+from accounts.pages.profile_settings import feature, preferences, profile_settings, unfeature
 from accounts.pages.settings import settings_page
 from accounts.pages.settings_forms import IMPORT_MAX_BODY, PROFILE_MAX_BODY
-from accounts.pages.severances import ended_followers, ended_follows, severances
-from accounts.queries.identities import SignInState
+from accounts.pages.transfers import (
+    archive,
+    ask_for_archive,
+    drop,
+    ended_followers,
+    ended_follows,
+    export_list,
+    exports,
+    failures,
+    imports,
+    one_import,
+    severances,
+    start,
+)
+from accounts.pages.unsubscribing import unsubscribe
+from accounts.queries.tokens import SignInState
 from social.pages.views import View, page
 
 ACTIVE = (SignInState.ACTIVE,)
@@ -34,6 +44,7 @@ urlpatterns = [
     path("settings/profile/tags", _active(feature), name="settings_feature_tag"),
     path("settings/profile/tags/<int:featured_tag_id>", _active(unfeature), name="settings_unfeature_tag"),
     path("settings/preferences", _active(preferences), name="settings_preferences"),
+    path("unsubscribe/<str:signed>", page(unsubscribe), name="mail_unsubscribe"),
     path("settings/export", settings_page(exports, states=LEAVING), name="settings_export"),
     path("settings/exports/<slug:name>.csv", settings_page(export_list, states=LEAVING), name="settings_export_list"),
     path("settings/export/archives", settings_page(ask_for_archive, states=LEAVING), name="settings_archives"),

@@ -1,4 +1,4 @@
-"""How to ask a server from one thread: a connection that stays open, JSON in and out."""
+"""Client of a server for one thread: a connection that stays open, JSON in and out."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ from benchmarks.plots import draw
 from benchmarks.processes import Tree
 from tests.support.instance import Instance
 
-MOST: Final = 1.5
+RATIO_LIMIT: Final = 1.5
 AUTHORS: Final = 10_000
 FIRST_AUTHOR: Final = 1_000_000
 _YEAR_MS: Final = int(timedelta(days=365) / timedelta(milliseconds=1))
 KINDS: Final = ("first, 20 posts", "first, 40 posts", "at 400", "at 700", "beyond the feed", "half a year ago")
 FEED: Final = 800
 """Posts in the feed before somebody reads on beyond it."""
-MORE: Final = 600
+EXTRA_POSTS: Final = 600
 """Posts read on beyond it."""
 
 
@@ -134,7 +134,7 @@ class ReadingOn:
         """Ask for the next page."""
         page = self._client.call("GET", f"/api/v1/timelines/home?limit=20&max_id={self._last}")
         self._last, self._posts = page[-1]["id"], self._posts + len(page)
-        if len(page) < 20 or self._posts >= MORE:
+        if len(page) < 20 or self._posts >= EXTRA_POSTS:
             self.begin_again()
 
     def begin_again(self) -> None:
@@ -149,7 +149,7 @@ def measure(tree: Tree, client: Client, account_id: int, requests: int) -> dict[
     """Ask for each kind in turns of ten, so that all meet the same machine."""
     from social.kernel.ids import first_at
 
-    ids = walk(client, FEED + MORE)
+    ids = walk(client, FEED + EXTRA_POSTS)
     at = {place: ids[min(place, len(ids) - 21)] for place in (400, 700)}
     read_on = ReadingOn(client, account_id, ids[:FEED][-1])
     read_on.begin_again()
@@ -208,7 +208,7 @@ def main() -> int:
     print(draw("home", "Home: CPU of a page", across="people followed", up="CPU ms", lines=lines))
     first, larger, _middle, deep, beyond, _old = (found[kind].each for kind in KINDS)
     print("times the first with 20:", *(f"{kind} {found[kind].each / first:.2f}" for kind in KINDS[1:]), sep="  ")
-    return 0 if max(larger, deep, beyond) <= MOST * first else 1
+    return 0 if max(larger, deep, beyond) <= RATIO_LIMIT * first else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the measurements of large tables share: servers of their own, times, CPU milliseconds, buffers and plans."""
+"""Parts that the measurements of large tables share: servers of their own, times, CPU milliseconds, buffers and plans."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def start(*, postgres: Mapping[str, str] | None = None) -> tuple[Any, Path]:
     """PostgreSQL (with these settings) and Valkey in a temporary directory, this process set up for them, and tables; give
     both values to `stop`.
     """
-    from social.runtime.embedded import Embedded, mint_secrets
+    from social.runtime.embedded import Embedded, generate_secrets
 
     folder = Path(tempfile.mkdtemp(prefix="social-bench-"))
     folder.chmod(0o755)
-    mint_secrets(folder)
+    generate_secrets(folder)
     embedded = Embedded(folder, durable=False, postgres_settings=dict(postgres or {}))
     embedded.start()
     os.environ |= {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "social.settings.base", "LOG_LEVEL": "error"}

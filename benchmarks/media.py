@@ -83,10 +83,10 @@ def facts(data: bytes) -> str:
 
 def processed(data: bytes) -> bytes:
     """What is served in place of a file, as an upload of it would be."""
-    from social.kernel.media import images, recordings, sniff
+    from social.kernel.media import images, recordings, types
 
     source: IO[bytes] = io.BytesIO(data)
-    kind = sniff.media_type(data[: sniff.HEAD]) or ""
+    kind = types.media_type(data[: types.HEAD]) or ""
     if kind in images.ACCEPTED:
         try:
             with images.process(source) as picture:

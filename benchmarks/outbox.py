@@ -24,7 +24,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -47,11 +47,11 @@ class Figures:
 
 def start(durable: bool) -> tuple[Any, Path]:
     """Servers, settings and tables."""
-    from social.runtime.embedded import Embedded, mint_secrets
+    from social.runtime.embedded import Embedded, generate_secrets
 
     folder = Path(tempfile.mkdtemp(prefix="social-bench-"))
     folder.chmod(0o755)
-    mint_secrets(folder)
+    generate_secrets(folder)
     embedded = Embedded(folder, durable=durable)
     embedded.start()
     os.environ |= {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "social.settings.test", "LOG_LEVEL": "error"}
@@ -73,9 +73,7 @@ def subscribe() -> type[Any]:
 
     from social.kernel.events import Event, on
 
-    @dataclass(frozen=True)
-    class Happened(Event):
-        key: ClassVar[str] = "thing:{thing_id}"
+    class Happened(Event, key="thing:{thing_id}"):
         thing_id: int
         number: int
         run: str
@@ -90,7 +88,7 @@ def subscribe() -> type[Any]:
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO bench_effect (key, number) SELECT * FROM unnest(%s::text[], %s::int[])",
-                [[event.lane() for event in events], [event.number for event in events]],
+                [[event.ordering_key() for event in events], [event.number for event in events]],
             )
 
     for name, reaction, database in (
@@ -233,7 +231,7 @@ def run(postmaster: int, queue: str, rows: int, drains: int, kills: bool) -> Fig
 
 
 def check_effects(rows: int) -> bool:
-    """Whether every event had exactly one effect, and each key's effects stand in the order of publishing."""
+    """Tell whether every event had exactly one effect, and each key's effects stand in the order of publishing."""
     from django.db import connection
 
     with connection.cursor() as cursor:

@@ -28,7 +28,7 @@ from benchmarks.plots import draw
 
 SEARCH_P95_MS: Final = 150.0
 AUTHORS: Final = 5_000
-OWN: Final = 2_000
+OWN_POSTS: Final = 2_000
 LIKED: Final = 5_000
 BLOCKED: Final = 200
 FIRST_AUTHOR: Final = 1_000_000
@@ -53,7 +53,7 @@ _OPERATORS: Final = (
     "{0} -{1}",
     '"{0} {1}" {1}',
 )
-_ALONE: Final = (
+_QUERIES: Final = (
     "from:me",
     "in:library",
     "from:author{0}@server.example",
@@ -93,7 +93,7 @@ def fill_texts(count: int) -> None:
 
     from accounts.models import Account
     from timelines.services.postgres_index import vector_of
-    from timelines.services.status_index import Document
+    from timelines.services.search_index import Document
 
     Account.objects.bulk_create(
         (
@@ -126,7 +126,7 @@ def fill_posts(numbers: Sequence[int], count: int, reader_id: int) -> None:
     from statuses.models import Status
     from timelines.policies.search_query import Fact
     from timelines.services.postgres_index import vector_of
-    from timelines.services.status_index import Document
+    from timelines.services.search_index import Document
 
     shares = ((Fact.MEDIA, 4), (Fact.REPLY, 3), (Fact.LINK, 6))
     base = first_at(datetime.now(UTC) - timedelta(days=365))
@@ -136,7 +136,7 @@ def fill_posts(numbers: Sequence[int], count: int, reader_id: int) -> None:
             for number in numbers:
                 chance = random.Random(number)
                 status_id = base + (int(number / count * _YEAR_MS) << 16) + number % 65536
-                mine = number % max(1, count // OWN) == 0
+                mine = number % max(1, count // OWN_POSTS) == 0
                 author = reader_id if mine else FIRST_AUTHOR + chance.randrange(AUTHORS)
                 chosen = [fact for fact, share in shares if chance.randrange(share) == 0]
                 public = not mine and (author - FIRST_AUTHOR) % 3 == 0
@@ -227,7 +227,7 @@ def queries(searches: int) -> dict[str, list[str]]:
             _OPERATORS[number % len(_OPERATORS)].format(word(0, 100), word(0, 5000)) for number in range(each)
         ],
         "operators, no words": [
-            _ALONE[number % len(_ALONE)].format(chance.randrange(0, AUTHORS, 3)) for number in range(each)
+            _QUERIES[number % len(_QUERIES)].format(chance.randrange(0, AUTHORS, 3)) for number in range(each)
         ],
     }
 

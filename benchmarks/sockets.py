@@ -25,8 +25,8 @@ _WORDS: Final = b"Stream probe "
 _MARK: Final = b'filtered\\":[{'
 _ANSWERED: Final = re.compile(rb"HTTP/1.1 101")
 _TEXT, _CLOSE, _PING = 1, 8, 9
-_TOGETHER: Final = 20
-_MOST: Final = 1 << 18
+_CONCURRENCY: Final = 20
+_READ_LIMIT: Final = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class _Reader:
     def read(self, client: _Client) -> None:
         """What has come for one."""
         try:
-            data = client.socket.recv(_MOST)
+            data = client.socket.recv(_READ_LIMIT)
         except BlockingIOError:
             return
         except ConnectionError:
@@ -121,12 +121,12 @@ class _Reader:
 
     def open(self, port: int, paths: Sequence[tuple[int, str]], slow: bool) -> None:
         """Connect clients, with these numbers. Slow ones have a small window, and read nothing after the answer."""
-        for place in range(0, len(paths), _TOGETHER):
+        for place in range(0, len(paths), _CONCURRENCY):
             # Those before are read, and their pings answered: thousands take longer to open than a ping waits.
             for number, _event in self.epoll.poll(0):
                 if number in self.clients:
                     self.read(self.clients[number])
-            new = [_Client(number, _connect(port, path, slow)) for number, path in paths[place : place + _TOGETHER]]
+            new = [_Client(number, _connect(port, path, slow)) for number, path in paths[place : place + _CONCURRENCY]]
             for client in new:
                 head, _end, client.rest = _answer(client.socket).partition(b"\r\n\r\n")
                 if not _ANSWERED.match(head):

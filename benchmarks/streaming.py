@@ -43,7 +43,7 @@ LONGEST_SECONDS: Final = 1.0
 FIRST_ID: Final = 1_000_000
 LANGUAGES: Final = ("en", "de", "fr", "ja")
 AUTHORS: Final = 8
-TOO_SLOW: Final = 1013
+CLOSE_CODE: Final = 1013
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,16 @@ class Viewer:
 
     @property
     def chooses(self) -> bool:
-        """Whether only the first two languages are wanted."""
+        """Tell whether only the first two languages are wanted."""
         return self.number % 4 == 1
 
     @property
     def filters(self) -> bool:
-        """Whether posts with coffee are marked."""
+        """Tell whether posts with coffee are marked."""
         return self.number % 4 == 2
 
     def wants(self, author: int) -> bool:
-        """Whether the posts of an author are to come; each writes in one language."""
+        """Tell whether the posts of an author are to come; each writes in one language."""
         return author not in (self.blocked, self.muted) and not (self.chooses and author % 4 > 1)
 
 
@@ -102,7 +102,7 @@ class Figures:
 
     @property
     def holds(self) -> bool:
-        """Whether it was quick enough and right."""
+        """Tell whether it was quick enough and right."""
         return self.p99 < LONGEST_SECONDS and not self.lost and not self.wrong
 
     def __str__(self) -> str:
@@ -362,7 +362,7 @@ async def drown(
     gone = "not all" if watch.seconds is None else f"after {watch.seconds:.0f} s"
     print(
         f"slow clients disconnected: {gone} ({watch.left} left), until then {watch.memory / len(tokens) / 1024:.0f} KiB "
-        f"each, or fewer; with the reason when they read on: {codes.count(TOO_SLOW)} of {len(codes)}",
+        f"each, or fewer; with the reason when they read on: {codes.count(CLOSE_CODE)} of {len(codes)}",
         flush=True,
     )
     return figures.holds and watch.seconds is not None

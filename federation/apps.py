@@ -22,8 +22,7 @@ class FederationConfig(AppConfig):
         from federation.models import OutboundActivity
         from federation.outbound.archiving import register_parts
         from federation.outbound.queueing import is_delivering
-        from federation.remote.addresses import RemoteAddresses
-        from federation.remote.objects import RemoteDocuments
+        from federation.remote.lookups import RemoteAddresses, RemoteDocuments
         from timelines.ports import remote_objects
 
         if remote_accounts.find() is None:

@@ -1,4 +1,4 @@
-"""Which event sends which activity to other servers."""
+"""Subscriptions of federation: each event and the activity that it sends to other servers."""
 
 from accounts.events import (
     AccountBlocked,
@@ -9,11 +9,11 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, DeliveriesDue, FetchesDue, FollowAnswerDue
+from federation.events import ActivityReceived, FollowAnswerDue
+from federation.inbound.fetch_queue import FETCHES, LOOKUPS
 from federation.outbound import distributing
+from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
-from federation.tasks.delivering import deliver
-from federation.tasks.fetching import fetch
 from federation.tasks.processing import process_received
 from moderation.events import ReportFiled
 from social.kernel.events import on
@@ -36,5 +36,6 @@ on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True
 on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)
 on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: event.forwarded)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)
-on(DeliveriesDue, deliver, queue="deliveries", seconds=30)
-on(FetchesDue, fetch, queue="fetches", seconds=60)
+DELIVERIES.subscribe()
+FETCHES.subscribe()
+LOOKUPS.subscribe()

@@ -14,14 +14,15 @@ class ModerationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the app's own events; name what outlasts the erasure of a suspended account, and which posts staff
-        look at.
+        """Subscribe to the app's own events; name what outlasts the erasure of an account that staff suspended, and which
+        posts staff look at.
         """
         import_module("moderation.reactions")
-        from accounts.services.erasing import keep_of_suspended
+        from accounts.services.erasing import Hold, keep_of_suspended, register_hold
         from moderation.models import Appeal, Report, Strike
-        from moderation.queries.reports import find_reported_statuses
+        from moderation.queries.reports import find_reported_statuses, outlive
         from statuses.services import removing
 
         keep_of_suspended(Report, Strike, Appeal)
+        register_hold(Hold((Report,), outlive, lasts=True))
         removing.keep(find_reported_statuses)

@@ -2,94 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from social.kernel.events import Event
 
 
-@dataclass(frozen=True)
-class ReportFiled(Event):
-    """Somebody has reported `target_id` to staff. `notify`: staff are to be notified of it, and get a mail."""
+class ReportFiled(Event, key="account:{target_id}"):
+    """A person has reported `target_id` to staff. `notify`: staff are to be notified of it, and get a mail."""
 
-    key: ClassVar[str] = "account:{target_id}"
     report_id: int
     target_id: int
     notify: bool
     forwarded: bool = False
 
 
-@dataclass(frozen=True)
-class StrikeIssued(Event):
+class StrikeIssued(Event, key="account:{account_id}"):
     """Staff have acted on `account_id`. `notify`: that person is to be notified of it, and gets a mail."""
 
-    key: ClassVar[str] = "account:{account_id}"
     strike_id: int
     account_id: int
     notify: bool
 
 
-@dataclass(frozen=True)
-class AppealFiled(Event):
-    """Somebody has appealed against a strike."""
+class AppealFiled(Event, key="account:{account_id}"):
+    """A person has appealed against a strike."""
 
-    key: ClassVar[str] = "account:{account_id}"
     appeal_id: int
     account_id: int
 
 
-@dataclass(frozen=True)
-class AppealDecided(Event):
+class AppealDecided(Event, key="account:{account_id}"):
     """Staff have accepted or rejected an appeal."""
 
-    key: ClassVar[str] = "account:{account_id}"
     appeal_id: int
     account_id: int
 
 
-@dataclass(frozen=True)
-class DomainRuleChanged(Event):
+class StaffMailDue(Event):
+    """Mail `template` about the row `subject_id` is to be sent to somebody of the staff."""
+
+    template: str
+    subject_id: int
+    user_id: int
+
+
+class DomainRuleChanged(Event, key="domain:{domain}"):
     """A rule for `domain` was made, changed or taken back; `since` marks what it has done. Accounts with an id above
     `after` are still to obey what counts for them now.
     """
 
-    key: ClassVar[str] = "domain:{domain}"
     domain: str
     since: str
     after: int = 0
 
 
-@dataclass(frozen=True)
-class AnnouncementDue(Event):
+class ServerSuspended(Event, key="domain:{domain}"):
+    """A server, and every known account of it, is suspended now by the rule `rule_id`. The follows between people here and
+    those of its accounts with an id above `after` are still to end.
+    """
+
+    domain: str
+    rule_id: int
+    after: int = 0
+
+
+class AnnouncementDue(Event, key="announcement:{announcement_id}"):
     """The time at which an announcement is published, or is over, has come.
 
     Published beforehand, to be handled at that time. The announcement may have been changed since: who handles it looks.
     """
 
-    key: ClassVar[str] = "announcement:{announcement_id}"
     announcement_id: int
 
 
-@dataclass(frozen=True)
-class AnnouncementPublished(Event):
+class AnnouncementPublished(Event, key="announcement:{announcement_id}"):
     """An announcement is shown from now on, or has changed."""
 
-    key: ClassVar[str] = "announcement:{announcement_id}"
     announcement_id: int
 
 
-@dataclass(frozen=True)
-class AnnouncementWithdrawn(Event):
+class AnnouncementWithdrawn(Event, key="announcement:{announcement_id}"):
     """An announcement is not shown any more: it was taken back or deleted, or is over."""
 
-    key: ClassVar[str] = "announcement:{announcement_id}"
     announcement_id: int
 
 
-@dataclass(frozen=True)
-class AnnouncementReactionChanged(Event):
-    """Somebody has reacted to an announcement with an emoji, or taken that back."""
+class AnnouncementReactionChanged(Event, key="announcement:{announcement_id}"):
+    """A person has reacted to an announcement with an emoji, or taken that back."""
 
-    key: ClassVar[str] = "announcement:{announcement_id}"
     announcement_id: int
     name: str

@@ -1,4 +1,4 @@
-"""Which event calls which service."""
+"""Reactions: which event calls which service."""
 
 from accounts.events import UserWaiting
 from moderation.events import (
@@ -10,27 +10,32 @@ from moderation.events import (
     AppealFiled,
     DomainRuleChanged,
     ReportFiled,
+    ServerSuspended,
+    StaffMailDue,
     StrikeIssued,
 )
 from moderation.services.announcements import handle_due
-from moderation.services.domain_rules import apply_rules
+from moderation.services.domain_rules import apply_rules, end_follows
 from moderation.services.mails import (
     send_appeal_mails,
     send_decision_mails,
     send_report_mails,
     send_sign_up_mails,
+    send_staff_mails,
     send_strike_mails,
 )
 from moderation.tasks.announcing import stream_announcements, stream_reactions, stream_withdrawals
 from social.kernel.events import on
 
+on(UserWaiting, send_sign_up_mails, queue="mailers", database=True)
+on(ReportFiled, send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
+on(AppealFiled, send_appeal_mails, queue="mailers", database=True)
 # A mail server may take its time: few mails a call, and time enough for them.
-on(UserWaiting, send_sign_up_mails, queue="mailers", batch=1, seconds=90)
-on(ReportFiled, send_report_mails, queue="mailers", batch=1, seconds=90, when=lambda event: event.notify)
+on(StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
 on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
-on(AppealFiled, send_appeal_mails, queue="mailers", batch=1, seconds=90)
 on(AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
 on(DomainRuleChanged, apply_rules, batch=1)
+on(ServerSuspended, end_follows, batch=1)
 on(AnnouncementDue, handle_due, batch=1)
 on(AnnouncementPublished, stream_announcements, queue="notifications")
 on(AnnouncementWithdrawn, stream_withdrawals, queue="notifications")

@@ -6,8 +6,7 @@ from accounts.pages.settings import settings_page
 from moderation.pages.about import about, privacy_policy, terms, terms_of_day
 from moderation.pages.strikes import strike, strikes
 from moderation.viewsets.announcements import AnnouncementsViewSet
-from moderation.viewsets.documents import DocumentsViewSet
-from moderation.viewsets.instance import InstanceViewSet
+from moderation.viewsets.instance import DocumentsViewSet, InstanceViewSet
 from moderation.viewsets.reports import ReportsViewSet
 from social.api.routing import endpoint
 from social.pages.views import page

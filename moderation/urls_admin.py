@@ -1,16 +1,16 @@
 """The URLs of the API for staff."""
 
 from moderation.viewsets.admin.accounts import AdminAccountsViewSet
-from moderation.viewsets.admin.domains import AdminDomainAllowsViewSet, AdminDomainBlocksViewSet
-from moderation.viewsets.admin.figures import AdminFiguresViewSet
-from moderation.viewsets.admin.reports import AdminReportsViewSet
-from moderation.viewsets.admin.sign_ups import (
+from moderation.viewsets.admin.blocks import (
     AdminCanonicalEmailBlocksViewSet,
+    AdminDomainAllowsViewSet,
+    AdminDomainBlocksViewSet,
     AdminEmailDomainBlocksViewSet,
     AdminIpBlocksViewSet,
 )
-from moderation.viewsets.admin.tags import AdminTagsViewSet
-from moderation.viewsets.admin.trends import AdminLinkPublishersViewSet, AdminTrendsViewSet
+from moderation.viewsets.admin.figures import AdminFiguresViewSet
+from moderation.viewsets.admin.reports import AdminReportsViewSet
+from moderation.viewsets.admin.trends import AdminLinkPublishersViewSet, AdminTagsViewSet, AdminTrendsViewSet
 from social.api.routing import endpoint
 
 _ACCOUNT = "api/v1/admin/accounts/<id>"

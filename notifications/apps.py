@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class NotificationsConfig(AppConfig):
-    """Who is notified of what."""
+    """Notifications: who is notified of what."""
 
     name = "notifications"
     default_auto_field = "django.db.models.BigAutoField"

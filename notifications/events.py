@@ -2,52 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from social.kernel.events import Event
 
 
-@dataclass(frozen=True)
-class NotificationMade(Event):
-    """A notification was made; streams and, later, Web Push deliver it."""
+class NotificationMade(Event, key="notification:{notification_id}"):
+    """A notification was made; streams and Web Push deliver it."""
 
-    key: ClassVar[str] = "notification:{notification_id}"
     notification_id: int
     account_id: int
 
 
-@dataclass(frozen=True)
-class VotersWaiting(Event):
+class PushesDue(Event):
+    """There may be messages to push now. Any number of these is as good as one."""
+
+
+class AnnualReportRequested(Event, key="annual_report:{report_id}"):
+    """A person has asked for the report of a year."""
+
+    report_id: int
+
+
+class VotersWaiting(Event, key="poll:{poll_id}"):
     """A poll has ended that has more voters than are notified in one step: those with an account id above `after_id`."""
 
-    key: ClassVar[str] = "poll:{poll_id}"
     poll_id: int
     after_id: int
 
 
-@dataclass(frozen=True)
-class FollowersWaiting(Event):
+class FollowersWaiting(Event, key="status:{status_id}"):
     """A post has more followers to notify than are notified in one step: those whose follow is newer than `after_id`."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     after_id: int
 
 
-@dataclass(frozen=True)
-class BoostersWaiting(Event):
+class BoostersWaiting(Event, key="status:{status_id}"):
     """An edited post has more boosts than are notified of in one step: those with an id above `after_id`."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     after_id: int
 
 
-@dataclass(frozen=True)
-class QuotersWaiting(Event):
+class QuotersWaiting(Event, key="status:{status_id}"):
     """An edited post has more quotes than are notified of in one step: those with an id above `after_id`."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     after_id: int
+
+
+class SeveredWaiting(Event, key="severance:{cause}"):
+    """The act with this `cause` has cost more people follows than are notified in one step: those with a row above
+    `after_id`.
+    """
+
+    cause: str
+    after_id: int
+
+
+class RequestAccepted(Event, key="account:{account_id}"):
+    """`account_id` has let `from_account_id` through: what is held of that sender is to be delivered."""
+
+    account_id: int
+    from_account_id: int
+
+
+class RequestDismissed(Event, key="account:{account_id}"):
+    """`account_id` does not want what is held of `from_account_id`: notifications with ids up to `last_id`."""
+
+    account_id: int
+    from_account_id: int
+    last_id: int
+
+
+class NotificationsMerged(Event, key="account:{account_id}"):
+    """Of nobody whom `account_id` has let through anything is held any more."""
+
+    account_id: int

@@ -1,24 +1,36 @@
-"""Which event notifies whom."""
+"""Reactions: which event notifies whom."""
 
 from accounts.events import (
     AccountBlocked,
     AccountFollowed,
     AccountMuted,
     AccountUnfollowed,
+    CollectionChanged,
+    CollectionItemAdded,
+    CollectionItemRemoved,
     DomainBlocked,
     FollowRequested,
+    FollowsSevered,
     UserActivated,
 )
 from moderation.events import ReportFiled, StrikeIssued
 from notifications.events import (
+    AnnualReportRequested,
     BoostersWaiting,
     FollowersWaiting,
     NotificationMade,
+    NotificationsMerged,
     QuotersWaiting,
+    RequestAccepted,
+    RequestDismissed,
+    SeveredWaiting,
     VotersWaiting,
 )
-from notifications.services import edits, event_handlers
-from notifications.tasks.streaming import stream_notifications
+from notifications.senders.web_push import PUSHES
+from notifications.services import annual_reports, collections, edits, event_handlers, severances
+from notifications.services.pushing import queue_pushes
+from notifications.services.requests import deliver_held, remove_held
+from notifications.tasks.streaming import stream_merges, stream_notifications
 from social.kernel.events import on
 from statuses.events import (
     PollEnded,
@@ -64,4 +76,15 @@ on(VotersWaiting, event_handlers.notify_more_voters, queue=QUEUE, database=True,
 on(UserActivated, event_handlers.notify_signed_up, queue=QUEUE, database=True)
 on(ReportFiled, event_handlers.notify_reported, queue=QUEUE, database=True, when=lambda event: event.notify)
 on(StrikeIssued, event_handlers.notify_warned, queue=QUEUE, database=True, when=lambda event: event.notify)
+on(CollectionItemAdded, collections.notify_added, queue=QUEUE, database=True)
+on(CollectionChanged, collections.notify_changed, queue=QUEUE, database=True)
+on(CollectionItemRemoved, collections.forget_removed, queue=QUEUE, database=True)
+on(FollowsSevered, severances.notify_severed, queue=QUEUE, database=True, batch=1)
+on(SeveredWaiting, severances.notify_more_severed, queue=QUEUE, database=True, batch=1)
+on(AnnualReportRequested, annual_reports.write_reports, queue=QUEUE, database=True, batch=1, seconds=60)
 on(NotificationMade, stream_notifications, queue=QUEUE)
+on(NotificationMade, queue_pushes, queue=QUEUE, database=True)
+PUSHES.subscribe()
+on(RequestAccepted, deliver_held, queue=QUEUE, database=True)
+on(RequestDismissed, remove_held, queue=QUEUE, database=True)
+on(NotificationsMerged, stream_merges, queue=QUEUE)

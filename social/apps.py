@@ -1,10 +1,11 @@
-"""The Django configuration of the app `social`: the kernel, the API layer and the runtime."""
+"""Django configurations: of the app `social` (the kernel, the API layer and the runtime), and of the admin."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from django.apps import AppConfig
+from django.contrib.admin import apps as admin_apps
 from django.utils.translation import gettext_lazy as _
 
 
@@ -30,3 +31,10 @@ class SocialConfig(AppConfig):
 
         adapters.adapt_quickly()
         waker.plug(_wake_workers)
+
+
+class StaffAdminConfig(admin_apps.AdminConfig):
+    """Django's admin with `StaffSite`: it stands behind the site's own sign-in."""
+
+    default = False
+    default_site = "social.api.staff.StaffSite"

@@ -31,8 +31,7 @@ def serve() -> None:
     """
     import uvicorn
 
-    from timelines.consumers.request_deadline import RequestDeadline
-    from timelines.consumers.transports import DirectWebSocket
+    from timelines.consumers.transports import DirectWebSocket, RequestDeadline
 
     descriptors.allow_many()
     uvicorn.run(

@@ -1,4 +1,4 @@
-"""How Celery is set up: it wakes drains and runs batches; nothing is kept only in the broker."""
+"""Setup of Celery: it wakes drains and runs batches; nothing is kept only in the broker."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
 
 
 class WakeUp(Task):
-    """What every task is: see the docstring of this module."""
+    """Base of every task: see the docstring of this module."""
 
     # By name, because only workers need to load it.
-    Request = "social.runtime.messages:UnacknowledgedRequest"
+    Request = "social.runtime.lanes:UnacknowledgedRequest"
 
 
 app = Celery("social", task_cls=WakeUp)

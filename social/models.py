@@ -1,7 +1,8 @@
 """Lists the kernel's tables for Django."""
 
 from social.kernel.installation import Installation
-from social.kernel.leases import Lease
+from social.kernel.locks import Lease
 from social.kernel.outbox import OutboxRow
+from social.kernel.runner import Host
 
-__all__ = ["Installation", "Lease", "OutboxRow"]
+__all__ = ["Host", "Installation", "Lease", "OutboxRow"]

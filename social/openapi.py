@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from social.api.access import anyone
 from social.api.declarations import Endpoint
-from social.api.renderers import CONTENT_TYPE
+from social.api.responses import CONTENT_TYPE
 from social.api.routing import endpoint
 from social.api.viewsets import ApiViewSet
 
@@ -23,7 +23,7 @@ class OpenApiViewSet(ApiViewSet):
     endpoints = {"document": Endpoint(anyone(), "OpenApi", cache_control="public, max-age=300")}
 
     def document(self, request: Request) -> HttpResponse:
-        """This document."""
+        """The OpenAPI document."""
         return HttpResponse(DOCUMENT.read_bytes(), content_type=CONTENT_TYPE)
 
 

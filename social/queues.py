@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from social.kernel.ports import Port
+from social.kernel.terms import TERMS
 
 #: What the lanes are for. A worker process serves all of them, or those that WORKER_LANES names.
 LANES: Final[dict[str, str]] = {
@@ -19,7 +20,7 @@ LANES: Final[dict[str, str]] = {
 
 @dataclass(frozen=True)
 class QueueTerms:
-    """What a queue is for, its lane, and its threads in a worker process.
+    """Purpose of a queue, its lane, and its threads in a worker process.
 
     The threads are the queue's own: however much waits in other queues, and however long that takes, they are there.
     `batch` is how many outbox rows one claim takes: few where each row is long work, so that other workers get their
@@ -40,10 +41,11 @@ QUEUES: Final[dict[str, QueueTerms]] = {
     "search": QueueTerms("what full-text search finds", threads=1),
     "scheduler": QueueTerms("scheduled tasks"),
     "ingress": QueueTerms("activities received from other servers", lane="ingress", batch=50),
-    "deliveries": QueueTerms("activities on their way to other servers", lane="network"),
-    "fetches": QueueTerms("documents of other servers", lane="network", batch=20),
-    "cards": QueueTerms("previews of pages that posts link to", lane="network", threads=1, batch=20),
-    "copies": QueueTerms("files of other servers that somebody wants to see", lane="network", threads=6, batch=1),
+    **{
+        name: QueueTerms(terms.purpose, lane="network", threads=terms.threads, batch=20)
+        for name, terms in TERMS.items()
+    },
+    "links": QueueTerms("pages that profiles link to", lane="network", threads=1, batch=5),
     "mailers": QueueTerms("mail", lane="network", threads=1, batch=20),
     "transfers": QueueTerms(
         "lists that people bring along, archives that they take away", lane="media", threads=1, batch=1

@@ -1,4 +1,4 @@
-"""How Celery is set up, and what runs at which time."""
+"""Settings of Celery, and what runs at which time."""
 
 from __future__ import annotations
 
@@ -10,114 +10,39 @@ from kombu import Exchange, Queue
 from social.queues import QUEUES, WAKE_QUEUES
 from social.settings import env
 
-#: Every periodic task: idempotent, cheap when there is nothing to do. Apps' tasks are named, not imported.
+
+def _every(task: str, queue: str = "scheduler", **period: float) -> dict[str, Any]:
+    """Make an entry. A backlog of runs helps nobody: one that was not taken within its period is dropped."""
+    every = timedelta(**period)
+    return {"task": task, "schedule": every, "options": {"queue": queue, "expires": every.total_seconds()}}
+
+
+#: Services that run at intervals, by name (`pkgutil.resolve_name`): idempotent, cheap when there is nothing to do.
 SCHEDULE: Final[dict[str, dict[str, Any]]] = {
-    "sweep-outbox": {
-        "task": "social.tasks.sweep_outbox",
-        "schedule": timedelta(seconds=5),
-        # A backlog of sweeps helps nobody: one that was not taken within its period is dropped.
-        "options": {"queue": "scheduler", "expires": 5},
-    },
-    "remove-unattached-media": {
-        "task": "statuses.tasks.cleaning.remove_unattached_media",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "media", "expires": 3600},
-    },
-    "remove-unused-cards": {
-        "task": "statuses.tasks.cleaning.remove_unused_cards",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "media", "expires": 3600},
-    },
-    "remove-deleted-posts": {
-        "task": "statuses.tasks.cleaning.remove_deleted_statuses",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "delete-old-posts": {
-        "task": "statuses.tasks.cleaning.delete_old_posts",
-        "schedule": timedelta(minutes=10),
-        "options": {"queue": "scheduler", "expires": 600},
-    },
-    "trim-remote-copies": {
-        "task": "accounts.tasks.cleaning.trim_remote_copies",
-        "schedule": timedelta(minutes=1),
-        "options": {"queue": "scheduler", "expires": 60},
-    },
-    "forget-old-activities": {
-        "task": "federation.tasks.cleaning.forget_old_activities",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "end-timed-mutes": {
-        "task": "accounts.tasks.blocking.end_timed_mutes",
-        "schedule": timedelta(minutes=1),
-        "options": {"queue": "scheduler", "expires": 60},
-    },
-    "forget-ended-tokens": {
-        "task": "accounts.tasks.cleaning.forget_ended_tokens",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "forget-ended-sessions": {
-        "task": "accounts.tasks.cleaning.forget_ended_sessions",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "forget-tag-uses": {
-        "task": "accounts.tasks.cleaning.forget_tag_uses",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "erase-suspended": {
-        "task": "accounts.tasks.cleaning.erase_suspended",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "forget-previous-keys": {
-        "task": "accounts.tasks.cleaning.forget_previous_keys",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "forget-archives": {
-        "task": "accounts.tasks.cleaning.forget_archives",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "forget-imports": {
-        "task": "accounts.tasks.cleaning.forget_imports",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "remove-unconfirmed": {
-        "task": "accounts.tasks.cleaning.remove_unconfirmed",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "count-activity": {
-        "task": "moderation.tasks.counting.count_activity",
-        "schedule": timedelta(minutes=10),
-        "options": {"queue": "scheduler", "expires": 600},
-    },
-    "compute-trends": {
-        "task": "timelines.tasks.trends.compute_trends",
-        "schedule": timedelta(minutes=5),
-        "options": {"queue": "scheduler", "expires": 300},
-    },
-    "forget-reviews-of-trends": {
-        "task": "timelines.tasks.trends.forget_reviews",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "note-absent-people": {
-        "task": "timelines.tasks.presence.note_absent_people",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
-    "forget-idempotency-keys": {
-        "task": "statuses.tasks.cleaning.forget_idempotency_keys",
-        "schedule": timedelta(hours=1),
-        "options": {"queue": "scheduler", "expires": 3600},
-    },
+    "sweep-outbox": _every("social.tasks.sweep_outbox", seconds=5),
+    "end-timed-mutes": _every("accounts.services.blocking.end_timed_mutes", minutes=1),
+    "trim-remote-copies": _every("accounts.services.remote_copies.trim_copies", minutes=1),
+    "compute-trends": _every("timelines.services.trends.compute_trends", minutes=5),
+    "count-activity": _every("moderation.services.activity.count_activity", minutes=10),
+    "delete-old-posts": _every("statuses.services.retention.delete_old_posts", minutes=10),
+    "forget-given-up": _every("social.kernel.runner.forget_given_up", minutes=10),
+    "erase-suspended": _every("accounts.services.sanctions.erase_suspended", hours=1),
+    "forget-archives": _every("accounts.services.archives.forget_archives", hours=1),
+    "forget-ended-sessions": _every("accounts.services.sessions.forget_ended_sessions", hours=1),
+    "forget-ended-tokens": _every("accounts.services.tokens.forget_ended_tokens", hours=1),
+    "forget-idempotency-keys": _every("statuses.services.idempotency.forget_old", hours=1),
+    "forget-imports": _every("accounts.services.importing.forget_imports", hours=1),
+    "forget-old-refusals": _every("accounts.services.sign_up_blocks.forget_old_refusals", hours=1),
+    "forget-previous-keys": _every("accounts.services.key_pairs.forget_previous_keys", hours=1),
+    "forget-processed-activities": _every("federation.inbound.processing.forget_processed", hours=1),
+    "forget-reviews-of-trends": _every("timelines.services.trends.forget_reviews", hours=1),
+    "forget-tag-uses": _every("accounts.services.tags.forget_old_uses", hours=1),
+    "forget-undone-activities": _every("federation.inbound.processing.forget_undone", hours=1),
+    "note-absent-people": _every("timelines.services.presence.note_absent_people", hours=1),
+    "remove-deleted-posts": _every("statuses.services.removing.remove_deleted_statuses", hours=1),
+    "remove-unattached-media": _every("statuses.services.media.remove_unattached", "media", hours=1),
+    "remove-unconfirmed": _every("accounts.services.confirmations.remove_unconfirmed", hours=1),
+    "remove-unused-cards": _every("statuses.services.cards.remove_unused_cards", "media", hours=1),
 }
 
 _KEY_PREFIX: Final = "broker:"  # that of social.kernel.redis.key("broker"); the kernel cannot be loaded before Django
@@ -132,7 +57,7 @@ CELERY: Final[dict[str, Any]] = {
     },
     # The nameless exchange puts a message straight into the queue. Named ones keep their bindings in Redis, and after a
     # FLUSHALL nobody could send anything until every worker has been restarted. Nothing is acknowledged
-    # (social.runtime.messages): a message is a wake-up or a scheduled run, and the sweep makes up for a lost one.
+    # (social.runtime.lanes): a message is a wake-up or a scheduled run, and the sweep makes up for a lost one.
     "task_queues": [
         Queue(name, Exchange("", type="direct"), routing_key=name, no_ack=True)
         for name in (*QUEUES, *WAKE_QUEUES.values())

@@ -1,4 +1,4 @@
-"""When a task is due and which of several schedulers sends it."""
+"""Decides when a task is due and which of several schedulers sends it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LeaderScheduler(Scheduler):
 
     @property
     def leads(self) -> bool:
-        """Whether this process may send: its lease has not run out by its own clock, a little early."""
+        """Tell whether this process may send: its lease has not run out by its own clock, a little early."""
         return time.monotonic() < self._leads_until
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
@@ -82,11 +82,11 @@ class LeaderScheduler(Scheduler):
         """Give the lease back, so that the next one need not wait for it to run out."""
         from django.db import Error
 
-        from social.kernel import leases
+        from social.kernel import locks
 
         if self.leads:
             try:
-                leases.release(LEASE_NAME, self.holder)
+                locks.release(LEASE_NAME, self.holder)
             except Error:
                 logger.info("The schedule's lease could not be given back: it runs out by itself")
         super().close()
@@ -94,7 +94,7 @@ class LeaderScheduler(Scheduler):
     def _renew(self) -> None:
         from django.db import Error, close_old_connections
 
-        from social.kernel import leases
+        from social.kernel import locks
 
         now = time.monotonic()
         if now - self._asked_at < LEASE_SECONDS / 5:
@@ -103,7 +103,7 @@ class LeaderScheduler(Scheduler):
         led = self.leads
         try:
             close_old_connections()
-            if not leases.acquire(LEASE_NAME, self.holder, LEASE_SECONDS):
+            if not locks.acquire(LEASE_NAME, self.holder, LEASE_SECONDS):
                 self._leads_until = 0.0
                 return
         except Error as error:

@@ -1,10 +1,11 @@
-"""The Celery tasks that drain the outbox: a message only wakes a worker, all work is in the database."""
+"""The Celery tasks: those that drain the outbox, where a message only wakes a worker, and what runs at intervals."""
 
 from __future__ import annotations
 
 import logging
 import time
 from functools import partial
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from celery import bootsteps
@@ -14,6 +15,7 @@ from social.celery import app
 from social.kernel import heartbeats, wakes
 from social.kernel.outbox import drain, overdue_queues
 from social.queues import QUEUES, threads_of
+from social.schedule import SCHEDULE
 
 logger = logging.getLogger("social.outbox")
 
@@ -21,7 +23,7 @@ logger = logging.getLogger("social.outbox")
 SLICE: Final = 5.0
 #: Seconds a drain waits for further rows when this process has drained its queue within STREAM seconds: a single event is
 #: run at once, a stream of events in batches, each at the cost of one.
-GATHER: Final = 0.03
+BATCH_WINDOW: Final = 0.03
 STREAM: Final = 0.25
 
 _drained_at: dict[str, float] = {}
@@ -54,7 +56,7 @@ def drain_queue(queue: str) -> None:
     A full batch is a sign of a backlog: one more worker is asked to join in, which may ask another.
     """
     if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
-        time.sleep(GATHER)
+        time.sleep(BATCH_WINDOW)
     wakes.clear(queue)
     _drain(queue)
     _drained_at[queue] = time.monotonic()
@@ -66,8 +68,8 @@ def _drain(queue: str) -> None:
     woke_another = False
     with wakes.draining(queue) as was_woken:
         while claimed := drain(queue, limit):
-            # A claim shares `limit` out among the lanes it finds: one that took n rows gave each lane room for at least
-            # limit / n of them. With n * n below the limit no lane was cut short, and what came later has its own
+            # A claim shares `limit` out among the keys it finds: one that took n rows gave each key room for at least
+            # limit / n of them. With n * n below the limit no key was cut short, and what came later has its own
             # wake-up, or was published by a reaction of this very drain.
             if claimed * claimed < limit and not was_woken():
                 return
@@ -85,6 +87,17 @@ def _drain(queue: str) -> None:
 def sweep_outbox() -> None:
     """Wake the queues whose rows have been waiting although they are due: the wake-up or its worker was lost."""
     wakes.wake(*overdue_queues())
+
+
+def _register(service: str) -> None:
+    @app.task(name=service)
+    def run() -> Any:
+        return resolve_name(service)()
+
+
+for _entry in SCHEDULE.values():
+    if _entry["task"] != sweep_outbox.name:
+        _register(_entry["task"])
 
 
 class Heartbeat(bootsteps.StartStopStep):

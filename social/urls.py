@@ -11,7 +11,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from social.api.routing import ApiRouter
-from social.pages.robots import robots
+from social.pages.views import robots
 
 _APPS = ("accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 

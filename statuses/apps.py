@@ -18,11 +18,9 @@ class StatusesConfig(AppConfig):
         """
         from statuses import reactions  # noqa: F401
         from statuses.pages.retention import register_entry
-        from statuses.services import archiving, erasing, merging
+        from statuses.services import account_steps
         from statuses.services.portable_bookmarks import register_bookmarks
 
-        archiving.register_parts()
-        erasing.register_steps()
-        merging.register_steps()
+        account_steps.register_steps()
         register_bookmarks()
         register_entry()

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from social.kernel.events import Event
 
 
-@dataclass(frozen=True)
-class StatusPublished(Event):
+class StatusPublished(Event, key="status:{status_id}"):
     """A post exists: written here, received, or a boost (`reblog`), which is a post like any other.
 
     The flags say which reactions have nothing to do: `mentions` whether anybody is addressed, `link` whether the text
@@ -17,7 +13,6 @@ class StatusPublished(Event):
     posts.
     """
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     local: bool
@@ -28,24 +23,20 @@ class StatusPublished(Event):
     link: bool = False
 
 
-@dataclass(frozen=True)
-class StatusFetched(Event):
+class StatusFetched(Event, key="status:{status_id}"):
     """An old post was fetched from its server: it is stored, and nobody is notified of it."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
 
 
-@dataclass(frozen=True)
-class StatusEdited(Event):
-    """Its author has changed a post, and the version before is kept.
+class StatusEdited(Event, key="status:{status_id}"):
+    """Edit of a post by its author; the version before is kept.
 
     The flags are those of StatusPublished. `first_mention_id` is the first of the mentions that came with this edit, by
     their ids; None when it mentions nobody else than before.
     """
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     local: bool
@@ -53,24 +44,27 @@ class StatusEdited(Event):
     first_mention_id: int | None = None
 
 
-@dataclass(frozen=True)
-class StatusJoinedThread(Event):
-    """A post was known before the post it answers, which has arrived now."""
+class QuotePolicyChanged(Event, key="status:{status_id}"):
+    """Change by its author of who may quote a post, and of nothing else; no version is kept."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
 
 
-@dataclass(frozen=True)
-class StatusDeleted(Event):
+class StatusJoinedThread(Event, key="status:{status_id}"):
+    """A post was known before the post it answers, which has arrived now."""
+
+    status_id: int
+    account_id: int
+
+
+class StatusDeleted(Event, key="status:{status_id}"):
     """A post is gone, and every boost of it with it: no events of their own are published (their rows name it in `reblog_of`).
 
     For an undone boost `reblog_of_id` is the post that was boosted. `had_files`: whether it or an earlier version of it had
     files, which its row tells no more.
     """
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     local: bool
@@ -78,114 +72,90 @@ class StatusDeleted(Event):
     had_files: bool = False
 
 
-@dataclass(frozen=True)
-class BoostsOutlived(Event):
+class BoostsOutlived(Event, key="status:{status_id}"):
     """A post was deleted that has more boosts than are deleted in one step."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
 
 
-@dataclass(frozen=True)
-class AnswersOutlived(Event):
+class AnswersOutlived(Event, key="status:{status_id}"):
     """A post was deleted that has more answers than are detached in one step."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
 
 
-@dataclass(frozen=True)
-class StatusReblogged(Event):
+class StatusReblogged(Event, key="status:{status_id}"):
     """`account_id` has boosted `status_id` with the post `reblog_id`, for which StatusPublished is published as well."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     reblog_id: int
 
 
-@dataclass(frozen=True)
-class StatusQuoted(Event):
+class StatusQuoted(Event, key="status:{status_id}"):
     """`account_id` has quoted `status_id`, and the quote `quote_id` is accepted."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     quote_id: int
     account_id: int
 
 
-@dataclass(frozen=True)
-class StatusFavourited(Event):
+class StatusFavourited(Event, key="status:{status_id}"):
     """`account_id` likes `status_id`. `local` says of the post whether it was written here: what reactions have to do."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     favourite_id: int
     local: bool
 
 
-@dataclass(frozen=True)
-class StatusUnfavourited(Event):
+class StatusUnfavourited(Event, key="status:{status_id}"):
     """`account_id` likes `status_id` no more; the favourite's row is gone. `local` as with StatusFavourited."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     account_id: int
     favourite_id: int
     local: bool
 
 
-@dataclass(frozen=True)
-class FiltersChanged(Event):
+class FiltersChanged(Event, key="account:{account_id}"):
     """An account has made, changed or deleted a filter, or what it looks for."""
 
-    key: ClassVar[str] = "account:{account_id}"
     account_id: int
 
 
-@dataclass(frozen=True)
-class PollEnded(Event):
-    """Nobody can vote in a poll any more: it has reached its end.
+class PollEnded(Event, key="status:{status_id}"):
+    """End of a poll: nobody can vote in it any more.
 
     Published beforehand, to be handled at that time. An edit may have moved the end: who handles it looks at the poll.
     """
 
-    key: ClassVar[str] = "status:{status_id}"
     poll_id: int
     status_id: int
 
 
-@dataclass(frozen=True)
 class MediaUploaded(Event):
     """A file was uploaded here that must be converted before it can be shown."""
 
     media_id: int
 
 
-@dataclass(frozen=True)
 class CardsDue(Event):
-    """There may be previews to fetch now. Any number of these is as good as one."""
-
-    key: ClassVar[str] = ""
+    """Wake-up for the fetching of previews; several of them do no more than one."""
 
 
-@dataclass(frozen=True)
-class CardAttached(Event):
+class CardAttached(Event, key="status:{status_id}"):
     """A post shows the preview `card_id` of its link now."""
 
-    key: ClassVar[str] = "status:{status_id}"
     status_id: int
     card_id: int
 
 
-@dataclass(frozen=True)
-class ScheduledStatusDue(Event):
+class ScheduledStatusDue(Event, key="account:{account_id}"):
     """The time of a scheduled post has come.
 
     Published beforehand, to be handled at that time. The post may have been moved or deleted since: who handles it looks.
     """
 
-    key: ClassVar[str] = "account:{account_id}"
     scheduled_id: int
     account_id: int

@@ -1,22 +1,21 @@
-"""Which event calls which service."""
+"""Subscribes services to the events that call them."""
 
 from accounts.events import AccountRenamed
 from social.kernel.events import on
 from statuses.events import (
     AnswersOutlived,
     BoostsOutlived,
-    CardsDue,
     MediaUploaded,
     ScheduledStatusDue,
     StatusEdited,
     StatusFetched,
     StatusPublished,
 )
-from statuses.services import card_fetching
+from statuses.services.card_fetching import CARDS
 from statuses.services.cards import attach_cards
 from statuses.services.changing import renew_mentions
 from statuses.services.deleting import delete_more_boosts, detach_more_answers
-from statuses.services.processing import SECONDS, process_media
+from statuses.services.processing import PROCESSING_SECONDS, process_media
 from statuses.services.scheduling import publish_due
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
@@ -24,8 +23,8 @@ on(AccountRenamed, renew_mentions, batch=1, seconds=120)
 on(BoostsOutlived, delete_more_boosts, batch=1)
 on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
 on(AnswersOutlived, detach_more_answers, batch=1)
-on(MediaUploaded, process_media, queue="media", batch=1, seconds=SECONDS)
+on(MediaUploaded, process_media, queue="media", batch=1, seconds=PROCESSING_SECONDS)
 on(StatusPublished, attach_cards, when=lambda event: event.link)
 on(StatusEdited, attach_cards)
 on(StatusFetched, attach_cards)
-on(CardsDue, card_fetching.fetch_cards, queue=card_fetching.QUEUE, seconds=card_fetching.SECONDS)
+CARDS.subscribe()

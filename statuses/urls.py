@@ -3,12 +3,12 @@
 from django.urls import path, re_path
 
 from accounts.pages.settings import settings_page
-from accounts.queries.identities import SignInState
+from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
-from statuses.pages.embed import embed
+from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
-from statuses.pages.tagged import tagged
+from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
 from statuses.viewsets.filters import (
     FilterKeywordsViewSet,
@@ -16,12 +16,13 @@ from statuses.viewsets.filters import (
     FiltersV1ViewSet,
     FiltersViewSet,
 )
-from statuses.viewsets.media import MediaViewSet
-from statuses.viewsets.media_proxy import AttachmentsViewSet
 from statuses.viewsets.oembed import OEmbedViewSet
-from statuses.viewsets.polls import PollsViewSet
-from statuses.viewsets.scheduled import ScheduledStatusesViewSet
-from statuses.viewsets.statuses import AccountStatusesViewSet, OwnMarksViewSet, StatusesViewSet
+from statuses.viewsets.statuses import (
+    AccountStatusesViewSet,
+    OwnMarksViewSet,
+    ScheduledStatusesViewSet,
+    StatusesViewSet,
+)
 
 STATUS = "api/v1/statuses/<id>"
 CHANGEABLE = {"get": "retrieve", "put": "update", "delete": "destroy"}

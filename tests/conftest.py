@@ -12,8 +12,10 @@ from typing import Any
 import hypothesis
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.db import connection
 from django.test import TransactionTestCase
+from django.test.client import ClientHandler
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from social.api import admission, refused_networks
@@ -27,6 +29,8 @@ from tests.support.site import Site, serving
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("social")
 
+# What `load_middleware` sets.
+_CHAIN = ("_middleware_chain", "_view_middleware", "_template_response_middleware", "_exception_middleware")
 # Seconds, longer than any test takes.
 _LONGEST = 120
 
@@ -39,9 +43,10 @@ collect_ignore = [] if apps.is_installed("federation") else _OF_FEDERATION
 
 
 def pytest_collection_finish() -> None:
-    """What has been imported stays: the garbage collector need not look through it again and again."""
+    """What has been imported stays: the garbage collector need not look through it again and again, and less often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
@@ -113,19 +118,42 @@ def _static_files_found_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _middleware_made_once() -> Iterator[None]:
+    """Each test client makes its middleware anew, in a millisecond: those with the same settings share it, as all requests
+    of a server do.
+    """
+    load = ClientHandler.load_middleware
+    made: tuple[Any, dict[str, Any]] = (None, {})
+
+    def load_once(handler: ClientHandler, is_async: bool = False) -> None:
+        nonlocal made
+        # A setting that a test changes makes another object of the settings.
+        if made[0] is settings._wrapped:
+            vars(handler).update(made[1])
+            return
+        load(handler, is_async)
+        made = settings._wrapped, {name: getattr(handler, name) for name in _CHAIN}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClientHandler, "load_middleware", load_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_key_pair() -> Iterator[None]:
+    """Keys are made when they are needed, which takes a tenth of a second: in tests they are the same for all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("accounts.services.key_pairs.new_rsa_pair", import_module("tests.factories.accounts").rsa_pair)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _answers_are_declared() -> Iterator[None]:
     """Every answer that a test gets from the API is what the endpoint declares."""
     answers.problems()
     yield
     assert answers.problems() == []
-
-
-@pytest.fixture(autouse=True)
-def _one_key_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys are made when they are needed, which takes a tenth of a second: in tests they are the same for all."""
-    factory = import_module("tests.factories.accounts")
-    monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", factory.rsa_pair)
 
 
 @pytest.fixture(autouse=True)

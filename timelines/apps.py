@@ -15,12 +15,12 @@ class TimelinesConfig(AppConfig):
         """
         from accounts.queries.relations import register_read_apart
         from timelines import reactions  # noqa: F401
-        from timelines.policies.home import IN_EXCLUSIVE_LIST
-        from timelines.services.portable_lists import register_lists
+        from timelines.policies.feeds import EXCLUSIVE_LIST_CONDITION
+        from timelines.services.lists import register_lists
         from timelines.services.postgres_index import PostgresIndex
-        from timelines.services.status_index import status_index
+        from timelines.services.search_index import status_index
 
         if status_index.find() is None:
             status_index.plug(PostgresIndex())
         register_lists()
-        register_read_apart(IN_EXCLUSIVE_LIST)
+        register_read_apart(EXCLUSIVE_LIST_CONDITION)

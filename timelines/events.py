@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from social.kernel.events import Event
 
 
-@dataclass(frozen=True)
-class AuthorOutdated(Event):
-    """More posts of an account have to be found by everybody, or by nobody any more, than are written at a time."""
+class AuthorOutdated(Event, key="account:{account_id}"):
+    """Change of so many posts of an account in the search index that they are written in several steps."""
 
-    key: ClassVar[str] = "account:{account_id}"
     account_id: int
 
 
-@dataclass(frozen=True)
-class ListChanged(Event):
+class DocumentsOutdated(Event, key="search"):
+    """Documents that search keeps of posts older than `before` are to be written again: words are taken in another way."""
+
+    before: int
+
+
+class ListChanged(Event, key="list:{list_id}"):
     """A list of `account_id` has other members or settings, or is gone; `concerns_home`: it is or was exclusive."""
 
-    key: ClassVar[str] = "list:{list_id}"
     list_id: int
     account_id: int
     concerns_home: bool = False
 
 
-@dataclass(frozen=True)
-class ConversationChanged(Event):
+class ConversationChanged(Event, key="account:{account_id}"):
     """A conversation of `account_id` has a new post."""
 
-    key: ClassVar[str] = "account:{account_id}"
     conversation_id: int
     account_id: int

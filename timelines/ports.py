@@ -1,4 +1,4 @@
-"""What this app asks of an app above it."""
+"""Ports by which this app asks an app above it."""
 
 from __future__ import annotations
 

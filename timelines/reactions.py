@@ -1,4 +1,4 @@
-"""Which event changes which feeds and streams, and what search finds."""
+"""Subscribes to the events that change feeds, streams, and what search finds."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from social.kernel.events import on
 from statuses.events import (
     CardAttached,
     FiltersChanged,
+    QuotePolicyChanged,
     StatusDeleted,
     StatusEdited,
     StatusFetched,
     StatusJoinedThread,
     StatusPublished,
 )
-from timelines.events import AuthorOutdated, ConversationChanged, ListChanged
+from timelines.events import AuthorOutdated, ConversationChanged, DocumentsOutdated, ListChanged
 from timelines.services.conversations import leave_conversations, withdraw_from_conversations
 from timelines.services.encrypted_messages import broadcast_encrypted_messages
 from timelines.services.fan_out import (
@@ -53,50 +54,52 @@ from timelines.services.invalidation import (
     review_streams_of_users,
 )
 from timelines.services.lists import leave_lists
-from timelines.services.search_index import index_posts, remove_posts, review_authors
+from timelines.services.search_index import index_posts, remove_posts, renew_documents, review_authors
 from timelines.tasks.streaming import stream_conversations
 
-_QUEUE = "feeds"
-_SEARCH = "search"
+_FEEDS_QUEUE = "feeds"
+_SEARCH_QUEUE = "search"
 
-on(StatusPublished, fan_out_posts, queue=_QUEUE)
-on(StatusEdited, fan_out_edits, queue=_QUEUE)
-on(StatusFetched, add_fetched, queue=_QUEUE)
-on(StatusJoinedThread, fan_out_joined, queue=_QUEUE)
-on(StatusDeleted, withdraw_posts, queue=_QUEUE)
-on(CardAttached, show_cards, queue=_QUEUE)
-on(AccountFollowed, forget_followers_feeds, queue=_QUEUE)
-on(FollowChanged, forget_followers_feeds, queue=_QUEUE)
-on(AccountUnfollowed, forget_own_feeds, queue=_QUEUE)
-on(AccountUnfollowed, leave_lists, queue=_QUEUE)
-on(TagFollowed, forget_tag_followers_feeds, queue=_QUEUE)
-on(TagUnfollowed, forget_tag_followers_feeds, queue=_QUEUE)
-on(ListChanged, forget_list_feeds, queue=_QUEUE)
-on(AccountBlocked, forget_both_feeds, queue=_QUEUE)
-on(AccountUnblocked, forget_both_feeds, queue=_QUEUE)
-on(AccountMuted, forget_own_feeds, queue=_QUEUE)
-on(AccountUnmuted, forget_own_feeds, queue=_QUEUE)
-on(AccountUnsuspended, forget_all_feeds, queue=_QUEUE)
-on(EncryptedMessageStored, broadcast_encrypted_messages, queue=_QUEUE)
-on(FiltersChanged, publish_filters_changed, queue=_QUEUE)
-on(DomainBlocked, forget_own_feeds, queue=_QUEUE)
-on(DomainUnblocked, forget_own_feeds, queue=_QUEUE)
-on(TokenRevoked, end_streams_of_tokens, queue=_QUEUE)
-on(UserStateChanged, review_streams_of_users, queue=_QUEUE)
+on(StatusPublished, fan_out_posts, queue=_FEEDS_QUEUE)
+on(StatusEdited, fan_out_edits, queue=_FEEDS_QUEUE)
+on(QuotePolicyChanged, fan_out_edits, queue=_FEEDS_QUEUE)
+on(StatusFetched, add_fetched, queue=_FEEDS_QUEUE)
+on(StatusJoinedThread, fan_out_joined, queue=_FEEDS_QUEUE)
+on(StatusDeleted, withdraw_posts, queue=_FEEDS_QUEUE)
+on(CardAttached, show_cards, queue=_FEEDS_QUEUE)
+on(AccountFollowed, forget_followers_feeds, queue=_FEEDS_QUEUE)
+on(FollowChanged, forget_followers_feeds, queue=_FEEDS_QUEUE)
+on(AccountUnfollowed, forget_own_feeds, queue=_FEEDS_QUEUE)
+on(AccountUnfollowed, leave_lists, queue=_FEEDS_QUEUE)
+on(TagFollowed, forget_tag_followers_feeds, queue=_FEEDS_QUEUE)
+on(TagUnfollowed, forget_tag_followers_feeds, queue=_FEEDS_QUEUE)
+on(ListChanged, forget_list_feeds, queue=_FEEDS_QUEUE)
+on(AccountBlocked, forget_both_feeds, queue=_FEEDS_QUEUE)
+on(AccountUnblocked, forget_both_feeds, queue=_FEEDS_QUEUE)
+on(AccountMuted, forget_own_feeds, queue=_FEEDS_QUEUE)
+on(AccountUnmuted, forget_own_feeds, queue=_FEEDS_QUEUE)
+on(AccountUnsuspended, forget_all_feeds, queue=_FEEDS_QUEUE)
+on(EncryptedMessageStored, broadcast_encrypted_messages, queue=_FEEDS_QUEUE)
+on(FiltersChanged, publish_filters_changed, queue=_FEEDS_QUEUE)
+on(DomainBlocked, forget_own_feeds, queue=_FEEDS_QUEUE)
+on(DomainUnblocked, forget_own_feeds, queue=_FEEDS_QUEUE)
+on(TokenRevoked, end_streams_of_tokens, queue=_FEEDS_QUEUE)
+on(UserStateChanged, review_streams_of_users, queue=_FEEDS_QUEUE)
 on(
     StatusDeleted,
     withdraw_from_conversations,
-    queue=_QUEUE,
+    queue=_FEEDS_QUEUE,
     database=True,
     when=lambda event: event.reblog_of_id is None,
 )
-on(AccountBlocked, leave_conversations, queue=_QUEUE, database=True)
-on(ConversationChanged, stream_conversations, queue=_QUEUE)
+on(AccountBlocked, leave_conversations, queue=_FEEDS_QUEUE, database=True)
+on(ConversationChanged, stream_conversations, queue=_FEEDS_QUEUE)
 
-on(StatusPublished, index_posts, queue=_SEARCH, when=lambda event: not event.reblog)
-on(StatusEdited, index_posts, queue=_SEARCH)
-on(StatusFetched, index_posts, queue=_SEARCH)
-on(CardAttached, index_posts, queue=_SEARCH)
-on(StatusDeleted, remove_posts, queue=_SEARCH, when=lambda event: event.reblog_of_id is None)
-on(ProfileUpdated, review_authors, queue=_SEARCH)
-on(AuthorOutdated, review_authors, queue=_SEARCH)
+on(StatusPublished, index_posts, queue=_SEARCH_QUEUE, when=lambda event: not event.reblog)
+on(StatusEdited, index_posts, queue=_SEARCH_QUEUE)
+on(StatusFetched, index_posts, queue=_SEARCH_QUEUE)
+on(CardAttached, index_posts, queue=_SEARCH_QUEUE)
+on(StatusDeleted, remove_posts, queue=_SEARCH_QUEUE, when=lambda event: event.reblog_of_id is None)
+on(ProfileUpdated, review_authors, queue=_SEARCH_QUEUE)
+on(AuthorOutdated, review_authors, queue=_SEARCH_QUEUE)
+on(DocumentsOutdated, renew_documents, queue=_SEARCH_QUEUE)

@@ -1,18 +1,16 @@
 """The URLs of the timelines app."""
 
-from django.urls import re_path
+from django.urls import path, re_path
 
+from accounts.pages.settings import settings_page
+from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
+from timelines.pages.interactions import interact, share
 from timelines.pages.public import public, tag, tag_feed
-from timelines.viewsets.conversations import ConversationsViewSet
-from timelines.viewsets.lists import ListsViewSet
-from timelines.viewsets.markers import MarkersViewSet
-from timelines.viewsets.search import SearchViewSet
-from timelines.viewsets.streaming import StreamingRedirectViewSet
-from timelines.viewsets.tags import TagsViewSet
-from timelines.viewsets.timelines import TimelinesViewSet
-from timelines.viewsets.trends import TrendsViewSet
+from timelines.viewsets.discovery import SearchViewSet, TagsViewSet, TrendsViewSet
+from timelines.viewsets.reading import ConversationsViewSet, ListsViewSet, MarkersViewSet
+from timelines.viewsets.timelines import StreamingRedirectViewSet, TimelinesViewSet
 
 urlpatterns = [
     endpoint("api/v1/timelines/home", TimelinesViewSet, {"get": "home"}),
@@ -48,4 +46,6 @@ urlpatterns = [
     re_path(r"^tags/(?P<name>[^/]+)\.rss$", page(tag_feed), name="tag_feed"),
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
     re_path(r"^public(?:/(?P<origin>local|remote))?/?$", page(public), name="public_timeline"),
+    path("authorize_interaction", settings_page(interact, states=(SignInState.ACTIVE,)), name="interact"),
+    path("share", settings_page(share, states=(SignInState.ACTIVE,)), name="share"),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from accounts.admin.accounts import AccountAdmin
-from accounts.admin.roles import RoleAdmin
-from accounts.admin.users import UserAdmin
+from accounts.admin.users import RoleAdmin, UserAdmin
 
 __all__ = ["AccountAdmin", "RoleAdmin", "UserAdmin"]

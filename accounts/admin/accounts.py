@@ -1,4 +1,4 @@
-"""How staff see accounts, of this server and of others."""
+"""Accounts of this server and of others, for staff."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Account, ActorType
+from accounts.policies.audience import is_present
 from accounts.queries.accounts import split_address
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import NOTHING, ConditionFilter, address, lines, link, mark, shortened, shown
-from social.kernel.text.plain import plain
+from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, link, mark, shortened, shown
+from social.kernel.text.markup import plain
 
 KINDS = {
     ActorType.PERSON: gettext_lazy("Person"),
@@ -47,7 +48,7 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 class HomeFilter(ConditionFilter):
-    """Of this server or of another."""
+    """Filter by this server or another."""
 
     title = gettext_lazy("home")
     parameter_name = "home"
@@ -58,19 +59,19 @@ class HomeFilter(ConditionFilter):
 
 
 class StateFilter(ConditionFilter):
-    """What staff have done to it."""
+    """Filter by what staff have done to the account."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
     conditions = {
-        "open": (gettext_lazy("Active"), Q(suspended_at=None, limited_at=None)),
-        "limited": (gettext_lazy("Limited"), Q(suspended_at=None, limited_at__isnull=False)),
-        "suspended": (gettext_lazy("Suspended"), Q(suspended_at__isnull=False)),
+        "open": (gettext_lazy("Active"), is_present() & Q(limited_at=None)),
+        "limited": (gettext_lazy("Limited"), is_present() & Q(limited_at__isnull=False)),
+        "suspended": (gettext_lazy("Suspended"), ~is_present()),
     }
 
 
 class KindFilter(ConditionFilter):
-    """What stands behind it."""
+    """Filter by the kind of actor."""
 
     title = gettext_lazy("kind")
     parameter_name = "kind"
@@ -87,7 +88,7 @@ def _state(account: Account) -> SafeString:
 
 def _user(account: Account) -> Any:
     user = getattr(account, "user", None)
-    return NOTHING if user is None else link(reverse("admin:accounts_user_change", args=[user.pk]), user.email)
+    return PLACEHOLDER if user is None else link(reverse("admin:accounts_user_change", args=[user.pk]), user.email)
 
 
 def _count(name: str) -> Any:
@@ -115,14 +116,14 @@ POSTS = shown("posts", gettext_lazy("Posts"), _count("statuses_count"), order="s
 FOLLOWERS = shown(
     "followers", gettext_lazy("Followers"), _count("followers_count"), order="stat__followers_count", minor=True
 )
-SINCE = shown("created_at", gettext_lazy("Since"), order="id")
+CREATED_TIME = shown("created_at", gettext_lazy("Since"), order="id")
 
 
 @admin.register(Account)
 class AccountAdmin(ReadOnlyAdmin):
     """Accounts of this server and of others."""
 
-    list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, SINCE)
+    list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, CREATED_TIME)
     list_filter = (HomeFilter, StateFilter, KindFilter)
     list_select_related = ("stat",)
     search_fields = ("username",)
@@ -155,7 +156,7 @@ class AccountAdmin(ReadOnlyAdmin):
         ),
         lines(
             gettext_lazy("Since when"),
-            SINCE,
+            CREATED_TIME,
             shown("limited_at", gettext_lazy("Limited since")),
             shown("suspended_at", gettext_lazy("Suspended since")),
             shown(
@@ -169,12 +170,12 @@ class AccountAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """With what a page of them shows."""
+        """Accounts with what a page of them shows."""
         rows: QuerySet[Account] = super().get_queryset(request)
         return rows.select_related("stat", "user")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Account], search_term: str
     ) -> tuple[QuerySet[Account], bool]:
-        """By address, the way people write it."""
+        """Accounts by address, the way people write it."""
         return (matching(queryset, search_term) if search_term.strip() else queryset), False

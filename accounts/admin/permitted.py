@@ -27,20 +27,18 @@ class PermittedAdmin(ReadOnlyAdmin):
     permission: ClassVar[Permission]
 
     def is_permitted(self, request: HttpRequest) -> bool:
-        """Whether the role has the permission."""
+        """Tell whether the role has the permission."""
         user: Any = request.user
         return bool(user.is_authenticated and user.is_active and can(acting(request), self.permission))
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """As `is_permitted`."""
         return self.is_permitted(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """As `is_permitted`."""
         return self.is_permitted(request)
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
-        """For actions with `permissions=["manage"]`."""
+        """The answer of `is_permitted`, for actions with `permissions=["manage"]`."""
         return self.is_permitted(request)
 
 
@@ -51,23 +49,20 @@ class EditedAdmin(PermittedAdmin):
     """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """As `is_permitted`."""
         return self.is_permitted(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """As `is_permitted`."""
         return self.is_permitted(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """As `is_permitted`."""
         return self.is_permitted(request)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """None but those that are named."""
+        """Return the fields that are named as read-only, no others."""
         return list(self.readonly_fields)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Without Django's own deletion, which writes past the services."""
+        """Return the actions without Django's own deletion, which writes past the services."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions

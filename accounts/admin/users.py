@@ -1,4 +1,4 @@
-"""How staff see the people of this server, and what they may do to them."""
+"""People of this server and their roles, for staff, and what staff may do to them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,70 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.admin.accounts import account_link, matching
-from accounts.admin.roles import role_name
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.audience import is_present
 from accounts.policies.staff import Staff, can, staff_of
 from accounts.services import staff
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import NOTHING, ConditionFilter, address, lines, mark, shown
+from social.api.staff_columns import PLACEHOLDER, ConditionFilter, address, lines, mark, shown
+
+PERMISSION_NAMES = {
+    Permission.ADMINISTRATOR: gettext_lazy("Everything"),
+    Permission.VIEW_DEVOPS: gettext_lazy("See the machinery"),
+    Permission.VIEW_AUDIT_LOG: gettext_lazy("See what staff did"),
+    Permission.VIEW_DASHBOARD: gettext_lazy("See the figures"),
+    Permission.MANAGE_REPORTS: gettext_lazy("Reports and posts"),
+    Permission.MANAGE_FEDERATION: gettext_lazy("Other servers"),
+    Permission.MANAGE_SETTINGS: gettext_lazy("Settings"),
+    Permission.MANAGE_BLOCKS: gettext_lazy("Sign-up blocks"),
+    Permission.MANAGE_TAXONOMIES: gettext_lazy("Trends and hashtags"),
+    Permission.MANAGE_APPEALS: gettext_lazy("Appeals"),
+    Permission.MANAGE_USERS: gettext_lazy("Users"),
+    Permission.MANAGE_INVITES: gettext_lazy("Invitations"),
+    Permission.MANAGE_RULES: gettext_lazy("Rules"),
+    Permission.MANAGE_ANNOUNCEMENTS: gettext_lazy("Announcements"),
+    Permission.MANAGE_CUSTOM_EMOJIS: gettext_lazy("Custom emoji"),
+    Permission.MANAGE_WEBHOOKS: gettext_lazy("Webhooks"),
+    Permission.INVITE_USERS: gettext_lazy("Invite people"),
+    Permission.MANAGE_ROLES: gettext_lazy("Roles"),
+    Permission.MANAGE_USER_ACCESS: gettext_lazy("Access of users"),
+    Permission.DELETE_USER_DATA: gettext_lazy("Delete users' data"),
+    Permission.VIEW_FEEDS: gettext_lazy("See closed timelines"),
+    Permission.INVITE_BYPASS_APPROVAL: gettext_lazy("Invite without approval"),
+    Permission.MANAGE_EMAIL_SUBSCRIPTIONS: gettext_lazy("E-mail subscriptions"),
+}
+
+
+def role_name(role: Role) -> str:
+    """The role's name; that of people without one is words of ours."""
+    return role.name or _("Everyone")
+
+
+def _permissions(role: Role) -> list[str]:
+    return [str(PERMISSION_NAMES[permission]) for permission in Permission if role.permissions & permission]
+
+
+ROLE_NAME = shown("name", gettext_lazy("Name"), role_name, order="name")
+ROLE_PERMISSIONS = shown("permissions", gettext_lazy("Permissions"), _permissions)
+ROLE_RANK = shown("position", gettext_lazy("Rank"), order="position", minor=True)
+ROLE_VISIBILITY = shown("highlighted", gettext_lazy("Shown on the profile"), minor=True)
+
+
+@admin.register(Role)
+class RoleAdmin(ReadOnlyAdmin):
+    """Roles; they are given by `manage.py modify_account`."""
+
+    list_display = (ROLE_NAME, ROLE_RANK, ROLE_PERMISSIONS, ROLE_VISIBILITY)
+    ordering = ("-position",)
+    fieldsets = (lines(None, ROLE_NAME, ROLE_RANK, ROLE_PERMISSIONS, ROLE_VISIBILITY),)
+
 
 _UNCONFIRMED = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True))
 
 
 class StateFilter(ConditionFilter):
-    """Whether they can use their account."""
+    """Filter of users by whether they can use their account."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -34,12 +85,12 @@ class StateFilter(ConditionFilter):
         "waiting": (gettext_lazy("Waits for approval"), Q(approved=False)),
         "unconfirmed": (gettext_lazy("Address not confirmed"), Q(unconfirmed=True)),
         "disabled": (gettext_lazy("Disabled"), Q(disabled_at__isnull=False)),
-        "suspended": (gettext_lazy("Suspended"), Q(account__suspended_at__isnull=False)),
+        "suspended": (gettext_lazy("Suspended"), ~is_present("account")),
     }
 
 
 class RoleFilter(admin.SimpleListFilter):
-    """Who has which role."""
+    """Filter by role."""
 
     title = gettext_lazy("role")
     parameter_name = "role"
@@ -49,19 +100,19 @@ class RoleFilter(admin.SimpleListFilter):
         return [(str(role.pk), role_name(role)) for role in Role.objects.order_by("-position")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        """Those who have it."""
+        """The users with the chosen role."""
         value = self.value() or ""
         return queryset.filter(role_id=int(value)) if value.removeprefix("-").isdecimal() else queryset
 
 
 def acting(request: HttpRequest) -> Staff:
-    """Whoever works in the admin, for the services."""
+    """Return the member of staff who uses the admin, for the services."""
     user: Any = request.user
     return staff_of(user)
 
 
 def _state(user: Any) -> SafeString:
-    """The first reason why the account cannot be used, in the order of `queries.identities.find_sign_in_state`."""
+    """The first reason why the account cannot be used, in the order of `queries.tokens.find_sign_in_state`."""
     if user.disabled_at is not None:
         return mark(_("Disabled"), "bad")
     if user.account.suspended:
@@ -72,7 +123,7 @@ def _state(user: Any) -> SafeString:
 
 
 def _role(user: User) -> str:
-    return role_name(user.role) if user.role_id != EVERYONE_ROLE_ID else NOTHING
+    return role_name(user.role) if user.role_id != EVERYONE_ROLE_ID else PLACEHOLDER
 
 
 USERNAME = shown(
@@ -82,14 +133,14 @@ EMAIL = shown("email", gettext_lazy("E-mail address"), order="email", minor=True
 ROLE = shown("role", gettext_lazy("Role"), _role, order="role__position")
 STATE = shown("state", gettext_lazy("State"), _state)
 JOINED = shown("created_at", gettext_lazy("Joined"), order="id", minor=True)
-SEEN = shown("active_at", gettext_lazy("Last seen"), order="active_at", minor=True)
+LAST_SEEN_TIME = shown("active_at", gettext_lazy("Last seen"), order="active_at", minor=True)
 
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
     """Local users. Who acts must outrank whom they act on."""
 
-    list_display = (USERNAME, EMAIL, ROLE, STATE, JOINED, SEEN)
+    list_display = (USERNAME, EMAIL, ROLE, STATE, JOINED, LAST_SEEN_TIME)
     list_filter = (StateFilter, RoleFilter)
     list_select_related = ("account", "role")
     search_fields = ("email",)
@@ -105,7 +156,7 @@ class UserAdmin(ReadOnlyAdmin):
             ROLE,
             STATE,
             shown("disabled_at", gettext_lazy("Disabled since")),
-            SEEN,
+            LAST_SEEN_TIME,
         ),
         lines(
             gettext_lazy("Sign-up"),
@@ -122,14 +173,14 @@ class UserAdmin(ReadOnlyAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """With whether the address is confirmed, which is allauth's to know."""
+        """Users with whether the address is confirmed, which is allauth's to know."""
         rows: QuerySet[User] = super().get_queryset(request)
         return rows.select_related("account", "role").annotate(unconfirmed=_UNCONFIRMED)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[User], search_term: str
     ) -> tuple[QuerySet[User], bool]:
-        """By e-mail address or username, the way people write them."""
+        """Users by e-mail address or username, the way people write them."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -141,7 +192,7 @@ class UserAdmin(ReadOnlyAdmin):
         return f"@{row.account.username} ({row.email})"
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
-        """Whether the role may act on users."""
+        """Tell whether the role may act on users."""
         return can(acting(request), Permission.MANAGE_USERS)
 
     @admin.action(description=gettext_lazy("Let the chosen users in"), permissions=["manage"])

@@ -21,7 +21,7 @@ def find_user_named(name: str) -> User:
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
-    """All of them, each once, in their order. Raises CommandError when one is unknown: nothing is begun then."""
+    """Find all the users named, each once, in their order. Raises CommandError when one is unknown: nothing is begun then."""
     found = (find_user_named(name) for name in names)
     return list({user.pk: user for user in found}.values())
 
@@ -39,6 +39,6 @@ def find_account_named(address: str) -> Account:
 
 
 def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
-    """As `find_users_named`, of accounts."""
+    """Accounts by their names, found like users by `find_users_named`."""
     found = (find_account_named(address) for address in addresses)
     return list({account.pk: account for account in found}.values())

@@ -1,20 +1,25 @@
 """Lists the tables of people: accounts, users, tokens, follows and what decides who may sign up."""
 
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
-from accounts.models.audit import AuditEntry
-from accounts.models.block import AccountDomainBlock, Block, Mute
+from accounts.models.administration import AuditEntry, SiteSetting
 from accounts.models.collection import Collection, CollectionItem
 from accounts.models.custom_emoji import CustomEmoji
 from accounts.models.device import Device, EncryptedMessage, OneTimeKey
-from accounts.models.domain import Domain
-from accounts.models.featured_tag import FeaturedTag
-from accounts.models.follow import Follow, FollowRequest
-from accounts.models.invite import Invite
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
-from accounts.models.private import AccountNote, Endorsement
-from accounts.models.recovery_code import RecoveryCode
-from accounts.models.remote_copy import RemoteCopy
-from accounts.models.severance import Severance, SeveredAccount, SeveredFollow
+from accounts.models.relations import (
+    AccountDomainBlock,
+    AccountNote,
+    Block,
+    DismissedSuggestion,
+    Endorsement,
+    Follow,
+    FollowRequest,
+    Mute,
+    Severance,
+    SeveredAccount,
+    SeveredFollow,
+)
+from accounts.models.remote import CopyFetch, Domain, RemoteCopy
 from accounts.models.sign_up_block import (
     CanonicalEmailBlock,
     EmailDomainBlock,
@@ -24,11 +29,9 @@ from accounts.models.sign_up_block import (
     Severity,
     UsernameBlock,
 )
-from accounts.models.site_setting import SiteSetting
-from accounts.models.suggestion import DismissedSuggestion
-from accounts.models.tag import Tag, TagFollow, TagUse
+from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.transfer import Archive, ArchiveState, Import, ImportRow, ImportRowState, ImportState, Move
-from accounts.models.user import Role, User
+from accounts.models.user import Invite, RecoveryCode, Role, User
 from accounts.models.visibility import Visibility
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "CanonicalEmailBlock",
     "Collection",
     "CollectionItem",
+    "CopyFetch",
     "CustomEmoji",
     "Device",
     "DismissedSuggestion",

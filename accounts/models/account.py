@@ -1,4 +1,4 @@
-"""What an account is, local or remote: one table for both, `domain` is NULL for ours."""
+"""Accounts, local and remote: one table for both, `domain` is NULL for ours."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ActorType(models.TextChoices):
 
 
 class SuspensionOrigin(models.TextChoices):
-    """Who suspended the account: this server's staff, or its own server."""
+    """The side that suspended the account: this server's staff, or its own server."""
 
     LOCAL = "local"
     REMOTE = "remote"
@@ -90,7 +90,8 @@ class Account(models.Model):
     sensitized_at = models.DateTimeField(null=True)
     # The end for good: it is suspended as well, and what it leaves is being removed.
     deleted_at = models.DateTimeField(null=True)
-    # Since when what a suspended account had is being removed; before that a suspension can be undone without loss.
+    # Since when what a suspended account had is being removed; before that a suspension can be undone without loss. Reports
+    # about it stay, also when it is deleted.
     erased_at = models.DateTimeField(null=True)
     # Since when nothing of it may be removed, because a court or an authority may ask for it.
     held_at = models.DateTimeField(null=True)
@@ -158,15 +159,13 @@ class Account(models.Model):
 
     @property
     def local(self) -> bool:
-        """Whether the account lives on this server."""
+        """Tell whether the account lives on this server."""
         return self.domain is None
 
     @property
     def acct(self) -> str:
         """`user`, or `user@domain` for a remote account, the domain in Unicode (contract, entities "Account")."""
-        if self.domain is None:
-            return self.username
-        return f"{self.username}@{unicode_domain(self.domain)}"
+        return acct_of(self.username, self.domain)
 
     @property
     def page_url(self) -> str:
@@ -175,14 +174,14 @@ class Account(models.Model):
 
     @property
     def suspended(self) -> bool:
-        """Whether nothing of the account is shown."""
+        """Tell whether nothing of the account is shown."""
         return self.suspended_at is not None
 
     @property
     def suspended_for_a_time(self) -> bool:
-        """Whether staff here have suspended it and can still undo that without loss."""
+        """Tell whether staff here have suspended it and can still undo that without loss."""
         return (
-            self.suspended_at is not None
+            self.suspended
             and self.suspension_origin == SuspensionOrigin.LOCAL
             and self.deleted_at is None
             and self.erased_at is None
@@ -190,8 +189,13 @@ class Account(models.Model):
 
     @property
     def limited(self) -> bool:
-        """Whether the account is kept out of public places ("silenced")."""
+        """Tell whether the account is kept out of public places ("silenced")."""
         return self.limited_at is not None
+
+
+def acct_of(username: str, domain: str | None) -> str:
+    """The value of `Account.acct` for the account with this address."""
+    return username if domain is None else f"{username}@{unicode_domain(domain)}"
 
 
 def unicode_domain(domain: str) -> str:
@@ -207,7 +211,7 @@ def unicode_domain(domain: str) -> str:
 
 
 class AccountStat(models.Model):
-    """An account's counters, apart so that counting never rewrites the account's row."""
+    """An account's counters, apart so that counting never rewrites the account's row; none before the first post or follow."""
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
     statuses_count = models.BigIntegerField(default=0)
@@ -222,13 +226,11 @@ class AccountStat(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.account_id}"
-
 
 class KeyPair(models.Model):
     """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts.
 
+    `further_keys` are the other public keys that a remote account lists (contract, federation section 4), by their ids.
     After a rotation `previous_private_key` is the one before, likewise encrypted, as long as servers may not know the new
     one.
     """
@@ -236,6 +238,7 @@ class KeyPair(models.Model):
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="key_pair")
     key_id = models.TextField(unique=True)
     public_key = models.TextField()
+    further_keys = models.JSONField(default=dict)
     private_key = models.TextField(default="")
     previous_private_key = models.TextField(default="")
     rotated_at = models.DateTimeField(null=True)
@@ -249,11 +252,10 @@ class KeyPair(models.Model):
                 public_key=PEM_LIMIT,
                 private_key=PEM_LIMIT,
                 previous_private_key=PEM_LIMIT,
-            )
+            ),
+            lengths("accounts_keypair_further_lengths", further_keys=OBJECT_LIMIT),
         ]
-
-    def __str__(self) -> str:
-        return self.key_id
+        indexes = [GinIndex(fields=["further_keys"], name="accounts_keypair_further", condition=~Q(further_keys={}))]
 
 
 models.TextField.register_lookup(Length, "length")

@@ -51,7 +51,7 @@ class Collection(models.Model):
 
 
 class ItemState(models.TextChoices):
-    """Whether the account in a collection agrees to be in it."""
+    """Agreement of an account to be in a collection."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -74,6 +74,3 @@ class CollectionItem(models.Model):
             models.UniqueConstraint(fields=["collection", "account"], name="accounts_collectionitem_pair"),
         ]
         indexes = [models.Index(fields=["account", "state", "-collection"], name="accounts_collectionitem_member")]
-
-    def __str__(self) -> str:
-        return f"{self.collection_id}: {self.account_id}"

@@ -17,7 +17,7 @@ BODY_LIMIT = 65536
 
 
 class Device(models.Model):
-    """One client program of an account, bound to the access token it registered with: one device per token."""
+    """Client program of an account, bound to the access token it registered with: one device per token."""
 
     access_token = models.OneToOneField(AccessToken, on_delete=models.CASCADE, related_name="device")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="devices", db_index=False)
@@ -36,9 +36,6 @@ class Device(models.Model):
                 name="accounts_device_length",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.account_id}/{self.device_id}"
 
 
 class OneTimeKey(models.Model):
@@ -60,9 +57,6 @@ class OneTimeKey(models.Model):
                 name="accounts_onetimekey_length",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.device_id}/{self.key_id}"
 
 
 class EncryptedMessage(models.Model):
@@ -87,6 +81,3 @@ class EncryptedMessage(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["device", "-id"], name="accounts_message_device")]
-
-    def __str__(self) -> str:
-        return str(self.id)

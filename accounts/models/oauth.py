@@ -62,7 +62,7 @@ class Application(AbstractApplication):
 class AccessToken(AbstractAccessToken):
     """A bearer token. It does not expire; the same application, user and scopes get the same token again."""
 
-    # To the day: accounts.services.token_use.
+    # To the day: accounts.services.tokens.
     last_used_at = models.DateTimeField(null=True, default=clock.now)
 
     class Meta(AbstractAccessToken.Meta):
@@ -79,9 +79,6 @@ class RevokedToken(models.Model):
 
     token_checksum = models.CharField(max_length=64, primary_key=True)
     revoked_at = models.DateTimeField(default=clock.now, db_index=True)
-
-    def __str__(self) -> str:
-        return self.token_checksum
 
 
 class Grant(AbstractGrant):

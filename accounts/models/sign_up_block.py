@@ -1,4 +1,4 @@
-"""Who may not sign up, or only with approval: blocked e-mail providers, addresses, networks and names."""
+"""Blocks of sign-ups, or of sign-ups without approval: e-mail providers, addresses, networks and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, WORD_LIMIT, lengths
 
 
 class Severity(models.TextChoices):
-    """What a block of a network means, the mildest first (contract, entities "Admin::IpBlock")."""
+    """Meanings of a block of a network, the mildest first (contract, entities "Admin::IpBlock")."""
 
     SIGN_UP_REQUIRES_APPROVAL = "sign_up_requires_approval"
     SIGN_UP_BLOCK = "sign_up_block"
@@ -42,7 +42,7 @@ class EmailDomainBlock(models.Model):
 
 
 class EmailDomainRefusal(models.Model):
-    """How often a block refused a sign-up on one day (UTC) from one network address, of which a digest is kept."""
+    """Count of the sign-ups that a block refused on one day (UTC) from one network address, of which a digest is kept."""
 
     block = models.ForeignKey(EmailDomainBlock, on_delete=models.CASCADE, related_name="refusals", db_index=False)
     day = models.DateField()
@@ -56,12 +56,9 @@ class EmailDomainRefusal(models.Model):
         ]
         indexes = [models.Index(fields=["day"], name="accounts_email_refusal_day")]
 
-    def __str__(self) -> str:
-        return f"{self.block_id} {self.day}: {self.uses}"
-
 
 class CanonicalEmailBlock(models.Model):
-    """An address nobody signs up with in any spelling; only a digest of it is kept (`policies.sign_up_blocks`).
+    """An address nobody signs up with in any spelling; only a digest of it is kept (`policies.sign_up`).
 
     `account` is whose suspension made it: it ends with the suspension.
     """
@@ -134,6 +131,3 @@ class RetiredUsername(models.Model):
 
     class Meta:
         constraints = [lengths("accounts_retiredusername_lengths", username=NAME_LIMIT)]
-
-    def __str__(self) -> str:
-        return self.username

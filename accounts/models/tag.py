@@ -1,4 +1,4 @@
-"""Hashtags, how often they are used, and who follows them."""
+"""Hashtags: how often they are used, who follows them, and on whose profile they are shown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Tag(models.Model):
 
 
 class TagUse(models.Model):
-    """How often an account used a hashtag in public posts of one day (UTC)."""
+    """Count of an account's uses of a hashtag in public posts of one day (UTC)."""
 
     tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
     day = models.DateField()
@@ -54,9 +54,6 @@ class TagUse(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tag", "day", "account"], name="accounts_taguse_key")]
         indexes = [models.Index(fields=["day"], name="accounts_taguse_day")]
-
-    def __str__(self) -> str:
-        return f"#{self.tag_id} {self.day}: {self.uses}"
 
 
 class TagFollow(models.Model):
@@ -80,5 +77,22 @@ class TagFollow(models.Model):
             models.Index(fields=["account"], name="accounts_tagfollow_active", condition=Q(absent=False)),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.account_id} -> #{self.tag_id}"
+
+FEATURED_TAGS_LIMIT = 10
+
+
+class FeaturedTag(models.Model):
+    """A hashtag on a profile, with how often and when the account last used it in public or unlisted posts."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="featured_tags", db_index=False)
+    tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+")
+    name = models.TextField()
+    statuses_count = models.BigIntegerField(default=0)
+    last_status_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_featuredtag_lengths", name=TAG_LIMIT),
+            models.UniqueConstraint(fields=["account", "tag"], name="accounts_featuredtag_pair"),
+        ]

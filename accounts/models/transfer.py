@@ -1,4 +1,4 @@
-"""What people bring along, take away, and where they move to."""
+"""Imports, archives and moves of people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 
 
 class ImportState(models.TextChoices):
-    """How far an import has come."""
+    """Progress of an import."""
 
     WAITING = "waiting"
     """Its owner has sent a file and not said yet that it shall be worked off."""
@@ -52,12 +52,9 @@ class Import(models.Model):
         ]
         indexes = [models.Index(fields=["account", "-id"], name="accounts_import_account")]
 
-    def __str__(self) -> str:
-        return f"{self.account_id}: {self.kind}"
-
 
 class ImportRowState(models.TextChoices):
-    """What has become of a line."""
+    """Outcome of a line."""
 
     PENDING = "pending"
     SOUGHT = "sought"
@@ -91,19 +88,16 @@ class ImportRow(models.Model):
             models.Index(fields=["batch", "key"], name="accounts_import_row_key"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.batch_id}:{self.line}"
-
 
 class ArchiveState(models.TextChoices):
-    """How far an archive has come."""
+    """Progress of an archive."""
 
     BUILDING = "building"
     READY = "ready"
 
 
 class Archive(models.Model):
-    """Everything that somebody has here, in one file that they alone may fetch, until `expires_at`.
+    """A file with everything that somebody has here, which they alone may fetch, until `expires_at`.
 
     It is written part after part (`accounts.services.archives`): `part` is the name of the one in hand, `cursor` how far that
     has come, `files` how many bytes and things of each unfinished file are good.
@@ -125,12 +119,9 @@ class Archive(models.Model):
         constraints = [lengths("accounts_archive_lengths", state=WORD_LIMIT, part=WORD_LIMIT, files=OBJECT_LIMIT)]
         indexes = [models.Index(fields=["expires_at"], name="accounts_archive_expiry")]
 
-    def __str__(self) -> str:
-        return f"{self.account_id}: {self.created_at:%Y-%m-%d}"
-
 
 class Move(models.Model):
-    """That an account has moved to another one. It is kept when the move is taken back: the pause until the next counts."""
+    """The move of an account to another one. It is kept when the move is taken back: the pause until the next counts."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -141,6 +132,3 @@ class Move(models.Model):
     class Meta:
         constraints = [lengths("accounts_move_lengths", target_address=ADDRESS_LIMIT)]
         indexes = [models.Index(fields=["account", "-created_at"], name="accounts_move_account")]
-
-    def __str__(self) -> str:
-        return f"{self.account_id} -> {self.target_address}"

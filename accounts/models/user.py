@@ -1,4 +1,4 @@
-"""Who may sign in: credentials, role and personal settings of local accounts."""
+"""Users: credentials, role and personal settings of local accounts; codes for a lost second factor; invitations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,39 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.account import Account
-from accounts.models.invite import Invite
 from accounts.models.oauth import Application
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
+
+
+class Invite(models.Model):
+    """A code that `max_uses` people may sign up with (None: any number) until `expires_at` (None: for ever).
+
+    Without an inviter it is the operator's.
+    """
+
+    code = models.TextField(unique=True)
+    inviter = models.ForeignKey("accounts.User", null=True, on_delete=models.CASCADE, related_name="invites")
+    uses = models.IntegerField(default=0)
+    max_uses = models.IntegerField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    autofollow = models.BooleanField(default=False)
+    comment = models.TextField(default="")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_invite_lengths", code=NAME_LIMIT, comment=MESSAGE_LIMIT),
+            models.CheckConstraint(
+                condition=models.Q(max_uses=None) | models.Q(uses__lte=models.F("max_uses")),
+                name="accounts_invite_uses",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
 
 EVERYONE_ROLE_ID = -99
 
@@ -77,7 +105,7 @@ class Role(models.Model):
         return int(sum(Permission)) if self.permissions & Permission.ADMINISTRATOR else self.permissions
 
     def can(self, permission: Permission) -> bool:
-        """Whether the role grants a permission; administrators may do everything."""
+        """Tell whether the role grants a permission; administrators may do everything."""
         return bool(self.permissions & (Permission.ADMINISTRATOR | permission))
 
 
@@ -92,7 +120,7 @@ ADMIN_VIEW = {
 
 
 class UserManager(BaseUserManager["User"]):
-    """How Django's own machinery finds users."""
+    """Manager by which Django's own machinery finds users."""
 
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email__iexact=username)
@@ -162,24 +190,35 @@ class User(AbstractBaseUser):
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
-        """Whether the user may sign in."""
+        """Tell whether the user may sign in."""
         return self.disabled_at is None
 
     @property
     def is_staff(self) -> bool:
-        """Whether the admin opens: any permission of staff; inviting others is none."""
+        """Tell whether the admin opens: any permission of staff; inviting others is none."""
         return bool(self.role.permissions & ~(Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL))
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
-        """For Django's admin: staff may look at what their role concerns; repairs are for administrators."""
+        """Permission in Django's admin: staff may look at what their role concerns; repairs are for administrators."""
         app_label, _dot, action = perm.partition(".")
         needed = ADMIN_VIEW.get(app_label, Permission.ADMINISTRATOR)
         return self.is_active and self.role.can(needed if action.startswith("view_") else Permission.ADMINISTRATOR)
 
     def has_perms(self, perm_list: list[str], obj: object | None = None) -> bool:
-        """All of them."""
+        """Tell whether the user has all of these permissions."""
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:
-        """Whether any of an app's models may be seen."""
+        """Tell whether any of an app's models may be seen."""
         return self.is_active and self.is_staff
+
+
+class RecoveryCode(models.Model):
+    """A code that has not been used, as its SHA-256: the codes themselves (80 random bits) are shown once."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_codes", db_index=False)
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="accounts_recovery_code")]

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Visibility(models.TextChoices):
-    """Who may read a post (contract, behaviours section 7). `limited` is shown to clients as private."""
+    """Visibility of a post: who may read it (contract, behaviours section 7). `limited` is shown to clients as private."""
 
     PUBLIC = "public"
     UNLISTED = "unlisted"

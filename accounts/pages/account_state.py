@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from accounts.models import User
 from accounts.pages.person import person
 from accounts.pages.steps import sign_in_url, to_sign_in
-from accounts.queries.identities import SignInState, find_sign_in_state
+from accounts.queries.tokens import SignInState, find_sign_in_state
 from accounts.services.confirmations import request_confirmation
 from social.api.addresses import client_ip, rate_key
 from social.pages.frame import show

@@ -1,9 +1,13 @@
-"""The page on which a person lets an application use their account (parameters section 1; RFC 6749 section 4.1)."""
+"""The page on which a person lets an application use their account (parameters section 1; RFC 6749), with descriptions
+of the scopes in words.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -11,7 +15,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.encoding import iri_to_uri
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views import View
 from oauth2_provider.exceptions import OAuthToolkitError
 from oauth2_provider.views.mixins import OAuthLibMixin
@@ -20,17 +26,113 @@ from oauthlib.oauth2.rfc6749 import errors
 from accounts.models import Application, User
 from accounts.pages.account_state import show_account_state
 from accounts.pages.person import person
-from accounts.pages.scope_descriptions import permission_groups
 from accounts.pages.steps import AUTHORIZE, allow_redirects_to, shown_name, sign_in_url, to_sign_in
-from accounts.policies.authorization import granted_scopes, sentence_of
-from accounts.policies.redirects import OUT_OF_BAND, with_answer
-from accounts.queries.applications import has_token
-from accounts.queries.identities import SignInState, find_sign_in_state
+from accounts.policies.authorization import OUT_OF_BAND, granted_scopes, sentence_of, with_answer
+from accounts.queries.tokens import SignInState, find_sign_in_state, has_token
 from accounts.services.authorization_server import OAuthRequest
+from social.api import scopes as tree
 from social.api.fields import as_boolean
 from social.kernel.text.names import unambiguous_domain
 from social.pages.errors import error_page
 from social.pages.frame import show, with_query
+
+Kind = Literal["see", "change", "staff"]
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Line of the consent page: what is allowed, and the scope as developers write it."""
+
+    words: str | Promise
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Permissions of one kind under its heading."""
+
+    kind: Kind
+    title: str | Promise
+    permissions: list[Permission]
+
+
+_TITLES: dict[Kind, str | Promise] = {
+    "see": _("It can see"),
+    "change": _("It can change"),
+    "staff": _("It can moderate"),
+}
+_WORDS: dict[str, str | Promise] = {
+    "read": _("See everything in your account: posts, private mentions, notifications, lists, filters and settings"),
+    "read:accounts": _("See your profile and other people's"),
+    "read:blocks": _("See whom you block"),
+    "read:bookmarks": _("See your bookmarks"),
+    "read:collections": _("See your collections"),
+    "read:favourites": _("See your favourites"),
+    "read:filters": _("See your filters"),
+    "read:follows": _("See whom you follow and who follows you"),
+    "read:lists": _("See your lists"),
+    "read:mutes": _("See whom you mute"),
+    "read:notifications": _("See your notifications"),
+    "read:search": _("Search in your name"),
+    "read:statuses": _("See all posts you can see, private mentions too"),
+    "write": _("Act in your name in everything: post, delete, follow, block, report, and change your profile"),
+    "write:accounts": _("Change your profile"),
+    "write:blocks": _("Block and unblock people and servers"),
+    "write:bookmarks": _("Set and remove bookmarks"),
+    "write:collections": _("Make and change collections"),
+    "write:conversations": _("Mark conversations as read and remove them"),
+    "write:favourites": _("Set and remove favourites"),
+    "write:filters": _("Make and change filters"),
+    "write:follows": _("Follow and unfollow people"),
+    "write:lists": _("Make and change lists"),
+    "write:media": _("Upload pictures, videos and sounds"),
+    "write:mutes": _("Mute and unmute people and conversations"),
+    "write:notifications": _("Clear your notifications"),
+    "write:reports": _("Report people to the moderators"),
+    "write:statuses": _("Write, edit and delete posts"),
+    "follow": _("Follow, mute and block people, and see whom you follow, mute and block"),
+    "push": _("Send you push notifications"),
+    "profile": _("See who you are: your name, address and picture"),
+    "crypto": _("Use your end-to-end encryption keys"),
+    "admin:read": _("See all data that moderators see"),
+    "admin:write": _("Do everything that moderators can do"),
+    "admin:read:accounts": _("See what moderators see about accounts"),
+    "admin:read:reports": _("See reports and what was reported"),
+    "admin:read:domain_allows": _("See all servers that are let in"),
+    "admin:read:domain_blocks": _("See all servers that are blocked"),
+    "admin:read:ip_blocks": _("See all network addresses that are blocked"),
+    "admin:read:email_domain_blocks": _("See all mail providers that are blocked"),
+    "admin:read:canonical_email_blocks": _("See all mail addresses that are blocked"),
+    "admin:write:accounts": _("Moderate accounts"),
+    "admin:write:reports": _("Deal with reports"),
+    "admin:write:domain_allows": _("Let servers in"),
+    "admin:write:domain_blocks": _("Block servers"),
+    "admin:write:ip_blocks": _("Block network addresses"),
+    "admin:write:email_domain_blocks": _("Block mail providers"),
+    "admin:write:canonical_email_blocks": _("Block mail addresses"),
+}
+
+
+def _kind(scope: str) -> Kind:
+    if scope.startswith("admin:"):
+        return "staff"
+    return "change" if scope.startswith("write") or scope in ("follow", "crypto") else "see"
+
+
+def permission_groups(scopes: Sequence[str]) -> list[Group]:
+    """Groups of what these scopes allow: what can be seen, what can be changed, and what is the staff's, each if there
+    is any.
+
+    Within a group in the order of the tree; a child whose parent is asked for as well adds nothing.
+    """
+    asked = frozenset(scopes)
+    shown = [scope for scope in tree.SCOPES if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked]
+    groups = [
+        Group(kind, title, [Permission(_WORDS[scope], scope) for scope in shown if _kind(scope) == kind])
+        for kind, title in _TITLES.items()
+    ]
+    return [group for group in groups if group.permissions]
+
 
 # The other errors say that the request itself is wrong.
 _SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
@@ -56,7 +158,7 @@ class AuthorizeView(OAuthLibMixin, View):
     """
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Everything that is the same for all three, then the method."""
+        """Checks the request, which is the same for all three methods, and runs the method."""
         if request.method not in ("GET", "HEAD", "POST", "DELETE"):
             return HttpResponseNotAllowed(["GET", "HEAD", "POST", "DELETE"])
         sent = {**request.GET.dict(), **request.POST.dict()}
@@ -90,14 +192,14 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._answer(request, answer)
 
     def _is_known(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Whether nobody needs to be asked again."""
+        """Tell whether nobody needs to be asked again."""
         if as_boolean(self.sent.get("force_login")):
             return False
         return has_token(user=self.user, application=application, scopes=scopes)
 
     @property
     def redirect_uri(self) -> str:
-        """Where the application wants the answer; among its own addresses once the request has been checked."""
+        """The address the application wants the answer at; among its own addresses once the request has been checked."""
         return self.sent.get("redirect_uri", "")
 
     def _ask(
@@ -128,18 +230,20 @@ class AuthorizeView(OAuthLibMixin, View):
 
     def _refuse(self, request: HttpRequest, error: errors.OAuth2Error) -> HttpResponse:
         if isinstance(error, errors.InvalidClientIdError | errors.MissingClientIdError):
-            text = _("The application that sent you here is not known to this server. Try to sign in from it again.")
+            text = gettext(
+                "The application that sent you here is not known to this server. Try to sign in from it again."
+            )
             status, detail = (401, "invalid_client") if "client_id" in self.sent else (400, "invalid_request")
-            return error_page(request, _("Unknown application"), text, status=status, detail=detail)
+            return error_page(request, gettext("Unknown application"), text, status=status, detail=detail)
         if isinstance(error, errors.FatalClientError):
-            text = _(
+            text = gettext(
                 "The application that sent you here wants the answer at an address it has not registered. "
                 "For your safety this stops here."
             )
-            return error_page(request, _("Wrong address"), text, status=400, detail="invalid_redirect_uri")
+            return error_page(request, gettext("Wrong address"), text, status=400, detail="invalid_redirect_uri")
         text = error.description or sentence_of(error.error)
         if self.redirect_uri == OUT_OF_BAND or error.error not in _SENT_BACK:
-            return error_page(request, _("Not authorized"), text, status=400, detail=error.error)
+            return error_page(request, gettext("Not authorized"), text, status=400, detail=error.error)
         answer = {"error": error.error}
         if text.isascii():  # RFC 6749 section 4.1.2.1 allows no other characters
             answer["error_description"] = text
@@ -172,8 +276,8 @@ def native(request: HttpRequest) -> HttpResponse:
     """`/oauth/authorize/native`: shows the code, ready to be copied (contract, behaviours section 5 "Out of band")."""
     code = request.GET.get("code", "")
     if not _CODE.fullmatch(code):
-        text = _("There is no code in this address. Try to sign in from the application again.")
-        return error_page(request, _("No code"), text, status=400)
+        text = gettext("There is no code in this address. Try to sign in from the application again.")
+        return error_page(request, gettext("No code"), text, status=400)
     return show(request, "oauth/native.html", {"code": code})
 
 
@@ -184,7 +288,9 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """Who is called, without what could pass for it: names before the host, letters of other scripts (row 62)."""
+    """The host of the application, without what could pass for it: names before the host, letters of other scripts (row
+    62).
+    """
     if not uri.lower().startswith(("http://", "https://")):
         return ""
     return unambiguous_domain(urlsplit(uri).netloc.rpartition("@")[2])

@@ -1,9 +1,11 @@
-"""The pages on which people change their e-mail address."""
+"""Pages on which people change their e-mail address, and the one behind the link in a confirmation mail."""
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
+from allauth.account.views import ConfirmEmailView
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -11,8 +13,12 @@ from django.utils.translation import gettext as _
 from django.views import View
 from django.views.decorators.http import require_POST
 
-from accounts.models import User
+from accounts.models import Application, User
+from accounts.pages.account_state import text_of
 from accounts.pages.forms import NewEmailForm
+from accounts.pages.steps import shown_name
+from accounts.policies.authorization import OUT_OF_BAND
+from accounts.queries.tokens import find_sign_in_state
 from accounts.services.email_changes import address_in, cancel_email_change, change_email, request_email_change
 from social.api.addresses import client_ip
 from social.kernel.errors import Invalid, NotFound
@@ -83,3 +89,44 @@ class ConfirmNewEmailView(View):
 
 def _void(request: HttpRequest) -> HttpResponse:
     return show(request, "accounts/email_confirm.html", {}, status=404)
+
+
+class ConfirmView(ConfirmEmailView):
+    """`/auth/confirm/:key`.
+
+    In the browser that signed up the sign-in goes on where it had stopped; in others the link leads to where that was.
+    Who signed up in an application is shown the way back to it.
+    """
+
+    def respond(self, success: bool) -> HttpResponse:
+        """Lead on, or show what is wrong with the link."""
+        user: User = self.object.email_address.user
+        application = user.created_by_application
+        if not success or self.get_next_url() or application is None:
+            response: HttpResponse = super().respond(success)
+            return response
+        url = address_of(application)
+        context = {
+            "created_by": shown_name(application),
+            "created_by_url": url,
+            "standing": text_of(find_sign_in_state(user)),
+        }
+        response = show(self.request, "account/email_confirmed.html", context)
+        if urlsplit(url).scheme not in ("http", "https", ""):
+            # Opens the application by itself where the device has it; elsewhere the page stays.
+            response.headers["Refresh"] = f"0; url={url}"
+        return response
+
+
+def address_of(application: Application) -> str:
+    """The address that opens an application: its own scheme, else its page; empty for one that has neither.
+
+    Its address for codes would show an error without a code if it is a page.
+    """
+    own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
+    for uri in own:
+        if urlsplit(uri).scheme not in ("http", "https"):
+            return str(uri)
+    if application.website:
+        return application.website
+    return f"{urlsplit(own[0]).scheme}://{urlsplit(own[0]).netloc}/" if own else ""

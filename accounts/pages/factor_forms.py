@@ -28,8 +28,8 @@ from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 
 from accounts.models import User
 from accounts.pages.forms import PLAIN
-from accounts.policies.passkeys import NAME_LIMIT, PASSKEYS_LIMIT, is_own_origin
-from accounts.queries.second_factors import load_second_factors
+from accounts.policies.second_factors import NAME_LIMIT, PASSKEYS_LIMIT, is_own_origin
+from accounts.queries.sign_in import load_second_factors
 from accounts.services.mails import report_second_factor_lock
 from accounts.services.second_factors import accept_app_code, accept_signature, use_recovery_code
 from social.api.addresses import client_ip
@@ -46,7 +46,7 @@ def _code_field() -> forms.CharField:
 
 
 class _CredentialField(forms.Field):
-    """What a browser's `navigator.credentials` has answered: a JSON object. It is never shown again."""
+    """Field for the answer of a browser's `navigator.credentials`: a JSON object. It is never shown again."""
 
     widget = forms.HiddenInput
 
@@ -61,7 +61,7 @@ class _CredentialField(forms.Field):
         return found
 
     def bound_data(self, data: Any, initial: Any) -> str:
-        """Nothing: each try has a challenge of its own."""
+        """An empty value: each try has a challenge of its own."""
         return ""
 
 
@@ -109,7 +109,7 @@ class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
 
 
 class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
-    """As SecondFactorForm, before something that concerns the safety of the account."""
+    """SecondFactorForm before a change that concerns the safety of the account."""
 
     code = _code_field()
 
@@ -121,7 +121,7 @@ class AuthenticatorAppForm(ActivateTOTPForm):
 
 
 class _Signature:
-    """What a passkey has signed. allauth has the library check signature, challenge, host and presence of a person."""
+    """The signature of a passkey. allauth has the library check signature, challenge, host and presence of a person."""
 
     passwordless: bool
 
@@ -177,7 +177,7 @@ class NewPasskeyForm(AddWebAuthnForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """What the library has checked, and where it was made. Raises ValidationError."""
+        """The credential that the library has checked, and where it was made. Raises ValidationError."""
         try:
             cleaned: dict[str, Any] = super().clean()
             sent = cleaned.get("credential")
@@ -198,7 +198,7 @@ class NewPasskeyForm(AddWebAuthnForm):
 
 
 class PasskeyNameForm(EditWebAuthnForm):
-    """Another name for a passkey."""
+    """Form for another name of a passkey."""
 
     name = forms.CharField(label=_("Name"), max_length=NAME_LIMIT)
 

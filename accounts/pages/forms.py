@@ -1,7 +1,8 @@
-"""The forms of signing in and up, worded and labelled for people."""
+"""Forms of signing in and up, worded and labelled for people, and the base of forms whose rules are those of a service."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -15,12 +16,10 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
-from accounts.queries.identities import find_email_of
+from accounts.queries.tokens import find_email_of
 from social.kernel.errors import Invalid
 
 PLAIN = {"autocapitalize": "none", "autocorrect": "off", "spellcheck": "false", "dir": "ltr"}
-
-
 _EMAIL_ATTRIBUTES = {"autocomplete": "email", "inputmode": "email", **PLAIN}
 
 
@@ -61,7 +60,7 @@ class _ShowsDetails(forms.Form):
 
 
 class SignUpForm(_ShowsDetails):
-    """What a new person must give. The rules are those of the service alone, which finds all mistakes at once."""
+    """Data of a new person. The rules are those of the service alone, which finds all mistakes at once."""
 
     by_passkey = False
 
@@ -103,7 +102,7 @@ class SignUpForm(_ShowsDetails):
 
 
 class NewEmailForm(_ShowsDetails):
-    """Another e-mail address. The rules are those of the service."""
+    """Form for another e-mail address. The rules are those of the service."""
 
     email = forms.CharField(
         label=_("New e-mail address"), max_length=EMAIL_LIMIT, widget=forms.EmailInput(_EMAIL_ATTRIBUTES)
@@ -111,7 +110,7 @@ class NewEmailForm(_ShowsDetails):
 
 
 class ForgottenPasswordForm(ResetPasswordForm):
-    """Where the link to a new password shall be sent."""
+    """The address that the link to a new password is sent to."""
 
     email = _email_field()
 
@@ -149,3 +148,24 @@ def _one_password(form: forms.Form) -> None:
     field.widget.attrs.pop("placeholder", None)
     # No maxlength: browsers would cut a pasted password off without a word.
     field.widget.attrs["minlength"] = PASSWORD_MINIMUM
+
+
+class ServiceForm(forms.Form):
+    """A form whose rules are a service's."""
+
+    #: Where the service's name of a value is another one than the form's.
+    renamed: Mapping[str, str] = {}
+
+    def add_details(self, error: Invalid) -> None:
+        """Show what the service found beside the fields it concerns, each sentence once."""
+        details = error.extra.get("details")
+        if not details:
+            self.add_error(None, error.message)
+            return
+        seen = set()
+        for name, found in details.items():
+            field = self.renamed.get(name, name)
+            for item in found:
+                if (field, item["description"]) not in seen:
+                    seen.add((field, item["description"]))
+                    self.add_error(field if field in self.fields else None, capfirst(item["description"]))

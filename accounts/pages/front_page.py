@@ -12,7 +12,7 @@ from accounts.pages.account_state import text_of
 from accounts.pages.person import person
 from accounts.pages.settings import navigation
 from accounts.pages.steps import registrations
-from accounts.queries.identities import find_sign_in_state
+from accounts.queries.tokens import find_sign_in_state
 from social.pages.frame import show, url_of
 
 

@@ -17,13 +17,13 @@ from accounts.pages.settings import counted, signed_in
 from accounts.pages.settings_forms import InvitationForm
 from accounts.policies.staff import require, staff_of
 from accounts.queries.sign_up import list_invites
-from accounts.services.invites import create_invite, expire_invite
+from accounts.services.activation import create_invite, expire_invite
 from social.api import limits
 from social.kernel import links
 from social.kernel.errors import Invalid
 from social.pages.frame import show
 
-SHOWN = 20
+PAGE_SIZE = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,7 +37,7 @@ def invitations(request: HttpRequest) -> HttpResponse:
         form = InvitationForm(request.POST)
         if form.is_valid() and _create(user, form):
             return redirect("invitations")
-    pages = Paginator(list_invites(user), SHOWN)
+    pages = Paginator(list_invites(user), PAGE_SIZE)
     page = pages.get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "form": form,

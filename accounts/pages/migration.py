@@ -1,26 +1,29 @@
-"""The pages on which people move from one account to another."""
+"""Pages on which people move from one account to another, or delete theirs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Account, User
-from accounts.pages.ask_again import MoveForm, passkey_first
 from accounts.pages.person import shown_person
+from accounts.pages.second_factor import ConfirmationForm, MoveForm, passkey_first
 from accounts.pages.settings import counted, signed_in
 from accounts.pages.settings_forms import AliasForm
 from accounts.queries.transfers import list_moves, load_aliases
 from accounts.queries.users import find_user
-from accounts.services.moving import PAUSE, add_alias, cancel_move, move_account, next_move_at, remove_alias
-from accounts.services.resolving import find_or_resolve
+from accounts.serializers.account import counters
+from accounts.services.erasing import delete_user
+from accounts.services.moving import MOVE_INTERVAL, add_alias, cancel_move, move_account, next_move_at, remove_alias
+from accounts.services.remote_accounts import find_or_resolve
 from social.api import limits
-from social.kernel.errors import Invalid, NotFound, Unavailable
+from social.kernel.errors import Conflict, Invalid, NotFound, Unavailable
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
 
@@ -111,7 +114,35 @@ def _show(request: HttpRequest, user: User, form: MoveForm, *, status: int = 200
         "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
         "next_move_at": next_move_at(account),
         "moves": list(list_moves(account.id)),
-        "followers_count": account.stat.followers_count,
-        "pause_days": PAUSE.days,
+        "followers_count": counters(account)["followers_count"],
+        "pause_days": MOVE_INTERVAL.days,
     }
     return show(request, "accounts/settings/migration.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def deletion(request: HttpRequest) -> HttpResponse:
+    """`/settings/delete`."""
+    user = signed_in(request)
+    detour = passkey_first(request, user)
+    if detour is not None:
+        return detour
+    form = ConfirmationForm(user)
+    if request.method == "POST":
+        form = ConfirmationForm(user, request.POST)
+        if form.is_valid():
+            try:
+                delete_user(user=user)
+            except Conflict as refusal:
+                form.add_error(None, refusal.message)
+            else:
+                logout(request)
+                return redirect("account_deleted")
+    context = {"form": form, "username": user.account.username}
+    return show(request, "accounts/settings/deletion.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+def deleted(request: HttpRequest) -> HttpResponse:
+    """The page for somebody who has just left."""
+    return show(request, "accounts/deleted.html", {})

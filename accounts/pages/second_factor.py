@@ -1,13 +1,18 @@
-"""The pages of second factors and passkeys. allauth's views do the ceremonies; these add what a change of factors means."""
+"""Pages of second factors and passkeys, and those that ask once more who it is before what cannot be taken back.
+allauth's views do the ceremonies; these add what it does not.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from allauth.account import app_settings
+from allauth.account.authentication import get_authentication_records
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
 from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from allauth.mfa.webauthn.internal import auth
 from allauth.mfa.webauthn.internal.flows import add_authenticator, perform_passwordless_login
@@ -18,21 +23,24 @@ from allauth.mfa.webauthn.views import (
     ReauthenticateWebAuthnView,
     RemoveWebAuthnView,
 )
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import reverse_lazy
-from django.utils.translation import gettext as _
+from django.urls import reverse, reverse_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views import View
 from django.views.decorators.http import require_safe
 from fido2.webauthn import ResidentKeyRequirement, UserVerificationRequirement
 
 from accounts.models import User
-from accounts.pages.factor_forms import NewPasskeyForm, counter_of
+from accounts.pages.factor_forms import NewPasskeyForm, SecondFactorAgainForm, counter_of
+from accounts.pages.forms import ServiceForm
 from accounts.pages.person import shown_person
 from accounts.pages.steps import sign_in_url
-from accounts.queries.second_factors import find_app, load_second_factors
+from accounts.queries.sign_in import find_app, load_second_factors
 from accounts.services.mails import RECOVERY_CODES_MADE, report_security_change
 from accounts.services.second_factors import (
     accept_app_code,
@@ -43,8 +51,79 @@ from accounts.services.second_factors import (
 )
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
+from social.kernel import clock
 from social.kernel.errors import NotFound
-from social.pages.frame import show
+from social.pages.frame import show, with_query
+
+
+def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
+    """The way to the page that asks for a passkey and leads back here: for whom a passkey is the second factor, and who has
+    not shown it within the last minutes. None for everybody else; codes of an app are asked for in the form.
+    """
+    factors = load_second_factors(user)
+    if factors.app or not factors.passkeys:
+        return None
+    since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
+    records = get_authentication_records(request, user)
+    if any(record.get("type") == Authenticator.Type.WEBAUTHN and record["at"] > since for record in records):
+        return None
+    return redirect(with_query(reverse("mfa_reauthenticate_webauthn"), next=request.path))
+
+
+class ConfirmationForm(ServiceForm):
+    """Asks for the password, and for a code where there is a second factor, before what cannot be taken back.
+
+    Attempts are counted (security rows 25 and 26).
+    """
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput({"autocomplete": "current-password", "dir": "ltr"}),
+    )
+    code = forms.CharField(
+        label=_("Code of your second factor"),
+        max_length=32,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        self.user = user
+        super().__init__(*args, **kwargs)
+        if find_app(user) is None:
+            del self.fields["code"]
+
+    def clean_password(self) -> str:
+        """The password, if it is right. Raises RateLimited after too many attempts."""
+        typed: str = self.cleaned_data["password"]
+        count = admission.count(limits.REAUTHENTICATION, subject=str(self.user.pk))
+        limits.refuse_exceeded([count] if count is not None else [])
+        if not self.user.check_password(typed):
+            raise forms.ValidationError(_("This password is not right."))
+        return typed
+
+    def clean(self) -> dict[str, Any]:
+        """The code is only asked of whoever knows the password: it is used up by it, and its lock is its owner's."""
+        sent = super().clean() or {}
+        if "code" in self.fields and "code" in sent and "password" in sent:
+            form = SecondFactorAgainForm({"code": sent["code"]}, user=self.user)
+            if not form.is_valid():
+                for errors in form.errors.values():
+                    self.add_error("code", list(errors))
+        return sent
+
+
+class MoveForm(ConfirmationForm):
+    """The account to move to."""
+
+    acct = forms.CharField(
+        label=_("Address of the new account"),
+        max_length=2400,
+        help_text=_("For example name@server.example"),
+        widget=forms.TextInput({"dir": "ltr", "autocapitalize": "none", "autocorrect": "off", "spellcheck": "false"}),
+    )
+    field_order = ["acct", "password", "code"]
 
 
 @require_safe
@@ -58,7 +137,7 @@ class ActivateAppView(ActivateTOTPView):
     """Ties an authenticator app to the account."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """From now on only this browser is signed in: the others never showed the second factor (row 24)."""
+        """Turn the factor on and sign out other browsers: they never showed the second factor (row 24)."""
         response: HttpResponse = super().form_valid(form)
         user = self.request.user
         authenticator = find_app(user)
@@ -73,7 +152,7 @@ class DeactivateAppView(DeactivateTOTPView):
     """Takes the authenticator app off the account."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Other browsers are signed out; recovery codes go with the last factor."""
+        """Sign other browsers out; recovery codes go with the last factor."""
         response: HttpResponse = super().form_valid(form)
         _removed(self.request)
         return response
@@ -132,7 +211,7 @@ class AddPasskeyView(AddWebAuthnView):
 
 
 class RenamePasskeyView(EditWebAuthnView):
-    """Another name for a passkey."""
+    """Page that gives a passkey another name."""
 
     template_name = "mfa/webauthn/edit_form.html"
     success_url = reverse_lazy("mfa_index")
@@ -145,7 +224,7 @@ class RemovePasskeyView(RemoveWebAuthnView):
     success_url = reverse_lazy("mfa_index")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Other browsers are signed out; recovery codes go with the last factor."""
+        """Sign other browsers out; recovery codes go with the last factor."""
         response: HttpResponse = super().form_valid(form)
         _removed(self.request)
         return response
@@ -155,7 +234,7 @@ class SecondFactorView(AuthenticateView):
     """The second step of signing in: a code, or a passkey."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """What this person can use."""
+        """Context with the factors this person can use."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         factors = load_second_factors(self.stage.login.user)
         return {**context, "factors": factors, "options": _json(context["js_data"]["request_options"])}
@@ -179,7 +258,7 @@ class PasskeySignInView(LoginWebAuthnView):
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Back to the sign-in page, which says why."""
+        """Return to the sign-in page, which says why."""
         for message in form.errors.get("credential", []):
             messages.error(self.request, message)
         return redirect(sign_in_url(self.request, get_next_redirect_url(self.request) or ""))
@@ -201,7 +280,7 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
 
 
 def _added(request: HttpRequest) -> HttpResponse | None:
-    """What follows a new factor: the recovery codes, if these are the first."""
+    """The answer after a new factor: the recovery codes, if these are the first."""
     assert isinstance(request.user, User)
     codes = factor_added(user=request.user, session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
@@ -214,7 +293,7 @@ def _removed(request: HttpRequest) -> None:
 
 def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
     assert isinstance(request.user, User)
-    title = _("Recovery codes for %(name)s") % {"name": shown_person(request.user.account).address}
+    title = gettext("Recovery codes for %(name)s") % {"name": shown_person(request.user.account).address}
     return show(request, "mfa/recovery_codes/index.html", {"codes": codes, "file": "\n".join([title, "", *codes, ""])})
 
 

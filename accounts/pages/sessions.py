@@ -1,4 +1,6 @@
-"""The page on which people see in which browsers they are signed in, and sign them out."""
+"""Pages on which people see in which browsers they are signed in and which applications use their account, and end
+that.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,16 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views import View
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from accounts.queries.sessions import list_sessions
+from accounts.pages.steps import to_sign_in
+from accounts.queries.sign_in import list_sessions
+from accounts.queries.tokens import find_application, list_authorizations
+from accounts.serializers.oauth import AuthorizationSerializer
 from accounts.services.sessions import end_session, end_sessions
+from accounts.services.tokens import revoke_application_of_user
+from social.api.responses import reply
 from social.pages.frame import show
 
 
@@ -44,3 +51,33 @@ def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
         return redirect("account_login")
     messages.success(request, _("The browser is signed out."))
     return redirect("usersessions_list")
+
+
+@require_safe
+def authorized_applications(request: HttpRequest) -> HttpResponse:
+    """`GET /oauth/authorized_applications`; for programs in the person's browser the list as JSON."""
+    if not isinstance(request.user, User):
+        return to_sign_in(request)
+    found = list_authorizations(request.user)
+    if "application/json" in request.headers.get("Accept", ""):
+        return reply(AuthorizationSerializer(found, many=True).data)
+    return show(request, "oauth/applications.html", {"applications": found})
+
+
+class AuthorizedApplicationView(View):
+    """`/oauth/authorized_applications/:id`: DELETE, or POST from a form, revokes all tokens the application has."""
+
+    def post(self, request: HttpRequest, application_id: int) -> HttpResponse:
+        """Revoke and show the list again. Raises NotFound for an application that does not exist."""
+        if not isinstance(request.user, User):
+            return to_sign_in(request, "/oauth/authorized_applications")
+        revoke_application_of_user(user=request.user, application=find_application(application_id))
+        return redirect("oauth_authorized_applications")
+
+    def delete(self, request: HttpRequest, application_id: int) -> HttpResponse:
+        """Revokes like POST."""
+        return self.post(request, application_id)
+
+    def get(self, request: HttpRequest, application_id: int) -> HttpResponse:
+        """Redirects to the list, for people who come back here by the browser's history."""
+        return redirect("oauth_authorized_applications")

@@ -23,7 +23,7 @@ from accounts.models import User
 from accounts.models.user import Permission
 from accounts.pages.account_state import show_account_state
 from accounts.pages.steps import to_sign_in
-from accounts.queries.identities import SignInState, find_sign_in_state
+from accounts.queries.tokens import SignInState, find_sign_in_state
 from social.api import admission, limits
 from social.pages.views import View, page
 
@@ -34,7 +34,7 @@ def _everybody(user: User) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """One page of the settings: the name of its URL, what it is called, and who may use it.
+    """Page of the settings: the name of its URL, what it is called, and who may use it.
 
     `steps` are the names of pages that belong to it and have no entry of their own.
     """
@@ -133,7 +133,7 @@ def navigation(user: User, current: str = "") -> list[dict[str, Any]]:
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Whoever is signed in, behind `settings_page`."""
+    """Return the user who is signed in, behind `settings_page`."""
     assert isinstance(request.user, User)
     return request.user
 

@@ -14,10 +14,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, ActorType, User
-from accounts.pages.service_forms import ServiceForm
-from accounts.policies.quotes import QUOTE_POLICIES
+from accounts.pages.forms import ServiceForm
+from accounts.policies.mails import SIGN_UPS, STAFF, SWITCHES, is_on
 from accounts.policies.transfers import FILE_LIMIT, LINES_LIMIT
-from accounts.policies.visibility import DEFAULTS, default_visibility
+from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES, default_visibility
 from accounts.services.portable_lists import all_lists
 from accounts.services.preferences import PreferencesChange
 from accounts.services.profile_pictures import PICTURE_SIZE_LIMIT, PictureUpload
@@ -58,7 +58,7 @@ def _picture(label: Any, help_text: Any) -> forms.FileField:
 
 
 class ProfileForm(ServiceForm):
-    """What an account shows of itself. Only what differs from the account is changed."""
+    """The profile of an account. Only what differs from the account is changed."""
 
     renamed = {
         **{f"{name}_{part}": name for name in _PICTURES for part in ("content_type", "file_size")},
@@ -122,7 +122,7 @@ class ProfileForm(ServiceForm):
         return [self[field] for field in self.parts[name] if field in self.fields]
 
     def change(self) -> ProfileChange:
-        """What is to be changed."""
+        """The differences from the account."""
         sent = self.cleaned_data
         changed = set(self.changed_data)
         values: dict[str, Any] = {
@@ -187,7 +187,7 @@ class FeaturedTagForm(ServiceForm):
         return name
 
 
-_VISIBILITIES: Final[dict[str, str | Promise]] = dict(
+VISIBILITIES: Final[dict[str, str | Promise]] = dict(
     zip(
         map(str, DEFAULTS),
         (
@@ -209,7 +209,7 @@ _MEDIA: Final[Choices] = (
 
 
 class PreferencesForm(ServiceForm):
-    """How one reads and posts. Only what differs is changed."""
+    """Preferences of reading and posting. Only what differs is changed."""
 
     renamed = {"privacy": "privacy", "language": "language"}
 
@@ -217,7 +217,7 @@ class PreferencesForm(ServiceForm):
         label=_("Language of these pages"), required=False, choices=(), help_text=_("Mails are written in it, too.")
     )
     time_zone = forms.ChoiceField(label=_("Time zone"), required=False, choices=())
-    privacy = forms.ChoiceField(label=_("Who may read your posts"), choices=list(_VISIBILITIES.items()))
+    privacy = forms.ChoiceField(label=_("Who may read your posts"), choices=list(VISIBILITIES.items()))
     quote_policy = forms.ChoiceField(label=_("Who may quote your posts"), choices=list(_QUOTERS.items()))
     language = forms.ChoiceField(label=_("Language of your posts"), required=False, choices=())
     sensitive = _check(_("Mark media as sensitive"), _("They are shown when somebody asks to see them."))
@@ -226,8 +226,8 @@ class PreferencesForm(ServiceForm):
     expand_spoilers = _check(_("Always open posts with a content warning"))
     autoplay_gifs = _check(_("Play animations without being asked"))
     noindex = _check(_("Ask search engines to leave your profile alone"))
-    staff_mails = _check(_("Mails about reports and appeals"))
-    sign_up_mails = _check(_("Mails about people who wait for approval"))
+    staff_mails = _check(SWITCHES[STAFF])
+    sign_up_mails = _check(SWITCHES[SIGN_UPS])
 
     parts = {
         "pages": ("locale", "time_zone"),
@@ -251,8 +251,7 @@ class PreferencesForm(ServiceForm):
             "expand_spoilers": bool(kept.get("expand_spoilers")),
             "autoplay_gifs": bool(kept.get("autoplay_gifs")),
             "noindex": bool(kept.get("noindex")),
-            "staff_mails": kept.get("staff_mails", True),
-            "sign_up_mails": kept.get("sign_up_mails", True),
+            **{name: is_on(kept, name) for name in SWITCHES},
         }
         super().__init__(data, initial=values)
         if not user.is_staff:
@@ -273,12 +272,12 @@ class PreferencesForm(ServiceForm):
         return [self[field] for field in self.parts[name] if field in self.fields]
 
     def profile_change(self) -> ProfileChange:
-        """What is to be changed of how one posts."""
+        """The differences in how one posts."""
         names = ("privacy", "quote_policy", "language", "sensitive")
         return ProfileChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
 
     def change(self) -> PreferencesChange:
-        """What is to be changed of the rest."""
+        """The differences in the rest."""
         names = (
             *("locale", "time_zone", "expand_media", "expand_spoilers", "autoplay_gifs"),
             *("noindex", "show_application", "staff_mails", "sign_up_mails"),
@@ -321,7 +320,7 @@ class ImportForm(ServiceForm):
 
 
 class AliasForm(ServiceForm):
-    """Another account of the same person."""
+    """Form for another account of the same person."""
 
     renamed = {"alias": "acct"}
 

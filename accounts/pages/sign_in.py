@@ -21,7 +21,7 @@ from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
 from social.api.responses import error, reply
 from social.kernel import links
-from social.kernel.errors import Invalid, NotFound
+from social.kernel.errors import Invalid, require_found
 from social.pages.frame import with_query
 
 
@@ -29,7 +29,6 @@ class SignInView(LoginView):
     """Attempts are counted by the adapter, which sees those of other pages too."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """What the page shows."""
         url = reverse("mfa_login_webauthn")
         return {**super().get_context_data(**kwargs), "passkey_url": url, "passkey_options_url": url}
 
@@ -45,11 +44,10 @@ class SignUpView(SignupView):
         return response
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """Who is invited need not say why they want to join."""
+        """Arguments of the form: invited people need not say why they want to join."""
         return {**super().get_form_kwargs(), "invited": self._invited}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """What the page shows."""
         return {**super().get_context_data(**kwargs), "invited": self._invited}
 
     @cached_property
@@ -81,9 +79,7 @@ def invitation(request: HttpRequest, code: str) -> HttpResponse:
 
     For them 401 says that a code cannot be used any more. Raises NotFound for an unknown one.
     """
-    invite = find_invite(code)
-    if invite is None:
-        raise NotFound
+    invite = require_found(find_invite(code))
     if "application/json" in request.headers.get("Accept", ""):
         if not is_usable(invite):
             return error(_("This invitation cannot be used any more"), status=401)

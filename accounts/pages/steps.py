@@ -14,8 +14,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from accounts.models import Application
-from accounts.policies.redirects import form_action_source
-from accounts.queries.applications import find_by_client_id
+from accounts.policies.authorization import form_action_source
+from accounts.queries.tokens import find_by_client_id
 from social.api import languages
 from social.kernel.text.names import visible_text
 from social.pages.frame import allow_forms_to, is_local_path, with_query
@@ -41,7 +41,7 @@ def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
 
 
 def shown_name(application: Application) -> str:
-    """What an application calls itself, without what cannot be seen (security row 62)."""
+    """The name an application gives itself, without what cannot be seen (security row 62)."""
     return visible_text(application.name) or application.client_id
 
 
@@ -66,7 +66,7 @@ def step(view: View) -> View:
 
 
 def registrations() -> dict[str, bool]:
-    """Whether people may sign up, for the pages that lead there."""
+    """Return whether people may sign up, for the pages that lead there."""
     return {
         "registrations_open": settings.REGISTRATIONS != "closed",
         "approval_required": settings.REGISTRATIONS == "approval",
@@ -84,7 +84,7 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
 
 
 def _next(request: HttpRequest) -> str:
-    """Where the person wants to go after signing in, if it is a page of ours."""
+    """The page the person wants to go to after signing in, if it is a page of ours."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     if not wanted:
         # Between password and second factor it waits in the session.

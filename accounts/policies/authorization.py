@@ -1,11 +1,16 @@
-"""What people can grant to applications, and how errors of OAuth read (contract, parameters section 1)."""
+"""Rules of OAuth: scopes that people can grant, texts of errors, and addresses an application may be called back at
+(contract, parameters section 1; RFC 6749).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
+from urllib.parse import urlencode, urlsplit
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 RESPONSE_MODES: Final = ("query", "fragment", "form_post")
@@ -29,10 +34,86 @@ _SENTENCES: Final[dict[str, str | Promise]] = {
 
 
 def sentence_of(error: str) -> str:
-    """What an error of RFC 6749 (sections 4.1.2.1 and 5.2) says to the application's developer."""
+    """The text of an error of RFC 6749 (sections 4.1.2.1 and 5.2) for the application's developer."""
     return str(_SENTENCES.get(error, ""))
 
 
 def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
-    """What a person can grant: nobody hands out rights of the staff who is not of the staff (security row 45)."""
+    """The scopes a person can grant: nobody hands out rights of the staff who is not of the staff (security row 45)."""
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
+
+
+# Shows the code on a page of ours instead of calling anybody (contract, behaviours section 5 "Out of band").
+OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
+TOTAL_LIMIT = 2000
+
+# Schemes that run as a script, and those that open what is local to the browser (security row 63).
+_FORBIDDEN_SCHEMES = frozenset(
+    ["about", "blob", "chrome", "data", "file", "filesystem", "javascript", "vbscript", "view-source"]
+)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.ASCII | re.IGNORECASE)
+_CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
+
+
+def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
+    """The addresses of a registration, in their order: between white space in a string, or a list."""
+    return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
+
+
+def redirect_uri_errors(uri: str) -> list[str]:
+    """List why an application may not be called back here, in words that follow "Redirect URI"; empty when it may.
+
+    Source: contract, parameters section 1 "POST /api/v1/apps". An absolute URI, in any scheme that cannot run as a script,
+    without a fragment. App schemes need no host: `com.example.app:/path` and `icecubesapp://` are fine. No backslash:
+    browsers read it as a slash, so that the host they call is not the one that was shown (security row 62).
+    """
+    if uri == OUT_OF_BAND:
+        return []
+    scheme, colon, rest = uri.partition(":")
+    if colon and scheme.lower() in _FORBIDDEN_SCHEMES:
+        return [gettext("is forbidden by the server."), gettext("must specify a scheme.")]
+    unreadable = "\\" in uri or any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in uri)
+    if unreadable or not colon or not rest or not _SCHEME.fullmatch(scheme) or not _has_host(uri, scheme):
+        return [gettext("must be an absolute URI.")]
+    return [gettext("cannot contain a fragment.")] if "#" in uri else []
+
+
+def _has_host(uri: str, scheme: str) -> bool:
+    if scheme.lower() not in ("http", "https"):
+        return True
+    try:
+        parts = urlsplit(uri)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
+    """The registered address with the answer added to its query (or as its fragment); None values are left out.
+
+    The address itself is kept letter by letter: clients compare it, and decoding would change an encoded path.
+    """
+    encoded = urlencode({name: value for name, value in answer.items() if value is not None})
+    if fragment:
+        return f"{uri}#{encoded}"
+    if "?" not in uri:
+        return f"{uri}?{encoded}"
+    return f"{uri}{encoded}" if uri.endswith(("?", "&")) else f"{uri}&{encoded}"
+
+
+def form_action_source(uri: str) -> str | None:
+    """The Content-Security-Policy source that lets a form end at this address; None when it never leaves this server.
+
+    Browsers check `form-action` on every redirect that follows a form, so the page that asks for consent must name
+    where the application will be called (security row 46). What cannot be written as a host source (an IPv6 address)
+    falls back to its scheme; nothing of the address can add another directive.
+    """
+    if uri == OUT_OF_BAND:
+        return None
+    scheme = uri.partition(":")[0].lower()
+    if not _SCHEME.fullmatch(scheme):
+        return None
+    if scheme not in ("http", "https"):
+        return f"{scheme}:"
+    host = urlsplit(uri).netloc.rpartition("@")[2].lower()
+    return f"{scheme}://{host}" if _CSP_HOST.fullmatch(host) else f"{scheme}:"

@@ -20,12 +20,12 @@ from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 @dataclass(frozen=True)
 class CollectionDraft:
-    """What is sent of a collection, by field: what is not in it is not changed."""
+    """Values sent for a collection, by field: a field that is not in it is not changed."""
 
     values: Mapping[str, Any]
 
     def get(self, name: str) -> Any:
-        """What was sent for the field; None for nothing."""
+        """The value sent for the field; None for nothing."""
         return self.values.get(name)
 
     @property
@@ -36,7 +36,7 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """What is wrong with it; a `new` collection has no defaults for its name, `sensitive` and `discoverable`.
+    """Errors of a draft; a `new` collection has no defaults for its name, `sensitive` and `discoverable`.
 
     Of a hashtag that is none nothing else is said, and it is called by the names of its own fields, as clients know it.
     """
@@ -75,7 +75,7 @@ def too_many_items() -> FieldError:
 
 
 class Audience(StrEnum):
-    """Who may put an account into collections; the values are those of the entity "FeatureApproval"."""
+    """Groups that may put an account into collections; the values are those of the entity "FeatureApproval"."""
 
     NOBODY = ""
     PUBLIC = "public"
@@ -83,21 +83,23 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """Whom the account allows to feature it: who wants to be found by everybody, and if locked by followers only."""
+    """The people whom the account allows to feature it: everybody if it is discoverable, followers only if it is
+    locked.
+    """
     if not account.discoverable:
         return Audience.NOBODY
     return Audience.FOLLOWERS if account.locked else Audience.PUBLIC
 
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
-    """Whether the viewer of `relations`, which know the account, is of its audience; people are of their own."""
+    """Tell whether the viewer of `relations`, which know the account, is of its audience; people are of their own."""
     if relations.viewer_id is None or audience is Audience.NOBODY:
         return False
     return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following
 
 
 def may_be_featured(account: Account, relations: Relations) -> bool:
-    """Whether the viewer may put the account into a collection: somebody else, who may be found, and no block between.
+    """Tell whether the viewer may put the account into a collection: somebody else, who may be found, and no block between.
 
     `relations` are the viewer's. Locked accounts are featured by their followers only (`feature_approval`).
     """

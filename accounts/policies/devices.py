@@ -49,7 +49,7 @@ class MessageDraft:
 
 
 def device_errors(draft: DeviceDraft) -> list[FieldError]:
-    """What is wrong with a device and its one-time keys, in the order of the fields."""
+    """Errors of a device and its one-time keys, in the order of the fields."""
     found = [
         *_text_errors("device_id", _("Device"), draft.device_id, DEVICE_TEXT_LIMIT, required=False),
         *_text_errors("name", _("Name"), draft.name, DEVICE_TEXT_LIMIT),
@@ -73,7 +73,7 @@ def device_errors(draft: DeviceDraft) -> list[FieldError]:
 
 
 def message_errors(draft: MessageDraft) -> list[FieldError]:
-    """What is too long about a message; that its parts are there is asked for before."""
+    """Parts of a message that are too long; that its parts are there is checked before."""
     return [
         *_text_errors("body", _("Body"), draft.body, BODY_LIMIT),
         *_text_errors("hmac", _("Hmac"), draft.hmac, KEY_LIMIT),

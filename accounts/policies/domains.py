@@ -1,8 +1,11 @@
-"""Which domains can be somebody's on the open network: names, without port, that are no addresses."""
+"""Domains that can be somebody's on the open network, and whether an account agrees to be named as the author of pages
+of one (contract, entities "attribution_domains").
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from social.kernel.text.names import normalise_domain
 
@@ -11,7 +14,7 @@ _ENDS_IN_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)", re.ASCII)
 
 
 def is_address_literal(domain: str) -> bool:
-    """Whether an IP address stands where a domain's name is expected, in brackets (RFC 5321 section 4.1.3) or bare."""
+    """Tell whether an IP address stands where a domain's name is expected, in brackets (RFC 5321 section 4.1.3) or bare."""
     return domain.startswith("[") or _ENDS_IN_NUMBER.fullmatch(domain.strip().removesuffix(".").lower()) is not None
 
 
@@ -19,3 +22,16 @@ def public_domain(domain: str) -> str | None:
     """The domain as it is kept, or None: no name of two labels or more, an IP address, or with a port."""
     name = normalise_domain(domain)
     return name if name and "." in name and ":" not in name and not is_address_literal(name) else None
+
+
+def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
+    """Tell whether `host` is one of the domains or below one, label by label: `evilexample.com` is not in `example.com`.
+
+    Security row 37. Hosts and domains with a port are compared with it.
+    """
+    kept = normalise_domain(host)
+    if kept is None:
+        return False
+    allowed = {normalise_domain(domain) for domain in domains}
+    labels = kept.split(".")
+    return any(".".join(labels[number:]) in allowed for number in range(len(labels)))

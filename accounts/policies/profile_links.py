@@ -1,5 +1,4 @@
-"""When a link in the table of a profile belongs to the person: its page links back (contract, entities "Field";
-security row 3)."""
+"""Verification of links in the table of a profile: their page links back (contract, entities "Field"; security row 3)."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ def link_to_verify(value: str) -> str | None:
 
 
 def links_back(page: str, addresses: Collection[str]) -> bool:
-    """Whether an HTML page has a link or anchor with `rel="me"` to exactly one of the addresses, in any case.
+    """Tell whether an HTML page has a link or anchor with `rel="me"` to exactly one of the addresses, in any case.
 
     Links in comments, scripts, templates and text fields, which others may have written, do not count.
     """

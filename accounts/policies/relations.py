@@ -1,4 +1,5 @@
-"""Who hides whom: blocks, mutes and blocked servers, for a value in memory and, beside it, in SQL.
+"""Rules of who hides whom: blocks, mutes and blocked servers, for a value in memory and, beside it, in SQL; and
+permission to follow (contract, behaviours section 14).
 
 `accounts.queries.relations` loads the value. No other module names the three tables: it asks the value, or takes one of
 the conditions below into its statement. A property test holds the two together.
@@ -6,7 +7,7 @@ the conditions below into its statement. A property test holds the two together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -21,7 +22,7 @@ from social.kernel.plans import Slot
 
 @dataclass(frozen=True, slots=True)
 class FollowOptions:
-    """What a follow, or a request to follow, asks for; and when the follower last ended a mute of the one followed."""
+    """Options of a follow, or of a request to follow; and when the follower last ended a mute of the one followed."""
 
     show_reblogs: bool = True
     notify: bool = False
@@ -31,7 +32,7 @@ class FollowOptions:
 
 @dataclass(frozen=True, slots=True)
 class MuteOptions:
-    """How far a mute goes and when it ends."""
+    """Extent and end of a mute."""
 
     hide_notifications: bool = True
     expires_at: datetime | None = None
@@ -66,19 +67,19 @@ class Relations:
     notes: Mapping[int, str] = field(default_factory=dict)
 
     def blocked_either_way(self, account_id: int) -> bool:
-        """Whether one of the two has blocked the other."""
+        """Tell whether one of the two has blocked the other."""
         return account_id in self.blocking or account_id in self.blocked_by
 
     def is_blocked_by(self, account_id: int) -> bool:
-        """Whether the account has blocked the viewer, or the viewer's server: the viewer may read nothing of it."""
+        """Tell whether the account has blocked the viewer, or the viewer's server: the viewer may read nothing of it."""
         return account_id in self.blocked_by or account_id in self.domain_blocked_by
 
-    def hides(self, account_id: int) -> bool:
-        """Whether the viewer should not be shown posts of the account in lists: blocked, blocking, muted or domain."""
-        return self.blocked_either_way(account_id) or account_id in self.muting or account_id in self.domain_blocking
+    def hides_any(self, account_ids: Iterable[int]) -> bool:
+        """Tell whether the viewer blocks or mutes one of the accounts."""
+        return any(account_id in self.blocking or account_id in self.muting for account_id in account_ids)
 
     def joined(self, other: Relations) -> Relations:
-        """What the same viewer's two values say together."""
+        """The relations that the same viewer's two values state together."""
         return replace(
             self,
             viewer_id=self.viewer_id if self.viewer_id is not None else other.viewer_id,
@@ -97,42 +98,56 @@ class Relations:
         )
 
 
-NOBODY = Relations()
+NO_RELATIONS = Relations()
+_MUTED: Final = MuteOptions()
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """All that a viewer hides from and is hidden from, whoever it is; a mute with an end counts until then."""
+    """People and servers that a viewer hides and that hide from the viewer; a mute with an end counts until then."""
 
     blocking: frozenset[int] = frozenset()
     blocked_by: frozenset[int] = frozenset()
     muting: Mapping[int, datetime | None] = field(default_factory=dict)
     domains: frozenset[str] = frozenset()
 
-    def hides_any(self, account_ids: Collection[int], moment: datetime) -> bool:
-        """Whether the viewer blocks, or at this moment mutes, one of the accounts."""
-        if not self.blocking.isdisjoint(account_ids):
-            return True
-        muted = (self.muting[account_id] for account_id in account_ids if account_id in self.muting)
-        return any(until is None or until > moment for until in muted)
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is hidden from anybody."""
+        return not (self.blocking or self.blocked_by or self.muting or self.domains)
+
+    def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:
+        """The viewer's relations at this moment to the accounts whose servers are given, without whom the viewer follows."""
+        return Relations(
+            viewer_id=viewer_id,
+            blocking=self.blocking,
+            blocked_by=self.blocked_by,
+            muting={
+                account_id: _MUTED
+                for account_id in self.muting.keys() & domains.keys()
+                if (until := self.muting[account_id]) is None or until > moment
+            },
+            domain_blocking=frozenset(account_id for account_id, domain in domains.items() if domain in self.domains),
+        )
 
 
 # The same in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for anybody: no account has such an id).
 # A mute counts until it ends by the clock of the statement, not by that of its transaction, which may be long.
-
 BLOCKED_BY_VIEWER: Final = "SELECT target_id FROM accounts_block WHERE account_id = %(viewer)s"
 """Ids of the accounts that the viewer blocks."""
-
 BLOCKERS_OF_VIEWER: Final = "SELECT account_id FROM accounts_block WHERE target_id = %(viewer)s"
 """Ids of the accounts that block the viewer."""
-
 MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
  WHERE account_id = %(viewer)s AND (expires_at IS NULL OR expires_at > statement_timestamp())"""
 """Ids of the accounts that the viewer mutes now."""
-
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
+# Not EXISTS, for which the planner may read everybody whom the viewer follows, once for each place where it is asked.
+FOLLOWED: Final = (
+    "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
+)
+"""SQL condition that the viewer follows the account whose id is the expression `{author}`."""
 VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE account_id = {author} AND target_id = %(viewer)s)
   OR EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = {author}
               AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)))"""
@@ -140,7 +155,7 @@ VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE accoun
 
 
 def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:
-    """Whether the viewer blocks the account, as a condition on a queryset: `other` is the way to its id."""
+    """Make the condition on a queryset that the viewer blocks the account: `other` is the way to its id."""
     return Q(Exists(Block.objects.filter(account_id=viewer_id, target_id=other)))
 
 
@@ -153,7 +168,7 @@ def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
 
 
 def hidden_from(viewer_id: int, person: str) -> Q:
-    """Whether a block either way or a mute keeps a person out of the lists of people that the viewer is shown.
+    """Make the condition that a block either way or a mute keeps a person out of the lists of people that the viewer is shown.
 
     A condition on a queryset; `person` is the way to the person's account id. People of blocked servers stay.
     """
@@ -163,3 +178,31 @@ def hidden_from(viewer_id: int, person: str) -> Q:
         Exists(Block.objects.filter(account_id=other, target_id=viewer_id))
         | Exists(Mute.objects.filter(active, account_id=viewer_id, target_id=other))
     )
+
+
+FOLLOW_LIMIT = 7500
+FOLLOW_RATIO = 1.1
+
+
+def may_follow(account: Account, target: Account, relations: Relations) -> bool:
+    """Tell whether a follow is allowed at all: neither blocks the other or the other's server, and neither has moved.
+
+    `relations` are those of the account that wants to follow, of either server.
+    """
+    return (
+        target.id not in relations.blocking
+        and target.id not in relations.domain_blocking
+        and not relations.is_blocked_by(target.id)
+        and target.moved_to_id is None
+        and account.moved_to_id is None
+    )
+
+
+def needs_request(account: Account, target: Account) -> bool:
+    """Tell whether the target must agree first: it is locked, lives elsewhere, or the follower is limited."""
+    return target.locked or not target.local or account.limited
+
+
+def follow_limit(followers_count: int) -> int:
+    """The number of accounts that somebody with so many followers may follow."""
+    return max(FOLLOW_LIMIT, int(followers_count * FOLLOW_RATIO))

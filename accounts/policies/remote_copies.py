@@ -1,4 +1,4 @@
-"""Which files of other servers are copied, how soon one is asked for again, and what the addresses of copies look like."""
+"""Copies of files of other servers: which are made, how soon a file is asked for again, and their addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from accounts.models.remote_copy import CopyFailure, CopyPurpose, CopyState, RemoteCopy
+from accounts.models.remote import CopyFailure, CopyPurpose, CopyState, RemoteCopy
 from social.kernel import links
 
 _MEBIBYTE: Final = 1024 * 1024
@@ -30,7 +30,7 @@ ACCEPTED: Final = (
 
 @dataclass(frozen=True)
 class Terms:
-    """How many bytes are taken for a purpose, and in how many seconds."""
+    """Limits of a purpose: how many bytes are taken, in how many seconds."""
 
     max_bytes: int
     seconds: float
@@ -45,33 +45,33 @@ TERMS: Final = {
 PICTURE_BYTES: Final = 16 * _MEBIBYTE
 """The largest picture, as for uploads (contract, behaviours section 10)."""
 
-_ONE_DAY: Final = timedelta(days=1)
+_RETRY_INTERVAL: Final = timedelta(days=1)
 _FIRST_PAUSE: Final = timedelta(minutes=1)
-#: A request for a copy that nobody has answered for so long is made again: its outbox row was discarded.
-_LOST: Final = timedelta(hours=1)
+#: A request for a copy that nobody has answered for so long is made again: it was given up.
+_CLAIM_LIFETIME: Final = timedelta(hours=1)
 
 
 def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
-    """How long a file is not asked for after its so many-th failure: a minute, doubled each time, a day at most.
+    """The pause after a file's so many-th failure: a minute, doubled each time, a day at most.
 
     What its server does not have, and what is not shown here, is asked for again after a day.
     """
     if failure != CopyFailure.UNREACHABLE:
-        return _ONE_DAY
-    return min(_FIRST_PAUSE * (1 << min(attempts - 1, 12)), _ONE_DAY)
+        return _RETRY_INTERVAL
+    return min(_FIRST_PAUSE * (1 << min(attempts - 1, 12)), _RETRY_INTERVAL)
 
 
 def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
-    """Whether the file is to be asked of its server (again)."""
+    """Tell whether the file is to be asked of its server (again)."""
     if copy is None:
         return True
     if copy.state == CopyState.WAITING:
-        return copy.requested_at < now - _LOST
+        return copy.requested_at < now - _CLAIM_LIFETIME
     return copy.state == CopyState.FAILED and (copy.retry_at is None or copy.retry_at <= now)
 
 
 def digest_of(purpose: str, url: str) -> str:
-    """What a copy is found by."""
+    """The digest a copy is found by."""
     return hashlib.sha256(f"{purpose} {url}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -84,7 +84,7 @@ def host_of(url: str) -> str:
 
 
 def proxied_url(path: str, url: str) -> str:
-    """Where the file of another server is shown by this one: `path` without a slash in front, with its key.
+    """The address of another server's file on this one: `path` without a slash in front, with its key.
 
     The key shows that this server has written the address for somebody who may see the file, and that the file is still
     the one at `url`.
@@ -93,7 +93,7 @@ def proxied_url(path: str, url: str) -> str:
 
 
 def is_key_of(key: str, path: str, url: str) -> bool:
-    """Whether the key belongs to path and file."""
+    """Tell whether the key belongs to path and file."""
     return hmac.compare_digest(key.encode("utf-8", "replace"), _key(path, url).encode())
 
 

@@ -1,10 +1,17 @@
-"""What a new account may be called and must bring (contract, parameters section 2 "POST /api/v1/accounts")."""
+"""Rules of new accounts: their names, what they must bring, and the blocks that keep people from signing up (contract,
+parameters section 2).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import date, datetime
+from enum import IntEnum
+from typing import Final
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -20,6 +27,7 @@ PASSWORD_MINIMUM = 8
 PASSWORD_LIMIT = 72
 REASON_LIMIT = 420
 _USERNAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+
 # Names a stranger could pretend to be the server with, and names that are routes of ours.
 RESERVED = frozenset(
     [
@@ -33,7 +41,7 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class SignUpDraft:
-    """What somebody who signs up has filled in, and where they come from."""
+    """Values of a sign-up form, and where the person comes from."""
 
     username: str
     email: str
@@ -50,7 +58,7 @@ class SignUpDraft:
 
 
 def username_errors(username: str) -> list[FieldError]:
-    """What is wrong with a local username, apart from being taken."""
+    """Errors of a local username, apart from being taken."""
     if not username:
         return [FieldError("username", "ERR_BLANK", _("can't be blank"))]
     errors = []
@@ -65,7 +73,7 @@ def username_errors(username: str) -> list[FieldError]:
 
 
 def email_errors(email: str) -> list[FieldError]:
-    """What is wrong with an e-mail address, apart from being taken; no other machine is asked about its domain."""
+    """Errors of an e-mail address, apart from being taken; no other machine is asked about its domain."""
     if not email:
         return [
             FieldError("email", "ERR_BLANK", _("can't be blank")),
@@ -86,7 +94,7 @@ def email_errors(email: str) -> list[FieldError]:
 
 
 def password_errors(password: str) -> list[FieldError]:
-    """What is wrong with a password."""
+    """Errors of a password."""
     if not password.strip():
         return [FieldError("password", "ERR_BLANK", _("can't be blank"))]
     if len(password) < PASSWORD_MINIMUM:
@@ -121,7 +129,7 @@ def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
 
 
 def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldError]:
-    """Every rule a draft breaks that can be seen without asking the database."""
+    """List the rules a draft breaks that can be seen without asking the database."""
     errors = username_errors(draft.username) + email_errors(draft.email) + password_errors(draft.password)
     if not draft.agreement:
         errors.append(FieldError("agreement", "ERR_ACCEPTED", _("must be accepted")))
@@ -131,3 +139,104 @@ def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldErro
         message = _("is too long (maximum is %(limit)d characters)") % {"limit": REASON_LIMIT}
         errors.append(FieldError("reason", "ERR_TOO_LONG", message))
     return errors
+
+
+# Digits that are read as letters, so that a blocked name is not written with them instead.
+_LOOK_ALIKES: Final = str.maketrans("0123456789", "oizeasgtbg")
+_DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
+
+
+class Decision(IntEnum):
+    """Decisions of a block about a sign-up; of several blocks the strictest counts."""
+
+    ALLOWED = 0
+    NEEDS_APPROVAL = 1
+    REFUSED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Facts from the tables, and from the DNS if it was asked, about somebody who signs up."""
+
+    username_in_use: bool = False
+    email_in_use: bool = False
+    canonical_email: bool = False
+    network: Decision = Decision.ALLOWED
+    email_domain: Decision = Decision.ALLOWED
+    email_unreachable: bool = False
+    username: Decision = Decision.ALLOWED
+
+    @property
+    def needs_approval(self) -> bool:
+        """Tell whether staff must look at it, however open registrations are."""
+        return Decision.NEEDS_APPROVAL in (self.network, self.email_domain, self.username)
+
+    def errors(self, *, faulty: Collection[str] = (), by_operator: bool = False) -> list[FieldError]:
+        """The errors to answer with; nothing about fields that are `faulty` in themselves.
+
+        Blocks are not for an operator, who may know better; what is somebody else's stays so.
+        """
+        errors: list[FieldError] = []
+        if "email" not in faulty:
+            if self.email_domain is Decision.REFUSED and not by_operator:
+                errors.append(FieldError("email", "ERR_BLOCKED", _("contains a disallowed e-mail provider")))
+            elif self.email_unreachable and not by_operator:
+                errors.append(FieldError("email", "ERR_UNREACHABLE", _("does not seem to exist")))
+            if self.email_in_use or (self.canonical_email and not by_operator):
+                errors.append(taken("email"))
+        if "username" not in faulty:
+            if self.username_in_use:
+                errors.append(taken("username"))
+            elif self.username is Decision.REFUSED and not by_operator:
+                errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
+        return errors
+
+
+def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    """The network of an address or of CIDR; bits of the host do not count. Raises ValueError for what is neither, and for an
+    address of one interface (`fe80::1%eth0`), which means nothing elsewhere.
+    """
+    if "%" in text:
+        raise ValueError(text)
+    return ipaddress.ip_network(text.strip(), strict=False)
+
+
+def normalised_username(username: str) -> str:
+    """A name as blocks compare it: small letters, digits as the letters they look like."""
+    return username.lower().translate(_LOOK_ALIKES)
+
+
+def domain_and_parents(domain: str) -> list[str]:
+    """`a.b.example`, `b.example`, `example`: where a block of the domain may stand."""
+    labels = domain.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels))]
+
+
+def email_digest(email: str) -> str:
+    """SHA-256 of an address without what many providers ignore in it: case, dots, and what follows a plus sign."""
+    local, _at, domain = email.strip().lower().rpartition("@")
+    canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def age_errors(date_of_birth: str, *, minimum: int, today: date) -> list[FieldError]:
+    """Errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) where people must be `minimum` years old."""
+    text = date_of_birth.strip()
+    if not text:
+        return [FieldError("date_of_birth", "ERR_BLANK", _("can't be blank"))]
+    born = _date(text)
+    if born is None or born > today:
+        return [FieldError("date_of_birth", "ERR_INVALID", _("is invalid"))]
+    # Tuples, because a 29th of February has no birthday in most years.
+    if (born.year + minimum, born.month, born.day) > (today.year, today.month, today.day):
+        return [FieldError("date_of_birth", "ERR_BELOW_LIMIT", _("is below the age limit"))]
+    return []
+
+
+def _date(text: str) -> date | None:
+    for form in _DATE_FORMATS:
+        try:
+            return datetime.strptime(text, form).date()
+        except ValueError:
+            continue
+    return None

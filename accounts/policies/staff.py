@@ -1,4 +1,4 @@
-"""Who may do what to whom: the permissions of a role, and that one acts only on those one outranks.
+"""Permissions of staff: what a role allows, and that one acts only on those one outranks.
 
 Source: contract, entities "Role"; behaviours section 18.
 """
@@ -16,7 +16,7 @@ from social.kernel.errors import Forbidden
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """Somebody who acts: a person with a role, or the operator (`account_id` None), who outranks everybody."""
+    """A person with a role who acts, or the operator (`account_id` None), who outranks everybody."""
 
     account_id: int | None
     name: str
@@ -25,7 +25,7 @@ class Staff:
 
 
 class NotPermitted(Forbidden):
-    """Somebody's role or rank does not let them do it."""
+    """A role or rank that is too low for the act."""
 
 
 OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)
@@ -38,12 +38,12 @@ def staff_of(user: User) -> Staff:
 
 
 def can(by: Staff, permission: Permission) -> bool:
-    """Whether their role grants a permission, or one of several; administrators may do everything."""
+    """Tell whether their role grants a permission, or one of several; administrators may do everything."""
     return bool(by.permissions & (Permission.ADMINISTRATOR | permission))
 
 
 def outranks(by: Staff, role: Role) -> bool:
-    """Whether they stand above everybody who has this role: as high is not enough, so nobody acts on themselves."""
+    """Tell whether they stand above everybody who has this role: as high is not enough, so nobody acts on themselves."""
     return by.position is None or by.position > role.position
 
 

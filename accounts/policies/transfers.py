@@ -23,7 +23,7 @@ CELL_LIMIT: Final = 3000
 
 
 class Problem(StrEnum):
-    """Why a file, a line of it, or what a line asks for cannot be taken."""
+    """Reason why a file, a line of it, or what a line asks for cannot be taken."""
 
     NO_TEXT = "no_text"
     NO_TABLE = "no_table"
@@ -117,7 +117,9 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
-    """Where each column stands, if these cells are the names of columns. Raises Unreadable for those of another list."""
+    """The position of each column, if these cells are the names of columns. Raises Unreadable for those of another
+    list.
+    """
     names = [cell.strip().casefold() for cell in cells]
     if not {name.casefold() for name in foreign}.isdisjoint(names):
         raise Unreadable(Problem.OTHER_LIST)

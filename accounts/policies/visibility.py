@@ -1,4 +1,4 @@
-"""Which visibility a person's posts have where none is chosen (contract, parameters section 2 and 3)."""
+"""Defaults of a person's posts: visibility, and who may quote them (contract, parameters sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -13,3 +13,10 @@ DEFAULTS: Final = (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE)
 def default_visibility(chosen: str | None, *, locked: bool) -> str:
     """The person's own choice, else private for a locked account, else public."""
     return str(chosen or (Visibility.PRIVATE if locked else Visibility.PUBLIC))
+
+
+QUOTES_BY_ANYBODY: Final = "public"
+QUOTES_BY_FOLLOWERS: Final = "followers"
+QUOTES_BY_NOBODY: Final = "nobody"
+QUOTE_POLICIES: Final = (QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS, QUOTES_BY_NOBODY)
+"""What a person may choose, for a post or for all posts to come."""

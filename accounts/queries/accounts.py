@@ -1,8 +1,12 @@
-"""Reads accounts: by id, by address, in bulk, always with what their entity needs."""
+"""Reads accounts: by id, by address, in bulk, always with what their entity needs; or as narrow rows with counters, for
+entities whose bodies may be in the cache already.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
 import idna
 from allauth.account.models import EmailAddress
@@ -11,15 +15,20 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 
 from accounts.models import Account, ActorType
-from social.kernel import links
-from social.kernel.errors import NotFound
+from accounts.policies.collections import Audience
+from accounts.policies.relations import NO_RELATIONS, Relations
+from accounts.queries.emojis import EmojiLookup
+from accounts.queries.relations import load_featuring
+from social.kernel import fragments, links
+from social.kernel.errors import NotFound, require_found
 from social.kernel.plans import Plan, Slot
+from social.kernel.statements import rows_of
 
 _MOVED = Prefetch("moved_to", Account.objects.select_related("stat", "user__role"))
 
 
 def list_accounts() -> QuerySet[Account]:
-    """All accounts that exist for clients, with counters and role: who is not confirmed and approved does not yet."""
+    """List the accounts that exist for clients, with counters and role: unconfirmed and unapproved ones do not yet."""
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=False)
     return (
         Account.objects.select_related("stat", "user__role")
@@ -47,9 +56,7 @@ def load_accounts(account_ids: Iterable[int]) -> dict[int, Account]:
 
 def find_account(account_id: int) -> Account:
     """The account with this id. Raises NotFound for anything else, also for people who are not confirmed yet."""
-    account = _ACCOUNT.first(id=account_id)
-    if account is None:
-        raise NotFound
+    account = require_found(_ACCOUNT.first(id=account_id))
     if account.moved_to_id is not None:
         prefetch_related_objects([account], _MOVED)
     return account
@@ -104,3 +111,73 @@ def find_by_address(address: str) -> Account:
 def find_local(username: str) -> Account:
     """The local account with this username, in any case of letters. Raises NotFound."""
     return find_by_address(username.partition("@")[0])
+
+
+_COUNTED: Final = """
+SELECT a.id, a.version, COALESCE(s.followers_count, 0), COALESCE(s.following_count, 0), COALESCE(s.statuses_count, 0),
+       to_char(s.last_status_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
+WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
+"""
+
+# The first letter of a body in the cache: see `accounts.serializers.account.EncodedAccount`.
+_FOLLOWERS: Final = Audience.FOLLOWERS[:1].encode()
+
+
+def account_fragment_key(account_id: int, version: int) -> str:
+    """The key of the encoded body of an account: one rule for every app that shows accounts."""
+    return f"account:{account_id}:{version}"
+
+
+@dataclass(slots=True)
+class Counters:
+    """An account's counters, as `accounts.serializers.account.EncodedAccount` reads them."""
+
+    followers_count: int
+    following_count: int
+    statuses_count: int
+    last_status_on: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedAccount:
+    """An account's counters, and the key of its encoded body."""
+
+    fragment_key: str
+    stat: Counters
+
+
+@dataclass(slots=True)
+class CountedAccounts:
+    """Accounts by id: counters for all, encoded bodies for those in the cache, whole rows for the others."""
+
+    counted: dict[int, CountedAccount] = field(default_factory=dict)
+    found: dict[str, bytes] = field(default_factory=dict)
+    missing: dict[int, Account] = field(default_factory=dict)
+    emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
+    relations: Relations = NO_RELATIONS
+
+
+def approving(encoded: Mapping[int, bytes | None]) -> list[int]:
+    """The ids of those accounts whose encoded bodies say that followers may feature them."""
+    return [number for number, body in encoded.items() if body is not None and body.startswith(_FOLLOWERS)]
+
+
+def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
+    """The rows that the entities of these accounts take: one query when every body is in the cache, else two or three
+    more.
+
+    One more for a viewer when a locked account is among them that may be featured by its followers.
+    """
+    wanted = list(set(account_ids))
+    if not wanted:
+        return CountedAccounts()
+    counted = {
+        number: CountedAccount(account_fragment_key(number, version), Counters(*stat))
+        for number, version, *stat in rows_of(_COUNTED, {"ids": wanted})
+    }
+    found = fragments.load(account.fragment_key for account in counted.values())
+    missing = load_accounts(number for number, account in counted.items() if account.fragment_key not in found)
+    by_account = {number: found.get(account.fragment_key) for number, account in counted.items()}
+    relations = load_featuring(viewer_id, missing.values(), approving(by_account))
+    return CountedAccounts(counted, found, missing, EmojiLookup.for_accounts(missing.values()), relations)

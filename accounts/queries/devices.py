@@ -8,15 +8,12 @@ from django.db.models import QuerySet
 
 from accounts.models import Device, EncryptedMessage
 from accounts.queries.relations import load_known_relations
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 
 
 def find_device(token_id: int) -> Device:
     """The device bound to this access token. Raises NotFound when the token has none."""
-    found = Device.objects.filter(access_token_id=token_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(Device.objects.filter(access_token_id=token_id).first())
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
@@ -37,11 +34,11 @@ def list_messages(device: Device) -> QuerySet[EncryptedMessage]:
 
 
 def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
-    """These messages with their devices, in the order they were stored, as far as they still wait."""
+    """Messages with their devices, in the order they were stored, as far as they still wait."""
     return list(EncryptedMessage.objects.filter(id__one_of=message_ids).select_related("device").order_by("id"))
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Those of these accounts that exist, are not suspended, and neither block the viewer nor are blocked. One query."""
+    """The accounts among these that exist, are not suspended, and neither block the viewer nor are blocked. One query."""
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     return {account_id for account_id in known if not relations.blocked_either_way(account_id)}

@@ -1,21 +1,32 @@
-"""Reads accounts that somebody may like to follow: the directory, and suggestions (contract, behaviours section 14)."""
+"""Reads accounts that somebody may look for or like to follow: search by the beginning of names in a bounded amount of
+work, the directory, and suggestions (contract, behaviours section 14).
+
+For every letter that somebody types a client asks again, and one or two letters fit a large part of all accounts. So not
+all that fit are collected and sorted: the first in the order of usernames, those with such a word in their display name
+(from three letters on, and where usernames do not suffice), the most followed ones and those that the viewer follows are,
+each a bounded number from an index.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from accounts.models import Account, AccountStat, DismissedSuggestion, Follow, FollowRequest
-from accounts.policies.relations import hidden_from
-from accounts.queries.accounts import list_accounts
+from accounts.models import Account, DismissedSuggestion, Follow, FollowRequest
+from accounts.policies.audience import PRESENT, is_present
+from accounts.policies.relations import blocked, blocked_by, hidden_from
+from accounts.queries.accounts import list_accounts, split_address
 from accounts.queries.relations import list_blocked_domains
+from social.kernel.plans import IDS, Plan, Slot
+from social.kernel.statements import rows_of
 
 SUGGESTIONS_LIMIT: Final = 80
 """No more are ever suggested, whatever page is asked for."""
-
 FOLLOWS_LOOKED_AT: Final = 150
 """Whose follows make suggestions: those that were followed last."""
 
@@ -35,10 +46,7 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
     Left out are limited, suspended and moved accounts, those who never posted, followed or were followed, and whom the
     viewer hides.
     """
-    lively = AccountStat.objects.filter(account_id=OuterRef("id")).filter(
-        Q(statuses_count__gt=0) | Q(following_count__gt=0) | Q(followers_count__gt=0)
-    )
-    found = _discoverable().filter(Exists(lively))
+    found = _discoverable().filter(stat__isnull=False)
     if local:
         found = found.filter(domain=None)
     if viewer_id is not None:
@@ -49,8 +57,8 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
 
 
 def load_suggestions(viewer_id: int) -> list[Suggestion]:
-    """Whom the viewer may like to follow, best first: accounts that several of those follow whom the viewer followed
-    last, then the most followed ones. At most SUGGESTIONS_LIMIT, in two queries.
+    """Suggestions for the viewer, best first: accounts that several of those follow whom the viewer followed last, then
+    the most followed ones. At most SUGGESTIONS_LIMIT, in two queries.
 
     Left out are oneself, whom one follows, has asked to follow, hides or has dismissed.
     """
@@ -76,7 +84,7 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
 
 def _discoverable() -> QuerySet[Account]:
     found = list_accounts().prefetch_related(None).select_related(None)
-    return found.filter(discoverable=True, suspended_at=None, limited_at=None, moved_to=None, user__disabled_at=None)
+    return found.filter(is_present(), discoverable=True, limited_at=None, moved_to=None, user__disabled_at=None)
 
 
 def _suggestable(viewer_id: int) -> QuerySet[Account]:
@@ -92,3 +100,111 @@ def _suggestable(viewer_id: int) -> QuerySet[Account]:
 def _not_hidden(accounts: QuerySet[Account], viewer_id: int) -> QuerySet[Account]:
     shown = accounts.exclude(hidden_from(viewer_id, "id"))
     return shown.exclude(domain__in=list_blocked_domains(viewer_id).values("domain"))
+
+
+CANDIDATES_LIMIT: Final = 200
+"""No more are ever found, whatever page is asked for."""
+_WORD: Final = re.compile(r"[^\W_]+")
+_LETTERS_OF_A_WORD: Final = 3
+_PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")
+
+# Without an upper end of the range: for a narrow one the planner collects and sorts all that fit, and misjudges how many.
+_NAMED: Final = f"""
+WITH named AS MATERIALIZED (
+  SELECT id FROM (SELECT id, username FROM accounts_account
+                   WHERE lower(username) COLLATE "C" >= lower(%(text)s) AND {_PRESENT}
+                   ORDER BY lower(username) COLLATE "C" LIMIT 300) n
+   WHERE starts_with(lower(username), lower(%(text)s)))"""  # noqa: S608 (constants)
+_USERNAME_MATCHES: Final = "(SELECT id FROM named)"
+_ADDRESS_MATCHES: Final = f"""
+(SELECT id FROM accounts_account
+  WHERE lower(username) = lower(%(username)s) AND lower(COALESCE(domain, '')) = %(domain)s AND {_PRESENT})"""  # noqa: S608 (constants)
+
+# A common word fits tens of thousands, who cost as much as everything else; then usernames have filled their share already.
+_WORD_MATCHES: Final = f"""
+(SELECT id FROM accounts_account
+  WHERE (SELECT count(*) FROM named) < 300
+    AND to_tsvector('simple'::regconfig, COALESCE(display_name, '')) @@ to_tsquery('simple', %(words)s)
+    AND {_PRESENT} LIMIT 300)"""  # noqa: S608 (constants)
+_NAME_CONDITION: Final = f"""{PRESENT.sql("a.id", has_viewer=False, joined="a")}
+    AND (starts_with(lower(a.username), lower(%(text)s))
+    OR starts_with(lower(a.display_name), lower(%(text)s)) OR strpos(lower(a.display_name), ' ' || lower(%(text)s)) > 0)"""
+
+# The ids stand in arrays, and counters are asked for one by one: joined, whole tables would be read where they are small.
+_POPULAR: Final = f"""
+(SELECT a.id FROM accounts_account a
+  WHERE a.id = ANY(ARRAY(SELECT account_id FROM accounts_accountstat WHERE followers_count > 0
+                          ORDER BY followers_count DESC LIMIT 500)) AND {_NAME_CONDITION})"""  # noqa: S608 (constants)
+_FOLLOWED: Final = f"""
+(SELECT a.id FROM accounts_account a
+  WHERE a.id = ANY(ARRAY(SELECT target_id FROM accounts_follow WHERE account_id = %(viewer)s
+                          ORDER BY id DESC LIMIT 500)) AND {_NAME_CONDITION})"""  # noqa: S608 (constants)
+_FOLLOWED_ACCOUNTS: Final = f"""
+(SELECT a.id FROM accounts_account a
+  WHERE a.id = ANY(ARRAY(SELECT target_id FROM accounts_follow WHERE account_id = %(viewer)s)) AND {_NAME_CONDITION})"""  # noqa: S608 (constants)
+_RANKING: Final = f"""{_NAMED}
+SELECT id, id IN {_ADDRESS_MATCHES} AS exact FROM ({{candidates}}) c
+ ORDER BY exact DESC, (SELECT followers_count FROM accounts_accountstat WHERE account_id = c.id) DESC NULLS LAST, id
+ LIMIT %(found)s"""  # noqa: S608 (constants)
+_VIEWER: Final = Slot("viewer", BigIntegerField())
+_EXACT: Final = Slot("exact", ArrayField(BigIntegerField()))
+
+
+def _shown_to_viewer(*, following: bool) -> QuerySet[Any, int]:
+    exact = Q(id__one_of=_EXACT)
+    found = list_accounts().prefetch_related(None).select_related(None).filter(id__one_of=IDS)
+    found = found.exclude(blocked_by(_VIEWER, OuterRef("id"))).filter(exact | ~blocked(_VIEWER, OuterRef("id")))
+    if following:
+        found = found.filter(followers__account_id=_VIEWER)
+    rank = Case(When(exact, then=Value(0)), default=Value(1), output_field=IntegerField())
+    return (
+        found.annotate(rank=rank)
+        .order_by("rank", F("stat__followers_count").desc(nulls_last=True), "id")
+        .values_list("id", flat=True)
+    )
+
+
+#: By whether only whom the viewer follows is wanted.
+_SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
+    False: Plan(lambda: _shown_to_viewer(following=False)),
+    True: Plan(lambda: _shown_to_viewer(following=True)),
+}
+
+
+def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> list[int]:
+    """The ids of accounts whose username, or a word of whose display name, begins with the query: the one with this exact
+    address first, then the most followed. An address with a domain is found as a whole only. At most CANDIDATES_LIMIT;
+    two queries.
+
+    Who has blocked the viewer is not found (SEED-128); whom the viewer has blocked is found by the exact address only.
+    With `following` among those alone whom the viewer follows.
+    """
+    text = query.strip().removeprefix("@")
+    if not text or "\0" in text:
+        return []
+    candidates = _candidates(text, viewer_id, following=following)
+    if not candidates:
+        return []
+    exact = [number for number, is_exact in candidates.items() if is_exact]
+    return _SHOWN_TO_VIEWER[following].run(ids=list(candidates), exact=exact, viewer=viewer_id)
+
+
+def _candidates(text: str, viewer_id: int, *, following: bool) -> dict[int, bool]:
+    """The ids of everybody who fits, and whether this is the exact address of each."""
+    pair = split_address(text)
+    username, domain = pair if pair is not None else ("", None)
+    parts = [_ADDRESS_MATCHES]
+    words = _WORD.findall(text)
+    if pair is None or "@" not in text:
+        parts += [_FOLLOWED_ACCOUNTS] if following else [_USERNAME_MATCHES, _POPULAR, _FOLLOWED]
+        if not following and max(map(len, words), default=0) >= _LETTERS_OF_A_WORD:
+            parts.append(_WORD_MATCHES)
+    values: dict[str, Any] = {
+        "text": text,
+        "username": username,
+        "domain": domain or "",
+        "words": " & ".join([*words[:-1], f"{words[-1]}:*"]) if words else "",
+        "viewer": viewer_id,
+        "found": CANDIDATES_LIMIT,
+    }
+    return dict(rows_of(_RANKING.format(candidates=" UNION ".join(parts)), values))

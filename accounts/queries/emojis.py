@@ -27,7 +27,7 @@ def load_emojis(wanted: Iterable[tuple[str, str | None]]) -> Mapping[tuple[str, 
 
 
 def list_local_emojis() -> list[CustomEmoji]:
-    """What the picker shows: enabled local emojis, by category and shortcode."""
+    """Emojis of the picker: enabled local ones, by category and shortcode."""
     return list(CustomEmoji.objects.filter(domain=None, disabled=False, visible_in_picker=True).order_by("shortcode"))
 
 
@@ -40,7 +40,7 @@ class EmojiLookup:
 
     @classmethod
     def for_accounts(cls, accounts: Iterable[Account]) -> EmojiLookup:
-        """What these accounts' names, bios and fields show."""
+        """Emojis in the names, bios and fields of these accounts."""
         return cls((account.domain, account_texts(account)) for account in accounts)
 
     def find(self, domain: str | None, *texts: str) -> list[CustomEmoji]:

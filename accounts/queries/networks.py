@@ -1,24 +1,28 @@
-"""Reads lists of people: who follows whom, who asks to, who is endorsed; newest first by row.
+"""Reads lists of people: who follows whom, who asks to, who is endorsed, newest first by row; and follows that were
+ended from outside.
 
 Each answers rows with `id` and the account's id; entities are loaded by whoever presents a page of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from accounts.models import Account, Endorsement, Follow, FollowRequest
+from accounts.models.relations import SeveredAccount, SeveredFollow
+from accounts.policies.audience import is_present
 from accounts.policies.relations import hidden_from
 from accounts.queries.relations import load_relations
+from social.kernel.errors import require_found
 from social.kernel.text.names import normalise_domain
 
 FAMILIAR_SHOWN = 10
 
 
 def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """Who follows the account, as the viewer may see it (`person_id`): nobody for who is suspended, hides their
+    """Followers of the account, as the viewer may see them (`person_id`): nobody for who is suspended, hides their
     network, or blocks the viewer; without whom the viewer blocks or mutes and who blocks the viewer.
     """
     rows = Follow.objects.filter(target=account).annotate(person_id=F("account_id"))
@@ -26,7 +30,7 @@ def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
 
 
 def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """Whom the account follows; as `list_followers`."""
+    """Accounts that the account follows; otherwise as `list_followers`."""
     rows = Follow.objects.filter(account=account).annotate(person_id=F("target_id"))
     return _shown_to(rows, "target_id", account, viewer_id)
 
@@ -37,19 +41,19 @@ def list_follows(account_id: int) -> QuerySet[Follow]:
 
 
 def list_follow_requests(account_id: int) -> QuerySet[FollowRequest]:
-    """Who waits for an answer of the account; suspended people are left out."""
-    rows = FollowRequest.objects.filter(target_id=account_id, account__suspended_at=None)
+    """Requests that wait for an answer of the account; suspended people are left out."""
+    rows = FollowRequest.objects.filter(is_present("account"), target_id=account_id)
     return rows.annotate(person_id=F("account_id"))
 
 
 def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
-    """Whom the account endorses, to be paged by the endorsed account's id; suspended people are left out."""
-    rows = Endorsement.objects.filter(account_id=account_id, target__suspended_at=None)
+    """Accounts that the account endorses, to be paged by the endorsed account's id; suspended people are left out."""
+    rows = Endorsement.objects.filter(is_present("target"), account_id=account_id)
     return rows.annotate(person_id=F("target_id"))
 
 
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
-    """How many people of another server the account follows and is followed by: what a block of it would end.
+    """The number of people of another server the account follows and is followed by: what a block of it would end.
 
     `domain` in any spelling; none for what is no name of another server.
     """
@@ -61,15 +65,15 @@ def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
 
 
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
-    """For each of these accounts, as far as it exists, some of those who follow it and are followed by the viewer.
+    """Load some of the followers of each existing one of these accounts whom the viewer follows.
 
     At most FAMILIAR_SHOWN each, none for who hides their network; nobody who hides theirs is named. Two queries.
     """
-    known = Account.objects.filter(id__one_of=account_ids, suspended_at=None).values_list("id", "hide_collections")
+    known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
     found: dict[int, list[int]] = {number: [] for number, _hidden in known}
     followed = Follow.objects.filter(account_id=viewer_id, target_id=OuterRef("account_id"))
-    rows = Follow.objects.filter(Exists(followed), target_id__one_of=open_ids, account__suspended_at=None)
+    rows = Follow.objects.filter(Exists(followed), is_present("account"), target_id__one_of=open_ids)
     rows = rows.exclude(account__hide_collections=True).exclude(account_id=viewer_id)
     for target_id, account_id in rows.order_by("-id").values_list("target_id", "account_id"):
         if len(found[target_id]) < FAMILIAR_SHOWN:
@@ -85,3 +89,33 @@ def _shown_to(rows: QuerySet[Follow], person: str, owner: Account, viewer_id: in
     if load_relations(viewer_id, [owner.id]).is_blocked_by(owner.id):
         return rows.none()
     return rows.exclude(hidden_from(viewer_id, person))
+
+
+def list_severances(account_id: int) -> QuerySet[SeveredAccount]:
+    """The acts that ended follows of the account, the latest first, with what each cost it."""
+    return SeveredAccount.objects.filter(account_id=account_id).select_related("severance").order_by("-id")
+
+
+def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
+    """Losses by acts, with the acts, by id."""
+    if not severed_ids:
+        return {}
+    found = SeveredAccount.objects.filter(id__one_of=list(severed_ids)).select_related("severance")
+    return {severed.id: severed for severed in found}
+
+
+def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
+    """Find a severance of the viewer's. Raises NotFound, for somebody else's too."""
+    return require_found(list_severances(account_id).filter(id=severed_id).first())
+
+
+def list_ended_follows(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
+    """Follows that ended: whom the account followed until then, with `target`."""
+    rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, account_id=severed.account_id)
+    return rows.select_related("target")
+
+
+def list_ended_followers(severed: SeveredAccount) -> QuerySet[SeveredFollow]:
+    """Follows that ended: who followed the account until then, with `account`."""
+    rows = SeveredFollow.objects.filter(severance_id=severed.severance_id, target_id=severed.account_id)
+    return rows.select_related("account")

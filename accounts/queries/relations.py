@@ -11,10 +11,11 @@ from typing import Any, Final
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from accounts.models import Account, AccountDomainBlock, Block, Mute
+from accounts.models import Account, AccountDomainBlock, Block, Follow, FollowRequest, Mute
+from accounts.policies.audience import is_present
 from accounts.policies.collections import Audience, featuring_audience
-from accounts.policies.relations import NOBODY, FollowOptions, Hidden, MuteOptions, Relations
-from social.kernel.statements import fetch
+from accounts.policies.relations import NO_RELATIONS, FollowOptions, Hidden, MuteOptions, Relations
+from social.kernel.statements import rows_of
 
 # The arrays stand in a SELECT so that their length is unknown to the planner, which else plans anew for every call
 # (docs/adr/0011). Accounts are looked up only for the few who block a server at all.
@@ -69,7 +70,7 @@ SELECT 'note', target_id, NULL, NULL, ARRAY[comment], NULL FROM accounts_account
  WHERE account_id = %(viewer)s AND target_id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
-_KNOWN: Final = f"""{_RELATIONS}
+_RELATIONS_WITH_STATE: Final = f"""{_RELATIONS}
 UNION ALL
 SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_account
  WHERE id = ANY((SELECT %(ids)s)::bigint[])
@@ -77,7 +78,7 @@ SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_acc
 
 # The viewers may be thousands: they stand in the statement once. Most of them have nothing to do with most of the people,
 # so the answer is short.
-_OF_MANY: Final = """
+_RELATIONS_OF_VIEWERS: Final = """
 WITH viewers AS MATERIALIZED (SELECT unnest(%(viewers)s::bigint[]) AS id)
 SELECT 'following', account_id, target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow
  WHERE target_id = ANY(%(followable)s) AND account_id IN (SELECT id FROM viewers)
@@ -117,13 +118,13 @@ _PLAIN: Final = FollowOptions()
 
 
 def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
-    """All the viewer's relations to these accounts, in one query (none for an anonymous viewer or no accounts)."""
+    """Load the viewer's relations to these accounts, in one query (none for an anonymous viewer or no accounts)."""
     return _load(_RELATIONS, viewer_id, account_ids)
 
 
 def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """As `load_relations`, as far as it decides which posts are shown: follows of the viewer, blocks, mutes, servers, who
-    is read in lists alone; and who follows the viewer, if asked for.
+    """Relations like `load_relations`, but only those that decide which posts are shown: follows of the viewer, blocks,
+    mutes, servers, who is read in lists alone; and who follows the viewer, if asked for.
 
     For pages of posts, which ask it every time.
     """
@@ -136,7 +137,9 @@ def _hiding(with_followed_by: bool) -> str:
 
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """As `load_hiding`, as far as it decides what the viewer may read: follows of the viewer, and who shuts the viewer out."""
+    """Relations like `load_hiding`, but only those that decide what the viewer may read: follows of the viewer, and who
+    shuts the viewer out.
+    """
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
 
@@ -154,8 +157,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Those of these accounts, and those they moved to, to which a viewer's relations decide whether the viewer may feature
-    them: who is locked and wants to be found. `approving` are ids of further such accounts.
+    """The ids of those of these accounts, and those they moved to, to which a viewer's relations decide whether the
+    viewer may feature them: who is locked and wants to be found. `approving` are ids of further such accounts.
     """
     ids = set(approving)
     for account in accounts:
@@ -166,8 +169,8 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """What it takes to say whether the viewer may feature these accounts, and those they moved to: a query only if one of
-    them is locked and wants to be found. `approving` are ids of further such accounts.
+    """The relations that decide whether the viewer may feature these accounts, and those they moved to: a query only if
+    one of them is locked and wants to be found. `approving` are ids of further such accounts.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
@@ -175,7 +178,7 @@ def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving
 def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relations:
     ids = sorted({account_id for account_id in account_ids if account_id != viewer_id})
     if viewer_id is None:
-        return NOBODY
+        return NO_RELATIONS
     if not ids:
         return Relations(viewer_id=viewer_id)
     return _relations(viewer_id, _rows(sql, viewer=viewer_id, ids=ids))
@@ -184,7 +187,7 @@ def _load(sql: str, viewer_id: int | None, account_ids: Iterable[int]) -> Relati
 def load_relations_of(
     viewer_ids: Collection[int], account_ids: Collection[int], *, followable: Collection[int] | None = None
 ) -> dict[int, Relations]:
-    """Who follows, blocks and mutes whom between many viewers and these accounts: by viewer, in one query.
+    """Follows, blocks and mutes between many viewers and these accounts: by viewer, in one query.
 
     A viewer without relations to them is left out (`Relations(viewer_id=...)` is right for that one). Requests, and who
     follows the viewers, are not read. `followable` narrows the accounts of which it matters whether they are followed.
@@ -196,7 +199,7 @@ def load_relations_of(
     ids = list(account_ids)
     by_viewer: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for kind, viewer_id, *row in _rows(
-        _OF_MANY, viewers=written, ids=ids, followable=ids if followable is None else list(followable)
+        _RELATIONS_OF_VIEWERS, viewers=written, ids=ids, followable=ids if followable is None else list(followable)
     ):
         if row[0] != viewer_id:
             by_viewer[viewer_id].append((kind, *row))
@@ -206,11 +209,11 @@ def load_relations_of(
 def load_known_relations(
     viewer_id: int, account_ids: Iterable[int], *, with_suspended: bool
 ) -> tuple[set[int], Relations]:
-    """Those of these ids that are accounts, suspended ones only if asked for; and the relations to them. One query."""
+    """The ids among these that are accounts, suspended ones only if asked for; and the relations to them. One query."""
     ids = sorted(set(account_ids))
     if not ids:
         return set(), Relations(viewer_id=viewer_id)
-    rows = _rows(_KNOWN, viewer=viewer_id, ids=ids)
+    rows = _rows(_RELATIONS_WITH_STATE, viewer=viewer_id, ids=ids)
     known = {account_id for kind, account_id, flag, *_ in rows if kind == "known" and (with_suspended or not flag)}
     return known, _relations(viewer_id, [row for row in rows if row[0] != "known"])
 
@@ -231,17 +234,49 @@ def load_hidden(viewer_id: int) -> Hidden:
 
 
 def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Those of these blocks that stand: (who blocks, whom). One query."""
+    """The blocks among these that stand: (who blocks, whom). One query."""
     return set(Block.objects.filter(id__one_of=block_ids).values_list("account_id", "target_id"))
 
 
+def load_nearby_pairs(account_ids: Collection[int], target_ids: Collection[int]) -> set[tuple[int, int]]:
+    """Pairs of these accounts of which one follows, or has asked to follow, the other; one query."""
+    if not account_ids or not target_ids:
+        return set()
+    follows, requests = (
+        model._default_manager.filter(account_id__one_of=account_ids, target_id__one_of=target_ids)
+        for model in (Follow, FollowRequest)
+    )
+    pairs = ("account_id", "target_id")
+    return set(follows.values_list(*pairs).union(requests.values_list(*pairs)))
+
+
+_FOLLOWERS_SINCE: Final = """
+SELECT f.account_id, f.target_id
+  FROM unnest(%(followers)s::bigint[], %(targets)s::bigint[]) asked (account_id, target_id)
+  JOIN accounts_follow f USING (account_id, target_id) WHERE f.created_at <= %(moment)s
+"""
+
+
+def load_followers_since(pairs: Collection[tuple[int, int]], moment: datetime) -> set[tuple[int, int]]:
+    """Choose of these (follower, followed) those whose follow stands since the moment or longer: one query, none for no
+    pairs.
+    """
+    if not pairs:
+        return set()
+    followers, targets = map(list, zip(*pairs, strict=True))
+    return {
+        (follower_id, target_id)
+        for follower_id, target_id in _rows(_FOLLOWERS_SINCE, followers=followers, targets=targets, moment=moment)
+    }
+
+
 def is_awaited(account_id: int) -> bool:
-    """Whether somebody follows the account and wants to be notified of what it posts."""
-    return bool(fetch(_AWAITED, {"account": account_id}))
+    """Tell whether somebody follows the account and wants to be notified of what it posts."""
+    return bool(rows_of(_AWAITED, {"account": account_id}))
 
 
 def blocks_domain(account_id: int, domain: str) -> bool:
-    """Whether the account blocks this server."""
+    """Tell whether the account blocks this server."""
     return AccountDomainBlock.objects.filter(account_id=account_id, domain=domain).exists()
 
 
@@ -256,14 +291,14 @@ def find_block(uri: str | None) -> Block | None:
 
 
 def list_blocked(account_id: int) -> QuerySet[Block]:
-    """Whom the account blocks; suspended people are left out."""
-    rows = Block.objects.filter(account_id=account_id, target__suspended_at=None)
+    """The people whom the account blocks; suspended ones are left out."""
+    rows = Block.objects.filter(is_present("target"), account_id=account_id)
     return rows.annotate(person_id=F("target_id"))
 
 
 def list_muted(account_id: int) -> QuerySet[Mute]:
-    """Whom the account mutes now; suspended people are left out."""
-    rows = Mute.objects.filter(account_id=account_id, target__suspended_at=None)
+    """The people whom the account mutes now; suspended ones are left out."""
+    rows = Mute.objects.filter(is_present("target"), account_id=account_id)
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now())).annotate(person_id=F("target_id"))
 
 
@@ -283,13 +318,13 @@ def list_mutes_of(account_id: int) -> QuerySet[Mute]:
 
 
 def list_all_muted(account_id: int) -> QuerySet[Mute]:
-    """As `list_all_blocked`, of the mutes that count now."""
+    """Accounts like those of `list_all_blocked`, of the mutes that count now."""
     rows = Mute.objects.filter(account_id=account_id).select_related("target")
     return rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 
 
 def _rows(sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    return fetch(sql, parameters)
+    return rows_of(sql, parameters)
 
 
 def _relations(viewer_id: int, rows: Iterable[tuple[Any, ...]]) -> Relations:

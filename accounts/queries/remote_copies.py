@@ -6,7 +6,8 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from accounts.models import Account, RemoteCopy
-from accounts.models.remote_copy import CopyPurpose, CopyState
+from accounts.models.remote import CopyPurpose, CopyState
+from accounts.policies.audience import is_present
 from accounts.policies.remote_copies import digest_of
 from social.kernel.errors import NotFound
 
@@ -19,8 +20,8 @@ def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
 
 
 def find_picture_url(account_id: int, name: str) -> str:
-    """Where another server has the `avatar` or `header` of an account that is shown. Raises NotFound."""
-    found = Account.objects.filter(id=account_id, suspended_at=None).exclude(domain=None)
+    """The address on another server of the `avatar` or `header` of an account that is shown. Raises NotFound."""
+    found = Account.objects.filter(is_present(), id=account_id).exclude(domain=None)
     url = found.values_list(f"{name}_remote_url", flat=True).first()
     if not url:
         raise NotFound
@@ -35,6 +36,6 @@ def count_bytes(copies: QuerySet[RemoteCopy] | None = None) -> int:
 
 
 def sum_up() -> list[tuple[str, str, int, int]]:
-    """Of each purpose and state: both, how many copies, and their bytes."""
+    """Copies summed up by purpose and state: both, how many, and their bytes."""
     copies = RemoteCopy.objects.values_list("purpose", "state").order_by("purpose", "state")
     return list(copies.annotate(count=Count("id"), bytes=_BYTES))

@@ -19,7 +19,8 @@ from accounts.models import (
     User,
     UsernameBlock,
 )
-from accounts.policies.sign_up_blocks import Decision, Findings, domain_and_parents, email_digest, normalised_username
+from accounts.policies.audience import is_present
+from accounts.policies.sign_up import Decision, Findings, domain_and_parents, email_digest, normalised_username
 from accounts.queries.tags import HISTORY_DAYS, DayOfUse
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
@@ -28,7 +29,8 @@ from social.kernel.text.names import normalise_domain
 def load_findings(
     *, username: str, email: str, address: str | None, mail_hosts: Collection[str] | None = None
 ) -> Findings:
-    """What the tables say about a new account; seven small statements, none of which depends on how many blocks exist.
+    """Findings of the tables about a new account; seven small statements, none of which depends on how many blocks
+    exist.
 
     `mail_hosts` are those that take mail for the address (none: it is unreachable); None when the DNS was not asked.
     """
@@ -45,7 +47,7 @@ def load_findings(
 
 
 def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
-    """As `load_findings`, of an e-mail address alone."""
+    """Findings like `load_findings`, of an e-mail address alone."""
     return Findings(
         email_in_use=User.objects.filter(email__iexact=email).exists(),
         canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
@@ -60,7 +62,7 @@ def _username_in_use(username: str) -> bool:
 
 
 def is_retired(username: str) -> bool:
-    """Whether this was the name of an account of this server that was deleted."""
+    """Tell whether this was the name of an account of this server that was deleted."""
     return RetiredUsername.objects.filter(username=username.lower()).exists()
 
 
@@ -141,7 +143,7 @@ def usable_invites() -> QuerySet[Invite]:
     return Invite.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=clock.now()),
         Q(max_uses=None) | Q(uses__lt=F("max_uses")),
-        Q(inviter=None) | Q(inviter__disabled_at=None, inviter__account__suspended_at=None),
+        Q(inviter=None) | (Q(inviter__disabled_at=None) & is_present("inviter__account")),
     )
 
 
@@ -152,5 +154,5 @@ def list_invites(inviter: User) -> QuerySet[Invite]:
 
 
 def is_usable(invite: Invite) -> bool:
-    """Whether people may sign up with it now."""
+    """Tell whether people may sign up with it now."""
     return usable_invites().filter(pk=invite.pk).exists()

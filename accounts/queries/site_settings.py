@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import SiteSetting
 
-_NOTHING: Final[dict[str, Any]] = {
+_DEFAULTS: Final[dict[str, Any]] = {
     "site_extended_description": "",
     "site_privacy_policy": "",
     "site_contact_email": "",
@@ -26,12 +26,12 @@ _NOTHING: Final[dict[str, Any]] = {
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """What staff have written about this server, else what fits any server; `raw`: only what they have written."""
+    """Texts of staff about this server, else what fits any server; `raw`: only what they have written."""
     stored = dict(SiteSetting.objects.filter(key__startswith="site_").values_list("key", "value"))
     if raw:
         return stored
     return (
-        _NOTHING
+        _DEFAULTS
         | stored
         | {
             "site_title": stored.get("site_title") or settings.LOCAL_DOMAIN,
@@ -43,6 +43,12 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
 
 
 def find_site_text(key: str) -> tuple[str, datetime] | None:
-    """One text that staff have written, and since when it stands; None for an empty one."""
+    """Find a text that staff have written, and since when it stands; None for an empty one."""
     found = SiteSetting.objects.filter(key=key).first()
     return (str(found.value), found.updated_at) if found is not None and found.value else None
+
+
+def find_site_title() -> str:
+    """The name of this server: what staff have written, else its domain."""
+    found = find_site_text("site_title")
+    return settings.LOCAL_DOMAIN if found is None else found[0]

@@ -1,4 +1,4 @@
-"""Reads hashtags and how often they were used lately."""
+"""Reads hashtags: how often they were used lately, and on whose profiles they are shown."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import BigIntegerField, QuerySet
 from django.utils.translation import gettext as _
 
-from accounts.models import FeaturedTag, Tag, TagFollow
+from accounts.models import Account, FeaturedTag, Tag, TagFollow
 from accounts.models.tag import TAG_LIMIT
 from social.kernel import clock
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.plans import IDS, Plan, Slot
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 HISTORY_DAYS: Final = 7
-
 _VIEWER: Final = Slot("viewer", BigIntegerField())
 _FOLLOWED: Final = Plan(
     lambda: TagFollow.objects.filter(account_id=_VIEWER, tag_id__one_of=IDS).values_list("tag_id", flat=True)
@@ -36,7 +35,7 @@ SELECT tag_id, day, count(*), sum(uses) FROM accounts_taguse
 
 @dataclass(frozen=True, slots=True)
 class DayOfUse:
-    """Of one day (UTC): by how many accounts a hashtag was used, and how often."""
+    """Use of a hashtag on one day (UTC): by how many accounts, and how often."""
 
     day: date
     accounts: int = 0
@@ -45,7 +44,7 @@ class DayOfUse:
 
 @dataclass(frozen=True, slots=True)
 class TagView:
-    """What is shown of hashtags: the days of their use, and which of them a viewer follows and shows on the own profile."""
+    """View of hashtags: the days of their use, and which of them a viewer follows and shows on the own profile."""
 
     viewer_id: int | None
     histories: Mapping[int | None, Sequence[DayOfUse]]
@@ -68,7 +67,7 @@ def list_followed_tags(account_id: int) -> QuerySet[TagFollow]:
 
 
 def view_tags(tags: Iterable[Tag], viewer_id: int | None) -> TagView:
-    """What showing these hashtags to a viewer takes: three queries, one for nobody."""
+    """The view of these hashtags for a viewer: three queries, one for nobody."""
     ids = list({tag.id for tag in tags if tag.id is not None})
     histories: dict[int | None, list[DayOfUse]] = {None: [DayOfUse(day) for day in _days()]}
     for number, days in load_histories(ids).items():
@@ -89,20 +88,17 @@ def _days() -> list[date]:
 def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
     """The last HISTORY_DAYS days of each hashtag, today first, in one query; days without use are in it."""
     ids, days = list(tag_ids), _days()
-    rows = fetch(_USES, {"ids": ids, "since": days[-1].isoformat()}) if ids else []
+    rows = rows_of(_USES, {"ids": ids, "since": days[-1].isoformat()}) if ids else []
     known = {(number, day): DayOfUse(day, accounts, uses) for number, day, accounts, uses in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
 
 
 def find_tag_by_id(tag_id: int) -> Tag:
     """The hashtag with this id. Raises NotFound."""
-    tag = Tag.objects.filter(id=tag_id).first()
-    if tag is None:
-        raise NotFound
-    return tag
+    return require_found(Tag.objects.filter(id=tag_id).first())
 
 
-# Without an upper end of the range, as in `accounts.queries.account_search`.
+# Without an upper end of the range, as in `accounts.queries.discovery`.
 _SEARCH: Final = """
 SELECT t.id, t.name, t.display_name
   FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY name USING ~<~ LIMIT 500) t
@@ -123,4 +119,10 @@ def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: b
     if not name or "\0" in name:
         return []
     values: dict[str, Any] = {"name": name, "all": int(not exclude_unreviewed), "limit": limit, "offset": offset}
-    return [Tag.from_db(DEFAULT_DB_ALIAS, ("id", "name", "display_name"), row) for row in fetch(_SEARCH, values)]
+    return [Tag.from_db(DEFAULT_DB_ALIAS, ("id", "name", "display_name"), row) for row in rows_of(_SEARCH, values)]
+
+
+def list_featured_tags(account: Account) -> QuerySet[FeaturedTag]:
+    """The account's, most used first; none of a suspended one."""
+    found = FeaturedTag.objects.filter(account=account).select_related("tag").order_by("-statuses_count", "id")
+    return found.none() if account.suspended else found

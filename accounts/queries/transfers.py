@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 
 from accounts.models import Account, Archive, Import, ImportRow, ImportRowState, Move
 from social.kernel.batches import BATCH
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 
-SHOWN = 20
+LIST_SIZE = 20
 
 
 def find_latest_archive(account_id: int) -> Archive | None:
@@ -20,24 +20,21 @@ def find_latest_archive(account_id: int) -> Archive | None:
 
 def list_imports(account_id: int) -> QuerySet[Import]:
     """The imports of the account, the newest first, some of them."""
-    return Import.objects.filter(account_id=account_id).order_by("-id")[:SHOWN]
+    return Import.objects.filter(account_id=account_id).order_by("-id")[:LIST_SIZE]
 
 
 def find_import(account_id: int, import_id: int) -> Import:
     """An import of the account. Raises NotFound, also for somebody else's."""
-    found = Import.objects.filter(account_id=account_id, id=import_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(Import.objects.filter(account_id=account_id, id=import_id).first())
 
 
 def list_failures(batch: Import) -> QuerySet[ImportRow]:
     """The lines of an import that have failed, in the order of the file, some of them."""
-    return _failures(batch)[:SHOWN]
+    return _failures(batch)[:LIST_SIZE]
 
 
 def all_failures(batch: Import) -> Iterator[ImportRow]:
-    """All of them, read in batches."""
+    """Yield all failures, read in batches."""
     last = 0
     while rows := list(_failures(batch).filter(line__gt=last)[:BATCH]):
         yield from rows
@@ -50,7 +47,7 @@ def _failures(batch: Import) -> QuerySet[ImportRow]:
 
 def list_moves(account_id: int) -> QuerySet[Move]:
     """The moves of the account, the newest first, some of them."""
-    return Move.objects.filter(account_id=account_id).order_by("-created_at")[:SHOWN]
+    return Move.objects.filter(account_id=account_id).order_by("-created_at")[:LIST_SIZE]
 
 
 def load_aliases(account: Account) -> list[tuple[str, Account | None]]:

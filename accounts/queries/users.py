@@ -9,9 +9,10 @@ from django.db.models import F, Func, IntegerField, OuterRef, QuerySet, Subquery
 
 from accounts.models import Account, FollowRequest, User
 from accounts.models.user import Permission
-from social.kernel.errors import NotFound
+from accounts.policies.audience import is_present
+from social.kernel.errors import NotFound, require_found
 from social.kernel.plans import Plan, Slot
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 
 FOLLOW_REQUESTS_SHOWN: Final = 40
 
@@ -32,7 +33,7 @@ SELECT {_VERSIONS}, stat.followers_count, stat.following_count, stat.statuses_co
 
 
 class OwnState(NamedTuple):
-    """What of one's own account changes without its rows, and the versions of those rows: equal means unchanged."""
+    """Facts of one's own account that change without its rows, and the versions of those rows: equal means unchanged."""
 
     versions: str
     followers_count: int | None
@@ -43,7 +44,7 @@ class OwnState(NamedTuple):
 
 
 class _CountOf(Subquery):
-    """How many rows a query has, its limit included."""
+    """Count of a query's rows, its limit included."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
     output_field = IntegerField()
@@ -89,7 +90,7 @@ def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
 
 def find_own_state(user_id: int) -> OwnState | None:
     """The state of a user's rows, None for nobody. One small query."""
-    rows = fetch(_OWN_STATE, {"user": user_id})
+    rows = rows_of(_OWN_STATE, {"user": user_id})
     return OwnState(*rows[0]) if rows else None
 
 
@@ -102,27 +103,21 @@ def _known(user: User | None) -> User:
 
 
 def find_own_account(account_id: int | None) -> Account:
-    """One's own account, bare: for acts that show none of it. Raises NotFound."""
-    account = _OWN_ACCOUNT.first(id=account_id or 0)
-    if account is None:
-        raise NotFound
-    return account
+    """Find one's own account without counters and role, for acts that show none of it. Raises NotFound."""
+    return require_found(_OWN_ACCOUNT.first(id=account_id or 0))
 
 
 def list_staff(permission: Permission) -> QuerySet[User]:
-    """Everybody whose role grants a permission and who can use their account, with account and role."""
+    """Users whose role grants a permission and who can use their account, with account and role."""
     return (
         User.objects.select_related("account", "role")
         .alias(granted=F("role__permissions").bitand(Permission.ADMINISTRATOR | permission))
         .exclude(granted=0)
-        .filter(disabled_at=None, approved=True, activated_at__isnull=False, account__suspended_at=None)
+        .filter(is_present("account"), disabled_at=None, approved=True, activated_at__isnull=False)
         .order_by("pk")
     )
 
 
 def find_user_of_account(account_id: int) -> User:
     """The user whose account this is, with account and role. Raises NotFound for an account of another server."""
-    user = User.objects.select_related("account", "role").filter(account_id=account_id).first()
-    if user is None:
-        raise NotFound
-    return user
+    return require_found(User.objects.select_related("account", "role").filter(account_id=account_id).first())

@@ -1,29 +1,63 @@
-"""The entity "Account" and its extensions (contract, entities)."""
+"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities), also by way of encoded bodies that
+may be in the cache; counters are never cached.
+"""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from datetime import datetime, time
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 import orjson
+from django.conf import settings
 from django.utils.functional import cached_property
 
-from accounts.models import Account, ActorType, Role, User
+from accounts.models import Account, ActorType, CustomEmoji, Role, User
 from accounts.policies.collections import Audience, featuring_audience, is_approved
 from accounts.policies.relations import Relations
 from accounts.policies.remote_copies import proxied_url
 from accounts.policies.visibility import default_visibility
+from accounts.queries.accounts import CountedAccounts, load_counted_accounts
 from accounts.queries.emojis import EmojiLookup, account_texts
-from accounts.serializers.emoji import CustomEmojiSerializer, file_url
 from social.api.serializers import EntitySerializer
-from social.kernel import clock
+from social.kernel import clock, fragments, links
+from social.kernel.media import storage
+
+
+def file_url(path: str, remote_url: str, default: str) -> str:
+    """The absolute address of a picture: our copy, else its origin, else the default picture."""
+    if path:
+        return storage.url(path)
+    return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")
+
+
+class CustomEmojiSerializer(EntitySerializer):
+    """CustomEmoji as it stands inside other entities."""
+
+    def to_representation(self, instance: CustomEmoji) -> dict[str, Any]:
+        return {
+            "shortcode": instance.shortcode,
+            "url": file_url(instance.image, instance.remote_url, ""),
+            "static_url": file_url(instance.static_image or instance.image, instance.remote_url, ""),
+            "visible_in_picker": instance.visible_in_picker,
+        }
+
+
+class PickerEmojiSerializer(CustomEmojiSerializer):
+    """CustomEmoji as listed by `GET /api/v1/custom_emojis`: with its category, if it has one."""
+
+    def to_representation(self, instance: CustomEmoji) -> dict[str, Any]:
+        entity = super().to_representation(instance)
+        if instance.category:
+            entity["category"] = instance.category
+        return entity
 
 
 class RoleSerializer(EntitySerializer):
     """Role."""
 
     def to_representation(self, instance: Role) -> dict[str, Any]:
-        """The entity."""
         return {
             "id": str(instance.id),
             "name": instance.name,
@@ -40,7 +74,6 @@ class FieldSerializer(EntitySerializer):
     shown = "html"
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """The entity."""
         return {
             "name": instance["name"],
             "value": instance[self.shown],
@@ -90,8 +123,14 @@ def shown_counters(followers: int, following: int, statuses: int, last: datetime
     }
 
 
-def _picture_urls(account: Account, name: str) -> tuple[str, str]:
-    """Where the `avatar` or `header` is, and its first frame if it moves; the default picture if there is none to show."""
+def _is_bot(account: Account) -> bool:
+    return account.actor_type in (ActorType.SERVICE, ActorType.APPLICATION)
+
+
+def picture_urls(account: Account, name: str) -> tuple[str, str]:
+    """Addresses of the `avatar` or `header`, and of its first frame if it moves; the default picture if there is none
+    to show.
+    """
     default = f"{name}.png"
     if account.suspended:
         return (file_url("", "", default),) * 2
@@ -106,8 +145,8 @@ def _picture_urls(account: Account, name: str) -> tuple[str, str]:
 
 
 def picture_url(account: Account, name: str) -> str:
-    """Where the `avatar` or `header` is; the default picture if there is none to show."""
-    return _picture_urls(account, name)[0]
+    """The address of the `avatar` or `header`; the default picture if there is none to show."""
+    return picture_urls(account, name)[0]
 
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
@@ -145,7 +184,7 @@ class EncodedAccount(NamedTuple):
     may_be_kept: bool = True
     """Not that of an account that moved: it shows another account, its counters included."""
     shows_application: bool = True
-    """Whether the account's posts say which application wrote them."""
+    """Setting of the account: its posts say which application wrote them."""
 
     @classmethod
     def of(cls, account: Account, emojis: EmojiLookup, relations: Relations) -> EncodedAccount:
@@ -154,7 +193,7 @@ class EncodedAccount(NamedTuple):
         return cls(featuring_audience(account), encoded, account.moved_to_id is None, _shows_application(account))
 
     def packed(self) -> bytes:
-        """As it is kept: a letter for the audience, a digit for `shows_application`, then the body."""
+        """The text for the cache: a letter for the audience, a digit for `shows_application`, then the body."""
         return b"%b%d%b" % ((self.audience[:1] or "-").encode(), self.shows_application, self.body)
 
     @classmethod
@@ -186,15 +225,15 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
     The same for every viewer, except that an account that moved shows another as the viewer of `relations` sees it.
     """
     shown = not account.suspended
-    avatar, avatar_static = _picture_urls(account, "avatar")
-    header, header_static = _picture_urls(account, "header")
+    avatar, avatar_static = picture_urls(account, "avatar")
+    header, header_static = picture_urls(account, "header")
     found: dict[str, Any] = {
         "id": str(account.id),
         "username": account.username,
         "acct": account.acct,
         "display_name": account.display_name if shown else "",
         "locked": account.locked and shown,
-        "bot": account.actor_type in (ActorType.SERVICE, ActorType.APPLICATION),
+        "bot": _is_bot(account),
         "discoverable": account.discoverable if shown else False,
         "indexable": account.indexable and shown,
         "group": account.actor_type == ActorType.GROUP,
@@ -233,12 +272,8 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
     """The account somebody moved to: as the entity, and never with a `moved` of its own."""
-    bare = Account(**{field.attname: getattr(account, field.attname) for field in Account._meta.concrete_fields})
-    bare.moved_to_id = None
-    # What was loaded with the account stays loaded: its counters and role.
-    bare._state.fields_cache = {
-        name: found for name, found in account._state.fields_cache.items() if name in ("stat", "user")
-    }
+    bare = copy.copy(account)  # with what was loaded with it: its counters and role
+    bare.moved_to = None
     return _entity(bare, emojis, relations)
 
 
@@ -246,6 +281,7 @@ _COMPLETED: Final = (
     b'%b,%b,"followers_count":%d,"following_count":%d,"statuses_count":%d,"last_status_at":%b}'  # as `counters`
 )
 _AUDIENCES: Final = {EncodedAccount(audience, b"").packed()[:1]: audience for audience in Audience}
+
 # By a plain letter: an enumeration hashes its members in Python.
 _APPROVALS: Final = {
     (audience[:1], approved): orjson.dumps(feature_approval(audience, 1, Relations(viewer_id=1 if approved else None)))[
@@ -269,8 +305,25 @@ class AccountSerializer(EntitySerializer):
         return lookup
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
-        """The whole entity."""
         return _entity(instance, self.emojis, self.context["relations"])
+
+
+class PartialAccountSerializer(EntitySerializer):
+    """PartialAccount: what a small picture of somebody takes."""
+
+    def to_representation(self, instance: Account) -> dict[str, Any]:
+        """The entity."""
+        avatar, avatar_static = picture_urls(instance, "avatar")
+        return {
+            "id": str(instance.id),
+            "acct": instance.acct,
+            "locked": instance.locked,
+            "bot": _is_bot(instance),
+            "url": instance.page_url,
+            "avatar": avatar,
+            "avatar_static": avatar_static,
+            "avatar_description": instance.avatar_description,
+        }
 
 
 class CredentialAccountSerializer(AccountSerializer):
@@ -295,3 +348,37 @@ class CredentialAccountSerializer(AccountSerializer):
         }
         found["role"] = RoleSerializer(user.role).data
         return found
+
+
+class CountedAccountsSerializer(EntitySerializer):
+    """The entities "Account" of CountedAccounts by id, encoded. `fresh` is what was encoded now and may be kept."""
+
+    def to_representation(self, instance: CountedAccounts) -> dict[int, orjson.Fragment]:
+        """Return the entities; an account that vanished while it was read is left out."""
+        self.fresh: dict[str, bytes] = {}
+        encoded = {key: EncodedAccount.unpacked(packed) for key, packed in instance.found.items()}
+        for number, account in instance.missing.items():
+            key = instance.counted[number].fragment_key
+            encoded[key] = EncodedAccount.of(account, instance.emojis, instance.relations)
+            if encoded[key].may_be_kept:
+                self.fresh[key] = encoded[key].packed()
+        return {
+            number: orjson.Fragment(encoded[counted.fragment_key].completed(number, counted.stat, instance.relations))
+            for number, counted in instance.counted.items()
+            if counted.fragment_key in encoded
+        }
+
+
+def present_counted_accounts(accounts: CountedAccounts) -> dict[int, orjson.Fragment]:
+    """The entities by id; bodies encoded on the way are kept for the next page."""
+    serializer = CountedAccountsSerializer(accounts)
+    entities = cast(dict[int, orjson.Fragment], serializer.data)
+    fragments.save(serializer.fresh)
+    return entities
+
+
+def present_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, orjson.Fragment]:
+    """The entities of these accounts by id, each once and in their order; unknown ids are left out."""
+    wanted = list(dict.fromkeys(account_ids))
+    found = present_counted_accounts(load_counted_accounts(wanted, viewer_id))
+    return {number: found[number] for number in wanted if number in found}

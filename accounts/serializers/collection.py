@@ -14,7 +14,6 @@ class CollectionItemSerializer(EntitySerializer):
     """CollectionItem: an account in a collection."""
 
     def to_representation(self, instance: CollectionItem) -> dict[str, Any]:
-        """The entity."""
         return {
             "id": str(instance.id),
             "state": instance.state,
@@ -27,7 +26,6 @@ class CollectionSerializer(EntitySerializer):
     """Collection as its viewer sees it; `item_count` counts what is shown."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
-        """The entity."""
         collection = instance.collection
         tag = collection.tag
         return {
@@ -53,7 +51,6 @@ class CollectionWithAccountsSerializer(EntitySerializer):
     """CollectionWithAccounts. Context: `accounts`, the entities of the owner and of who is in it."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
-        """The entity."""
         return {"collection": CollectionSerializer(instance).data, "accounts": self.context["accounts"]}
 
 
@@ -61,7 +58,6 @@ class WrappedCollectionSerializer(EntitySerializer):
     """WrappedCollection: a collection that was made or changed."""
 
     def to_representation(self, instance: ShownCollection) -> dict[str, Any]:
-        """The entity."""
         return {"collection": CollectionSerializer(instance).data}
 
 
@@ -69,7 +65,6 @@ class WrappedCollectionItemSerializer(EntitySerializer):
     """WrappedCollectionItem: an item that was added."""
 
     def to_representation(self, instance: CollectionItem) -> dict[str, Any]:
-        """The entity."""
         return {"collection_item": CollectionItemSerializer(instance).data}
 
 
@@ -77,5 +72,4 @@ class CollectionsSerializer(EntitySerializer):
     """Collections: a page of them, as one object."""
 
     def to_representation(self, instance: list[ShownCollection]) -> dict[str, Any]:
-        """The entity."""
         return {"collections": CollectionSerializer(instance, many=True).data}

@@ -14,7 +14,6 @@ class DeviceSerializer(EntitySerializer):
     """Device: what others need to write to it."""
 
     def to_representation(self, instance: Device) -> dict[str, Any]:
-        """The entity."""
         return {
             "device_id": instance.device_id,
             "name": instance.name,
@@ -27,7 +26,6 @@ class OneTimeKeyCountSerializer(EntitySerializer):
     """OneTimeKeyCount: how many keys a device has left."""
 
     def to_representation(self, instance: int) -> dict[str, Any]:
-        """The entity."""
         return {"one_time_keys": instance}
 
 
@@ -35,7 +33,6 @@ class QueryResultSerializer(EntitySerializer):
     """QueryResult: the id of an account with its devices."""
 
     def to_representation(self, instance: tuple[int, Sequence[Device]]) -> dict[str, Any]:
-        """The entity."""
         account_id, devices = instance
         return {"account_id": str(account_id), "devices": DeviceSerializer(devices, many=True).data}
 
@@ -44,7 +41,6 @@ class ClaimResultSerializer(EntitySerializer):
     """ClaimResult: a device with the one-time key it was asked for."""
 
     def to_representation(self, instance: tuple[Device, OneTimeKey]) -> dict[str, Any]:
-        """The entity."""
         device, key = instance
         return {
             "account_id": str(device.account_id),
@@ -59,7 +55,6 @@ class EncryptedMessageSerializer(EntitySerializer):
     """EncryptedMessage as its recipient's device gets it: account and device are the sender's."""
 
     def to_representation(self, instance: EncryptedMessage) -> dict[str, Any]:
-        """The entity."""
         return {
             "id": str(instance.id),
             "account_id": str(instance.from_account_id),

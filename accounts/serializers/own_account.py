@@ -1,4 +1,4 @@
-"""One's own account as an entity. Clients ask for it whenever they start, and it changes seldom.
+"""Entities of one's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
 
 A process keeps what it has encoded with the versions of the rows that it shows: while these stand, only the state of the rows
 is read, a sixth of their columns, and nothing is encoded but counters.
@@ -10,14 +10,82 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
+from django.conf import settings
 
-from accounts.models import Account
+from accounts.models import Account, ActorType, User
 from accounts.policies.relations import Relations
+from accounts.policies.visibility import default_visibility
 from accounts.queries.emojis import EmojiLookup, account_texts, shortcodes_in
 from accounts.queries.users import OwnState, find_own_state, find_user_with_state
-from accounts.serializers.account import CredentialAccountSerializer, shown_counters
+from accounts.serializers.account import (
+    CredentialAccountSerializer,
+    FieldSerializer,
+    SourceFieldSerializer,
+    file_url,
+    shown_counters,
+)
+from accounts.serializers.tag import FeaturedTagSerializer
+from social.api.serializers import EntitySerializer
+from social.kernel.text.languages import choose_language
 
-_MOST: Final = 512
+
+class PreferencesSerializer(EntitySerializer):
+    """Preferences: how a user, with `account` loaded, posts and reads by default."""
+
+    def to_representation(self, instance: User) -> dict[str, Any]:
+        kept = instance.preferences
+        return {
+            "posting:default:visibility": default_visibility(instance.default_privacy, locked=instance.account.locked),
+            "posting:default:sensitive": instance.default_sensitive,
+            "posting:default:language": choose_language(
+                instance.default_language, instance.locale, settings.LANGUAGE_CODE
+            ),
+            "posting:default:quote_policy": instance.default_quote_policy,
+            "reading:expand:media": kept.get("expand_media", "default"),
+            "reading:expand:spoilers": bool(kept.get("expand_spoilers", False)),
+            "reading:autoplay:gifs": bool(kept.get("autoplay_gifs", False)),
+        }
+
+
+def _urls(account: Account, name: str) -> dict[str, str | None]:
+    shown: str = getattr(account, name)
+    still: str = getattr(account, f"{name}_static") or shown
+    return {
+        name: file_url(shown, "", "") if shown else None,
+        f"{name}_static": file_url(still, "", "") if still else None,
+        f"{name}_description": getattr(account, f"{name}_description"),
+    }
+
+
+class ProfileSerializer(EntitySerializer):
+    """Profile of a local account. Context: `featured_tags`, the hashtags it shows."""
+
+    def to_representation(self, instance: Account) -> dict[str, Any]:
+        return {
+            "id": str(instance.id),
+            "display_name": instance.display_name,
+            "note": instance.note,
+            "fields": SourceFieldSerializer(instance.fields, many=True).data,
+            "formatted_note": instance.note_html,
+            "formatted_fields": FieldSerializer(instance.fields, many=True).data,
+            **_urls(instance, "avatar"),
+            **_urls(instance, "header"),
+            "locked": instance.locked,
+            "bot": instance.actor_type in (ActorType.SERVICE, ActorType.APPLICATION),
+            "hide_collections": instance.hide_collections,
+            "discoverable": instance.discoverable,
+            "indexable": instance.indexable,
+            "show_media": instance.show_media,
+            "show_media_replies": instance.show_media_replies,
+            "show_featured": instance.show_featured,
+            "attribution_domains": instance.attribution_domains,
+            "featured_tags": FeaturedTagSerializer(
+                self.context["featured_tags"], many=True, context={"account": instance}
+            ).data,
+        }
+
+
+_CACHE_SIZE: Final = 512
 _kept: dict[int, _Encoded] = {}
 
 
@@ -62,7 +130,7 @@ def present_own_account(user_id: int) -> orjson.Fragment:
     }
     encoded = _Encoded.of(CredentialAccountSerializer(user.account, context=context).data, state.versions)
     if _shows_own_rows_only(user.account):
-        if len(_kept) >= _MOST:
+        if len(_kept) >= _CACHE_SIZE:
             _kept.clear()
         _kept[user_id] = encoded
     else:
@@ -71,5 +139,5 @@ def present_own_account(user_id: int) -> orjson.Fragment:
 
 
 def _shows_own_rows_only(account: Account) -> bool:
-    """Whether it shows no custom emoji, and no account that it moved to: their rows have versions of their own."""
+    """Tell whether it shows no custom emoji, and no account that it moved to: their rows have versions of their own."""
     return account.moved_to_id is None and not shortcodes_in(*account_texts(account))

@@ -1,10 +1,17 @@
-"""The entity "Relationship" (contract, entities): every key at the top level."""
+"""The entities "Relationship", "DomainBlockPreview", "MutedAccount", "Suggestion" and "FamiliarFollowers" (contract,
+entities).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
 
 from accounts.policies.relations import FollowOptions, Relations
+from accounts.queries.discovery import Suggestion
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
@@ -13,7 +20,6 @@ class RelationshipSerializer(EntitySerializer):
     """Relationship to the account with an id. Context: `relations` of the viewer, which know the account."""
 
     def to_representation(self, instance: int) -> dict[str, Any]:
-        """The entity."""
         relations: Relations = self.context["relations"]
         follow = relations.following.get(instance)
         request = relations.requested.get(instance)
@@ -37,3 +43,46 @@ class RelationshipSerializer(EntitySerializer):
             "endorsed": instance in relations.endorsing,
             "note": relations.notes.get(instance, ""),
         }
+
+
+class DomainBlockPreviewSerializer(EntitySerializer):
+    """DomainBlockPreview: a pair, how many people of a server one follows and how many of them follow one."""
+
+    def to_representation(self, instance: tuple[int, int]) -> dict[str, Any]:
+        following, followers = instance
+        return {"following_count": following, "followers_count": followers}
+
+
+class MutedAccountSerializer(EntitySerializer):
+    """MutedAccount, encoded: the encoded entity of an account, with the moment its mute ends."""
+
+    def to_representation(self, instance: tuple[orjson.Fragment, datetime | None]) -> orjson.Fragment:
+        """The entity; null for a mute without an end."""
+        account, expires_at = instance
+        ending = orjson.dumps({"mute_expires_at": clock.iso_or_none(expires_at)})
+        return orjson.Fragment(orjson.dumps(account)[:-1] + b"," + ending[1:])
+
+
+# What older clients know as `source`.
+_OLD_SOURCES: Final = {"friends_of_friends": "past_interactions", "most_followed": "global"}
+
+
+class SuggestionSerializer(EntitySerializer):
+    """Suggestion. Context: `accounts`, encoded entities by id."""
+
+    def to_representation(self, instance: Suggestion) -> dict[str, Any]:
+        return {
+            "source": _OLD_SOURCES[instance.source],
+            "sources": [instance.source],
+            "account": self.context["accounts"][instance.account_id],
+        }
+
+
+class FamiliarFollowersSerializer(EntitySerializer):
+    """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, as above."""
+
+    def to_representation(self, instance: tuple[int, Sequence[int]]) -> dict[str, Any]:
+        """The entity; who is not among the accounts is left out."""
+        account_id, people = instance
+        accounts = self.context["accounts"]
+        return {"id": str(account_id), "accounts": [accounts[number] for number in people if number in accounts]}

@@ -1,11 +1,11 @@
-"""The entity "Tag" (contract, entities)."""
+"""The entities "Tag" and "FeaturedTag" (contract, entities; one shape everywhere: SEED-079)."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, time
 from typing import Any
 
-from accounts.models import Tag
+from accounts.models import Account, FeaturedTag, Tag
 from accounts.queries.tags import DayOfUse, TagView
 from social.api.serializers import EntitySerializer
 from social.kernel import links
@@ -43,3 +43,19 @@ class TagSerializer(EntitySerializer):
 def present_tags(tags: list[Tag], view: TagView) -> Any:
     """The entities of these hashtags, in their order."""
     return TagSerializer(tags, many=True, context={"view": view}).data
+
+
+class FeaturedTagSerializer(EntitySerializer):
+    """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, whose profile it is."""
+
+    def to_representation(self, instance: FeaturedTag) -> dict[str, Any]:
+        """The entity; the count is a string."""
+        account: Account = self.context["account"]
+        last = instance.last_status_at if instance.statuses_count else None
+        return {
+            "id": str(instance.id),
+            "name": instance.name,
+            "url": links.tagged_url(account.page_url, instance.tag.name),
+            "statuses_count": str(instance.statuses_count),
+            "last_status_at": None if last is None else last.date().isoformat(),
+        }

@@ -1,18 +1,91 @@
-"""Publishes the events that an account can be used from now on, or waits for staff; does what sign-up promised for then."""
+"""Makes invitations, and publishes the events that an account can be used from now on, or waits for staff."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
 
 from accounts.events import UserActivated, UserWaiting
-from accounts.models import User
+from accounts.models import Invite, User
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.sign_up import is_usable
+from accounts.services.audit import record
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found
 from social.kernel.events import publish
+
+# Without what is misread when somebody types it: 0 and O, 1, l and I.
+_LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LENGTH: Final = 12
+COMMENT_LIMIT: Final = 420
+
+
+def create_invite(
+    *,
+    by: Staff,
+    inviter: User | None = None,
+    max_uses: int | None = None,
+    expires_in: timedelta | None = None,
+    autofollow: bool = False,
+    comment: str = "",
+) -> Invite:
+    """An invitation with a code of its own; with `autofollow` who comes by it follows the inviter.
+
+    Raises Forbidden for who may not invite, Invalid for no uses at all, an end in the past, a comment of more than
+    COMMENT_LIMIT characters, or `autofollow` without an inviter.
+    """
+    require(by, Permission.INVITE_USERS)
+    errors = []
+    if max_uses is not None and not 1 <= max_uses < 2**31:
+        errors.append(FieldError("max_uses", "ERR_INVALID", _("is invalid")))
+    if expires_in is not None and expires_in <= timedelta():
+        errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
+    if len(comment) > COMMENT_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": COMMENT_LIMIT}
+        errors.append(FieldError("comment", "ERR_TOO_LONG", message))
+    if autofollow and inviter is None:
+        errors.append(FieldError("autofollow", "ERR_INVALID", _("is invalid")))
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with transaction.atomic():
+        invite = Invite.objects.create(
+            code="".join(secrets.choice(_LETTERS) for _place in range(_LENGTH)),
+            inviter=inviter,
+            max_uses=max_uses,
+            expires_at=clock.now() + expires_in if expires_in is not None else None,
+            autofollow=autofollow,
+            comment=comment,
+        )
+        record(by=by, action="create", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+    return invite
+
+
+def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
+    """Let nobody sign up by an invitation any more; one that has ended stays as it is. Raises NotFound, also for others'."""
+    with transaction.atomic():
+        invite = require_found(Invite.objects.select_for_update().filter(pk=invite_id, inviter=inviter).first())
+        now = clock.now()
+        if invite.expires_at is None or invite.expires_at > now:
+            Invite.objects.filter(pk=invite.pk).update(expires_at=now)
+            record(by=by, action="expire", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+
+
+def use_invite(*, invite: Invite) -> None:
+    """Count one use, in the transaction of the sign-up. Raises Forbidden if somebody else had the last one."""
+    # Locked first: the condition joins other tables, and an UPDATE that waited would not ask it again.
+    Invite.objects.select_for_update().filter(pk=invite.pk).first()
+    if not is_usable(invite):
+        raise Forbidden
+    Invite.objects.filter(pk=invite.pk).update(uses=F("uses") + 1)
 
 
 def activate_if_ready(*, user_id: int) -> None:

@@ -32,7 +32,7 @@ _LEVEL_OF_MEDIA: Final = 1
 
 
 def folder_of(archive_id: int) -> Path:
-    """Where the files of an archive are: not among those that are served to everybody."""
+    """The folder of an archive's files: not among those that are served to everybody."""
     return Path(settings.PRIVATE_ROOT) / "archives" / str(archive_id)
 
 
@@ -42,11 +42,11 @@ def remove_folder(archive_id: int) -> None:
 
 
 class FilesMissing(Exception):
-    """Some of an archive is not where it was written: removed, or on another machine."""
+    """Raised when a part of an archive is not where it was written: removed, or on another machine."""
 
 
 class ArchiveWriter:
-    """What a step adds. `files` are bytes and things of each file: as they were, then with what was added."""
+    """Writer of what a step adds. `files` are bytes and things of each file: as they were, then with what was added."""
 
     def __init__(self, folder: Path, files: dict[str, list[int]]) -> None:
         self.files = {name: list(size) for name, size in files.items()}
@@ -130,7 +130,9 @@ class ArchiveWriter:
 
 @contextmanager
 def locked(archive_id: int) -> Iterator[None]:
-    """While this process alone may write an archive, whose folder is there. Raises Unavailable when another one does."""
+    """Locks the archive, whose folder is there: this process alone may write it. Raises Unavailable when another one
+    does.
+    """
     folder = folder_of(archive_id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("wb") as guard:

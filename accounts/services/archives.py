@@ -34,19 +34,19 @@ from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-PAUSE: Final = timedelta(days=7)
+REQUEST_INTERVAL: Final = timedelta(days=7)
 """How long after one was asked for the next may be."""
-KEPT: Final = timedelta(days=7)
+RETENTION: Final = timedelta(days=7)
 """How long a finished one can be fetched."""
-GIVEN_UP: Final = timedelta(days=2)
+ABANDONMENT_AGE: Final = timedelta(days=2)
 """How long after it was asked for one that is not finished never will be."""
-SLICE: Final = 5.0
-_LINES: Final = 500
+TURN_SECONDS: Final = 5.0
+_LINES_PER_STEP: Final = 500
 
 
 @dataclass(frozen=True)
 class ArchivePart:
-    """Something an archive holds.
+    """Parts of an archive.
 
     `write` adds what comes after a cursor (0: everything), as much as fits into a second or two, and answers the next
     cursor; None when nothing is left. A step may be done again from its cursor.
@@ -69,16 +69,16 @@ def register(*parts: ArchivePart) -> None:
 
 
 def next_archive_at(account: Account) -> datetime | None:
-    """When the account may ask for an archive again; None for now."""
+    """The moment from which the account may ask for an archive again; None for now."""
     last = Archive.objects.filter(account=account).order_by("-id").first()
     if last is None or _is_given_up(last):
         return None
-    moment = last.created_at + PAUSE
+    moment = last.created_at + REQUEST_INTERVAL
     return moment if moment > clock.now() else None
 
 
 def _is_given_up(archive: Archive) -> bool:
-    return archive.state == ArchiveState.BUILDING and archive.created_at < clock.now() - GIVEN_UP
+    return archive.state == ArchiveState.BUILDING and archive.created_at < clock.now() - ABANDONMENT_AGE
 
 
 def request_archive(*, account: Account) -> Archive:
@@ -95,7 +95,7 @@ def request_archive(*, account: Account) -> Archive:
 
 
 def find_archive_file(*, account: Account, archive_id: int) -> Path:
-    """Where the finished archive of an account is. Raises NotFound, also for somebody else's, and after it has expired."""
+    """The file of an account's finished archive. Raises NotFound, also for somebody else's, and after it has expired."""
     found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
     path = folder_of(archive_id) / ARCHIVE
     if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
@@ -110,13 +110,13 @@ def write_archives(events: Sequence[ArchiveDue]) -> None:
 
 
 def write_archive(archive_id: int) -> None:
-    """Write for SLICE seconds; announces ArchiveDue for the rest, and ArchiveReady when it is whole.
+    """Write for TURN_SECONDS; announces ArchiveDue for the rest, and ArchiveReady when it is whole.
 
     The archive of somebody who has deleted their account ends with its files. Raises Unavailable while another process
     writes it.
     """
     with locked(archive_id):
-        unfinished = _write_for(archive_id, SLICE)
+        unfinished = _write_for(archive_id, TURN_SECONDS)
     if unfinished:
         with transaction.atomic():
             publish(ArchiveDue(archive_id=archive_id))
@@ -183,7 +183,12 @@ def _finish(archive: Archive, files: dict[str, list[int]]) -> None:
         if path.name != ARCHIVE:
             path.unlink()
     with transaction.atomic():
-        done = {"state": ArchiveState.READY, "finished_at": now, "expires_at": now + KEPT, "size": files[ARCHIVE][0]}
+        done = {
+            "state": ArchiveState.READY,
+            "finished_at": now,
+            "expires_at": now + RETENTION,
+            "size": files[ARCHIVE][0],
+        }
         if _save(archive, files=files, **done):
             publish(ArchiveReady(archive_id=archive.id))
 
@@ -198,7 +203,9 @@ def _remove(archive: Archive) -> None:
 def forget_archives() -> int:
     """Remove archives that have expired or were given up, with their files; how many. Run by the scheduler."""
     old = Archive.objects.filter(expires_at__lt=clock.now())
-    stuck = Archive.objects.filter(state=ArchiveState.BUILDING, created_at__lt=clock.now() - GIVEN_UP - KEPT)
+    stuck = Archive.objects.filter(
+        state=ArchiveState.BUILDING, created_at__lt=clock.now() - ABANDONMENT_AGE - RETENTION
+    )
     chosen = list((old | stuck).order_by("id")[:500])
     for archive in chosen:
         _remove(archive)
@@ -207,7 +214,7 @@ def forget_archives() -> int:
 
 def _remove_archives(account_id: int) -> int:
     """The step of erasure: what an account had ready to take away goes with it."""
-    chosen = list(Archive.objects.filter(account_id=account_id)[: erasing.STEP])
+    chosen = list(Archive.objects.filter(account_id=account_id)[: erasing.BATCH_SIZE])
     for archive in chosen:
         _remove(archive)
     return len(chosen)
@@ -222,7 +229,7 @@ def _write_pictures(account: Account, cursor: int, writer: ArchiveWriter) -> int
 
 
 def picture_name(account: Account, name: str) -> str:
-    """How the `avatar` or `header` is called in an archive; empty when there is none."""
+    """The name of the `avatar` or `header` in an archive; empty when there is none."""
     path: str = getattr(account, name)
     return f"{name}.{path.rpartition('.')[2]}" if path else ""
 
@@ -233,7 +240,7 @@ def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
     lines = [write_line(portable.columns)] if portable.named else []
     for cells in portable.rows(account.id):
         lines.append(write_line(cells))
-        if len(lines) >= _LINES:
+        if len(lines) >= _LINES_PER_STEP:
             writer.append(portable.file_name, "".join(lines).encode(), items=len(lines))
             lines.clear()
     writer.append(portable.file_name, "".join(lines).encode(), items=len(lines))

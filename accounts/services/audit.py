@@ -1,12 +1,15 @@
-"""Writes the audit log. The services that act call this themselves, so that no act of staff goes unrecorded."""
+"""Writes the audit log and the settings an operator changes while the server runs. The services that act call this
+themselves, so that no act of staff goes unrecorded.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Final
 
-from accounts.models import AuditEntry, User
+from accounts.models import AuditEntry, SiteSetting, User
 from accounts.policies.staff import OPERATOR, Staff, staff_of
+from social.kernel import clock
 
 _BATCH: Final = 500
 
@@ -36,5 +39,10 @@ def record_each(
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """`record_each` for what is done to rows of the kernel (`social.kernel.audit`): by a user, or None for the operator."""
+    """`record_each` for what is done to rows of the kernel (`social.kernel.ports`): by a user, or None for the operator."""
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
+
+
+def write_setting(key: str, value: Any) -> None:
+    """Store a setting; the environment still wins over it."""
+    SiteSetting.objects.update_or_create(key=key, defaults={"value": value, "updated_at": clock.now()})

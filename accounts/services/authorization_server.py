@@ -2,7 +2,7 @@
 
 The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Grants, PKCE, client authentication, errors, revocation and
 introspection are theirs; each method here is one rule of the contract (parameters section 1, behaviours section 5) that
-they do not know. Who is behind a token is asked elsewhere (`accounts.queries.identities`, docs/adr/0016).
+they do not know. Who is behind a token is asked elsewhere (`accounts.queries.tokens`, docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OAuthRequest:
-    """What an application sent: its parameters, wherever they stood, and the `Authorization` header.
+    """A request of an application: its parameters, wherever they stood, and the `Authorization` header.
 
     Only parameters that the endpoint declares: oauthlib takes each for an attribute of its own request, `user` too.
     `user`: the person who is asked, where there is one.
@@ -63,7 +63,7 @@ class Validator(OAuth2Validator):
         return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
 
     def authenticate_client(self, request: Request, *args: Any) -> bool:
-        """Whether the client shows its secret: the header wins, also a wrong one."""
+        """Tell whether the client shows its secret: the header wins, also a wrong one."""
         if self._extract_basic_auth(request) is None:
             return bool(self._authenticate_request_body(request))
         try:
@@ -72,7 +72,7 @@ class Validator(OAuth2Validator):
             return False
 
     def is_pkce_required(self, client_id: str, request: Request) -> bool:
-        """Without a secret nothing else ties a code to who asked for it (RFC 9700 section 2.1.1)."""
+        """Require PKCE of clients without a secret: nothing else ties a code to who asked for it (RFC 9700 section 2.1.1)."""
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def validate_scopes(self, client_id: str, scopes: Sequence[str], client: Application, request: Request) -> bool:
@@ -80,7 +80,7 @@ class Validator(OAuth2Validator):
         return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
 
     def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
-        """Whether a code may be exchanged. Its row stays locked: of two exchanges at the same moment one goes through.
+        """Tell whether a code may be exchanged. Its row stays locked: of two exchanges at the same moment one goes through.
 
         A failed attempt does not use the code up. Using it again ends the token it was exchanged for: one of the two was
         not the application (RFC 6749 section 4.1.2).
@@ -118,7 +118,7 @@ class Validator(OAuth2Validator):
             revoke_tokens(AccessToken.objects.filter(pk=request.access_token.pk))
 
     def introspect_token(self, token: str, token_type_hint: str | None, request: Request) -> dict[str, Any] | None:
-        """What the client may know of a token: everything of its own, nothing of others' (RFC 7662 section 4)."""
+        """Facts of a token for the client: everything of its own, nothing of others' (RFC 7662 section 4)."""
         found = _find_token(token)
         if found is None or found.application_id != request.client.pk or found.is_expired():
             return None
@@ -156,12 +156,12 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """In one transaction; a refusal is no exception here, so that what it has revoked stays revoked."""
+        """Answer in one transaction; a refusal raises nothing here, so that what it has revoked stays revoked."""
         with transaction.atomic():
             return super().create_token_response(*args)
 
     def validate_token_request(self, request: Request) -> None:
-        """Which grant it is comes before everything else, and there are no aliases."""
+        """Validates the kind of grant before everything else; there are no aliases."""
         _needed("grant_type")(request)
         if request.grant_type not in self.grant_types:
             raise errors.UnsupportedGrantTypeError(request=request)
@@ -198,7 +198,7 @@ def _invalid(request: Request, description: str) -> errors.InvalidRequestError:
 
 
 def _check_authorization(request: Request) -> dict[str, Any]:
-    """Only codes, given in three ways; PKCE (RFC 7636) is optional and always S256."""
+    """Checks that a code is asked for, given in one of three ways; PKCE (RFC 7636) is optional and always S256."""
     if request.response_type and request.response_type != "code":
         raise errors.UnsupportedResponseTypeError(request=request)
     if request.response_mode and request.response_mode not in RESPONSE_MODES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
@@ -28,26 +29,29 @@ from social.kernel.locks import lock
 from social.kernel.text.names import is_host_name, normalise_domain
 
 # A mute longer than this is one without an end; timedelta itself ends at about 2.7 million years.
-_LONGEST_MUTE = 100 * 365 * 86400
+_MUTE_SECONDS_LIMIT = 100 * 365 * 86400
 # Mutes that are looked for at once.
-_STEP: Final = 1000
+_BATCH_SIZE: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
     """Block, ending follows and requests both ways and places in collections. Blocking twice, or oneself, changes nothing.
 
-    `uri` is the id of a remote Block. Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
+    `uri` is the id of a remote Block; that of ours to a remote account is made here (contract, federation section 7).
+    Announces AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
         return
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
-        block, created = Block.objects.get_or_create(account=account, target=target, defaults={"uri": uri})
+        # A number would tell how many blocks this server has.
+        own_uri = f"{account.uri}#blocks/{uuid4()}" if account.local and not target.local else None
+        block, created = Block.objects.get_or_create(account=account, target=target, defaults={"uri": uri or own_uri})
         end_following(account.id, target.id, ended_by_id=account.id)
         end_following(target.id, account.id, ended_by_id=account.id)
         remove_between(account.id, target.id)
         if created:
-            publish(AccountBlocked(account_id=account.id, target_id=target.id, block_id=block.id))
+            publish(AccountBlocked(account_id=account.id, target_id=target.id, block_id=block.id, uri=block.uri))
 
 
 def unblock_account(*, account: Account, target: Account) -> None:
@@ -57,7 +61,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
         block = Block.objects.filter(account=account, target=target).first()
         if block is None:
             return
-        publish(AccountUnblocked(account_id=account.id, target_id=target.id, block_id=block.id))
+        publish(AccountUnblocked(account_id=account.id, target_id=target.id, block_id=block.id, uri=block.uri))
         block.delete()
 
 
@@ -129,7 +133,7 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
     """
     if account.id == target.id:
         return
-    lasting = not 0 < duration <= _LONGEST_MUTE
+    lasting = not 0 < duration <= _MUTE_SECONDS_LIMIT
     expires_at = None if lasting else clock.now() + timedelta(seconds=duration)
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
@@ -156,7 +160,7 @@ def end_timed_mutes() -> int:
     """
     ended, now = 0, clock.now()
     over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
-    while some := list(over[:_STEP]):
+    while some := list(over[:_BATCH_SIZE]):
         for mute in some:
             still_over = Mute.objects.filter(id=mute.id, expires_at__lte=now)
             ended += _end_mutes(still_over, mute.account_id, mute.target_id, at=mute.expires_at or now)
@@ -164,7 +168,7 @@ def end_timed_mutes() -> int:
 
 
 def _end_mutes(mutes: QuerySet[Mute], account_id: int, target_id: int, *, at: datetime) -> bool:
-    """Whether there was one; all are of this pair."""
+    """Tell whether there was one; all are of this pair."""
     with transaction.atomic():
         lock(pair_name(account_id, target_id))
         ended, _by_model = mutes.delete()

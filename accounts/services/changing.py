@@ -1,15 +1,20 @@
-"""Writes rows of accounts: whoever changes one goes through here, so that nothing cached outlives the change."""
+"""Writes rows of accounts and their counters: whoever changes an account goes through here, so that nothing cached
+outlives the change.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from accounts.events import AccountRenamed
 from accounts.models import Account
 from social.kernel import clock
+from social.kernel.counters import Counters
 from social.kernel.events import publish
 
 # What posts that mention an account show of it.
@@ -31,3 +36,24 @@ def change_account(account_id: int, **values: Any) -> None:
 def note_fetched(account_id: int) -> None:
     """Remember that an account of another server was looked at just now, whatever came of it. It shows nowhere."""
     Account.objects.filter(id=account_id, domain__isnull=False).update(fetched_at=clock.now())
+
+
+Counter = Literal["followers_count", "following_count", "statuses_count"]
+_COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter))
+
+
+def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
+    """Add to counters, keyed by (account id, counter)."""
+    _COUNTERS.bump(changes)
+
+
+def count_status(account_id: int, by: int, at: datetime | None) -> None:
+    """Count one post more or less; a new one also moves `last_status_at` forward."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO accounts_accountstat (account_id, statuses_count, following_count, followers_count, "
+            "last_status_at) VALUES (%(id)s, GREATEST(%(by)s, 0), 0, 0, %(at)s) ON CONFLICT (account_id) DO UPDATE SET "
+            "statuses_count = GREATEST(accounts_accountstat.statuses_count + %(by)s, 0), "
+            "last_status_at = GREATEST(accounts_accountstat.last_status_at, %(at)s)",
+            {"id": account_id, "by": by, "at": at},
+        )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved
 from accounts.models import Account, Collection, CollectionItem, User
 from accounts.models.collection import ITEMS_LIMIT, ItemState
 from accounts.policies.collections import (
@@ -22,14 +23,18 @@ from accounts.queries.relations import load_relations
 from accounts.services.tags import ensure_tags
 from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
+from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_hashtag
 
+#: Columns whose change the accounts in a collection are notified of.
+_NOTIFIED: Final = ("name", "description")
+
 
 def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
     """Make a collection with these accounts in it. Raises NotFound for an unknown account, Forbidden for one that may
-    not be featured, and after these Invalid; nothing is made then.
+    not be featured, and after these Invalid; nothing is made then. Publishes CollectionItemAdded for each.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
@@ -42,23 +47,31 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
             _check([too_many_collections()])
         collection = Collection(account=owner, **_values(draft))
         collection.save(force_insert=True)
-        CollectionItem.objects.bulk_create(
+        items = CollectionItem.objects.bulk_create(
             (CollectionItem(collection=collection, account=member) for member in members), batch_size=ITEMS_LIMIT
         )
+        publish(*(CollectionItemAdded(collection_id=collection.id, item_id=item.id) for item in items))
     return collection
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
-    """Change what was sent. Raises Forbidden for somebody else's, Invalid."""
+    """Change what was sent. Raises Forbidden for somebody else's, Invalid. Publishes CollectionChanged when the name or the
+    description is another one.
+    """
     _require_owner(owner, collection)
     _check(draft_errors(draft, new=False))
     with transaction.atomic():
         values = _values(draft)
         if values:
             collection.updated_at = clock.now()
+            renamed = any(
+                values.get(name, getattr(collection, name)) != getattr(collection, name) for name in _NOTIFIED
+            )
             for name, value in values.items():
                 setattr(collection, name, value)
             collection.save(update_fields=[*values, "updated_at"])
+            if renamed:
+                publish(CollectionChanged(collection_id=collection.id))
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
@@ -69,7 +82,7 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
     """Put an account into a collection. Raises Forbidden for somebody else's collection or one who may not be featured,
-    NotFound, Invalid for one who is or was in it and when it is full.
+    NotFound, Invalid for one who is or was in it and when it is full. Publishes CollectionItemAdded.
     """
     _require_owner(owner, collection)
     member = _featurable(owner.id, [account_id])[0]
@@ -80,20 +93,30 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
             raise Invalid.sentence(_("Account has already been taken"))
         if items.exclude(state=ItemState.REVOKED).count() >= ITEMS_LIMIT:
             _check([too_many_items()])
-        return CollectionItem.objects.create(collection=collection, account=member)
+        item = CollectionItem.objects.create(collection=collection, account=member)
+        publish(CollectionItemAdded(collection_id=collection.id, item_id=item.id))
+    return item
 
 
 def remove_item(*, owner: Account, item: CollectionItem) -> None:
-    """Take an account out of one's collection; it may be put in again. Raises Forbidden for somebody else's."""
+    """Take an account out of one's collection; it may be put in again. Raises Forbidden for somebody else's. Publishes
+    CollectionItemRemoved.
+    """
     _require_owner(owner, item.collection)
-    item.delete()
+    with transaction.atomic():
+        publish(CollectionItemRemoved(collection_id=item.collection_id, account_id=item.account_id))
+        item.delete()
 
 
 def revoke_item(*, account: Account, item: CollectionItem) -> None:
-    """Leave a collection for good; twice is no error. Raises Forbidden for somebody else's item."""
+    """Leave a collection for good; twice is no error. Raises Forbidden for somebody else's item. Publishes
+    CollectionItemRemoved.
+    """
     if item.account_id != account.id:
         raise Forbidden
-    CollectionItem.objects.filter(id=item.id).update(state=ItemState.REVOKED)
+    with transaction.atomic():
+        CollectionItem.objects.filter(id=item.id).update(state=ItemState.REVOKED)
+        publish(CollectionItemRemoved(collection_id=item.collection_id, account_id=item.account_id))
 
 
 def remove_between(account_id: int, other_id: int) -> None:

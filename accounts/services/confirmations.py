@@ -1,27 +1,34 @@
-"""Asks people to show that an e-mail address is theirs (contract, behaviours sections 4 and 6)."""
+"""Asks people to show that an e-mail address is theirs (contract, behaviours sections 4 and 5), and removes those who
+never did.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
 from allauth.account.models import EmailAddress, EmailConfirmationHMAC
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.events import ConfirmationRequested
-from accounts.models import User
+from accounts.models import Account, RetiredUsername, User
+from accounts.models.user import EVERYONE_ROLE_ID
 from accounts.policies.sign_up import email_errors, taken
 from accounts.queries.sign_up import load_email_findings
-from accounts.services.mail_domains import look_up_mail_hosts
 from accounts.services.mails import Letter, send_all
+from accounts.services.sessions import sign_out_everywhere
+from accounts.services.signing_up import look_up_mail_hosts
 from social.api import admission
 from social.api.limits import limited, refuse_exceeded
-from social.kernel import links
+from social.kernel import clock, links
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish
+from social.kernel.references import erase_some
 
 RETURN_TO_LIMIT: Final = 1500
 
@@ -109,3 +116,53 @@ def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
         )
         for address in waiting.order_by("pk")
     )
+
+
+#: How long they may take to confirm.
+UNCONFIRMED_RETENTION: Final = timedelta(days=7)
+
+#: Users that one transaction removes.
+BATCH_SIZE: Final = 100
+
+
+def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
+    """The addresses of those who signed up before a moment and have not confirmed; the oldest first.
+
+    Whoever has used their account, or was given a role by staff, is not among them.
+    """
+    waiting: QuerySet[EmailAddress] = EmailAddress.objects.filter(primary=True, verified=False)
+    waiting = waiting.filter(user__activated_at=None, user__role_id=EVERYONE_ROLE_ID, user__created_at__lt=before)
+    return waiting.select_related("user__account").order_by("user__created_at", "user_id")
+
+
+def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
+    """Remove those who signed up longer ago than `kept` and never confirmed, with all that is theirs; how many.
+
+    Nobody has ever seen them, so their names and addresses are free again, and nothing is sent to other servers. Works in
+    transactions of at most BATCH_SIZE users, so that it can be stopped at any time; who confirms at the same moment stays.
+    Run by
+    the scheduler.
+    """
+    before = clock.now() - kept
+    removed = 0
+    while count := _remove_some(before):
+        removed += count
+    return removed
+
+
+def _remove_some(before: datetime) -> int:
+    with transaction.atomic():
+        # A confirmation takes this row first too.
+        rows = list_unconfirmed(before=before).select_for_update(of=("self",), skip_locked=True)
+        users: list[User] = [address.user for address in rows[:BATCH_SIZE]]
+        if not users:
+            return 0
+        for user in users:
+            sign_out_everywhere(user=user)
+        ids = [user.account_id for user in users]
+        while not erase_some(Account, ids):
+            pass
+        # The database retires the name of every account that goes; these nobody could have mistaken for somebody.
+        names = [user.account.username.lower() for user in users]
+        RetiredUsername.objects.filter(username__one_of=names).delete()
+    return len(users)

@@ -164,7 +164,8 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
 
 
 def _franking(sender: Device, device: Device, digest: str) -> str:
-    """What a recipient who reports the message hands to this server's staff: who sent it, when, and its digest.
+    """The text that a recipient who reports the message hands to this server's staff: who sent it, when, and its
+    digest.
 
     Only this server can read it, so a report cannot be forged.
     """

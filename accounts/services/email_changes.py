@@ -14,9 +14,9 @@ from accounts.events import EmailChanged, EmailChangeRequested
 from accounts.models import User
 from accounts.policies.sign_up import email_errors, taken
 from accounts.queries.sign_up import load_email_findings
-from accounts.services.mail_domains import look_up_mail_hosts
 from accounts.services.mails import EMAIL_CHANGE_REQUESTED, Letter, report_security_change, send_all
 from accounts.services.sessions import end_sessions
+from accounts.services.signing_up import look_up_mail_hosts
 from social.api import admission
 from social.api.addresses import rate_key
 from social.api.limits import limited, refuse_exceeded

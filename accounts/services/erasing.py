@@ -1,7 +1,7 @@
-"""Removes accounts that are at their end, in steps that may stop and go on anywhere.
+"""Ends accounts for good: removes what they leave in steps that may stop and go on anywhere.
 
 Source: DESIGN "Erasure"; contract, federation section 7 "Delete actor". What others see or count goes through the services
-that do it for one post, favourite or follow; the rows that then remain are removed by `social.kernel.erasure`.
+that do it for one post, favourite or follow; the rows that then remain are removed by `social.kernel.references`.
 """
 
 from __future__ import annotations
@@ -10,31 +10,51 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Model, Q
+from django.utils.translation import gettext as _
 
 from accounts.events import AccountDeleted, AccountErasureDue
-from accounts.models import Account, AccountStat, CanonicalEmailBlock, Follow, FollowRequest, KeyPair, User
-from accounts.models.remote_copy import CopyPurpose
+from accounts.models import (
+    Account,
+    AccountStat,
+    CanonicalEmailBlock,
+    Follow,
+    FollowRequest,
+    KeyPair,
+    RetiredUsername,
+    SeveredFollow,
+    User,
+)
+from accounts.models.account import SuspensionOrigin
+from accounts.models.remote import CopyPurpose
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.following import end_following, pair_name
 from accounts.services.profile_pictures import remove_replaced
 from accounts.services.remote_copies import forget_copies
+from accounts.services.sessions import sign_out_everywhere
+from accounts.services.severing import forget_severed, sever_erased
+from accounts.services.staff import keep_one_administrator
 from social.kernel import clock
-from social.kernel.erasure import erase_related, erase_some
+from social.kernel.errors import Conflict, Forbidden, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
+from social.kernel.references import erase_related, erase_some
 
 #: Rows that one step handles, and seconds after which the rest is left to the next turn.
-STEP: Final = 100
-SLICE: Final = 5.0
-#: How long after a look at what is still needed the next one comes.
-NEXT_LOOK: Final = timedelta(minutes=5)
+BATCH_SIZE: Final = 100
+TURN_SECONDS: Final = 5.0
 
+#: How long after a look at what is still needed the next one comes.
+HOLD_CHECK_INTERVAL: Final = timedelta(minutes=5)
 Step = Callable[[int], int]
-"""Removes some of what belongs to the account with this id, at most STEP things, and says how many; 0 when nothing is left.
+"""Removes some of what belongs to the account with this id, at most BATCH_SIZE things, and says how many; 0 when nothing
+is left.
 
 Each call is a transaction of its own, or several.
 """
@@ -42,15 +62,19 @@ Each call is a transaction of its own, or several.
 
 @dataclass(frozen=True)
 class Hold:
-    """Rows of the tables `kept` outlast all others of an account, with its keys, for as long as `is_needed` says so."""
+    """Rows of the tables `kept` outlast all others of an account, with its keys, for as long as `is_needed` says so.
+
+    One that `lasts` needs no keys, and nobody looks again whether it is needed.
+    """
 
     kept: tuple[type[Model], ...]
     is_needed: Callable[[int], bool]
+    lasts: bool = False
 
 
 _steps: list[Step] = []
 _holds: list[Hold] = []
-_kept_of_suspended: set[type[Model]] = {KeyPair, AccountStat, User, CanonicalEmailBlock}
+_kept_of_suspended: set[type[Model]] = {KeyPair, AccountStat, User, CanonicalEmailBlock, SeveredFollow}
 
 
 def register(*steps: Step) -> None:
@@ -83,11 +107,11 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 
 
 def erase_account(account_id: int) -> bool:
-    """Remove everything of the account for SLICE seconds, or publish AccountErasureDue once more; whether all is gone.
+    """Remove everything of the account for TURN_SECONDS, or publish AccountErasureDue once more; whether all is gone.
 
     A step begins when those before it find nothing more. Of an account that is suspended and not deleted the rows of
-    `keep_of_suspended` and its own stay. Nothing is done for one that is held, or whose suspension was undone: whoever
-    releases the hold publishes AccountErasureDue.
+    `keep_of_suspended` and its own stay; of a deleted one its own and those of a hold that lasts. Nothing is done for one
+    that is held, or whose suspension was undone: whoever releases the hold publishes AccountErasureDue.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:
@@ -95,19 +119,21 @@ def erase_account(account_id: int) -> bool:
     if account.held_at is not None or (account.deleted_at is None and account.erased_at is None):
         return False
     stays = account.deleted_at is None
-    end = time.monotonic() + SLICE
+    end = time.monotonic() + TURN_SECONDS
     due_at = None
     while True:
         if all(not step(account_id) for step in _steps):
             needed = [hold for hold in _holds if hold.is_needed(account_id)]
-            kept = {KeyPair, *(table for hold in needed for table in hold.kept), *(_kept_of_suspended if stays else ())}
+            waits = any(not hold.lasts for hold in needed)
+            kept = {table for hold in needed for table in hold.kept}
+            kept |= _kept_of_suspended if stays else {KeyPair} if waits else set()
             if not needed and not stays:
                 if erase_some(Account, [account_id]):
                     return True
             elif erase_related(Account, [account_id], kept=kept):
-                if not needed:
+                if not waits:
                     return True
-                due_at = clock.now() + NEXT_LOOK
+                due_at = clock.now() + HOLD_CHECK_INTERVAL
                 break
         if time.monotonic() >= end:
             break
@@ -116,11 +142,23 @@ def erase_account(account_id: int) -> bool:
     return False
 
 
+def _keep_ended_follows(account_id: int) -> int:
+    """Follows between people here and a suspended account end, and these people learn whose."""
+    account = Account.objects.filter(id=account_id, deleted_at=None).first()
+    return int(account is not None and sever_erased(account))
+
+
+def _forget_severed_follows(account_id: int) -> int:
+    """Lists of follows that ended stay for the people here as long as the row of the other account does."""
+    outlasts = Account.objects.filter(id=account_id, deleted_at=None, domain__isnull=False).exists()
+    return 0 if outlasts else forget_severed(account_id)
+
+
 def _end_relations(account_id: int) -> int:
     pairs: list[tuple[int, int]] = []
     for model in (Follow, FollowRequest):
         rows = model._default_manager.filter(Q(account_id=account_id) | Q(target_id=account_id)).order_by("id")
-        pairs += rows.values_list("account_id", "target_id")[:STEP]
+        pairs += rows.values_list("account_id", "target_id")[:BATCH_SIZE]
     for follower_id, target_id in sorted(set(pairs)):
         with transaction.atomic():
             lock(pair_name(follower_id, target_id))
@@ -160,4 +198,72 @@ def _blank_profile(account_id: int) -> int:
     return 1
 
 
-register(_end_relations, _blank_profile)
+register(_keep_ended_follows, _forget_severed_follows, _end_relations, _blank_profile)
+
+
+def delete_user(*, user: User) -> None:
+    """End an account of this server: its owner's word, or an operator's.
+
+    From the commit on nothing of it is shown, nobody signs in, and its sessions, tokens and streams are ended (within a
+    second); its name is never free again (security row 18). Everything else is removed in the background. Doing it twice
+    changes nothing. Raises Conflict for the last one who may do everything here. Announces AccountDeleted.
+    """
+    with transaction.atomic():
+        # The account is read after the lock: joined to it, its row would be as it was before the wait for the lock.
+        locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
+        account = Account.objects.get(id=locked.account_id) if locked is not None else None
+        if locked is None or account is None or account.deleted_at is not None:
+            return
+        keep_one_administrator(locked)
+        User.objects.filter(pk=locked.pk).update(disabled_at=locked.disabled_at or clock.now())
+        retired = RetiredUsername(username=account.username.lower())
+        RetiredUsername.objects.bulk_create([retired], ignore_conflicts=True)
+        sign_out_everywhere(user=locked)
+        end_account(account=account, origin=SuspensionOrigin.LOCAL)
+
+
+def reject_user(*, by: Staff, user: User) -> None:
+    """Delete somebody who waits for approval. Raises Forbidden, also for who is approved; NotFound for who is deleted."""
+    with transaction.atomic():
+        locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
+        require(by, Permission.MANAGE_USERS, over=user.role if locked is None else locked.role)
+        if locked is None or locked.approved:
+            raise Forbidden
+        account = require_found(Account.objects.filter(id=locked.account_id, deleted_at=None).first())
+        record(by=by, action="reject", target_type="User", target_id=locked.pk, target_name=f"@{account.username}")
+        delete_user(user=locked)
+
+
+def delete_account(*, by: Staff, account: Account) -> None:
+    """End an account, of this server or of another one: staff's or an operator's word (`delete_user`, `end_account`).
+
+    One of another server may come back when it is met again. Raises Forbidden; Conflict for the server's own account and
+    for the last one who may do everything here. Doing it twice changes nothing. Publishes AccountDeleted.
+    """
+    with transaction.atomic():
+        user = User.objects.select_related("role").filter(account=account).first()
+        require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
+        current = Account.objects.filter(pk=account.pk, deleted_at=None).first()
+        if current is None:
+            return
+        if user is not None:
+            delete_user(user=user)
+        elif current.local:
+            raise Conflict(_("This is the server's own account: it signs for the server and stays."))
+        else:
+            # Its own server, which may describe it again meanwhile, does not open it any more.
+            end_account(account=current, origin=SuspensionOrigin.LOCAL)
+        record(by=by, action="delete", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+
+
+def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
+    """Hide an account at once and have it removed, one of another server too. Announces AccountDeleted, once.
+
+    The caller holds a transaction.
+    """
+    now = clock.now()
+    values: dict[str, Any] = {"deleted_at": now}
+    if not account.suspended:
+        values |= {"suspended_at": now, "suspension_origin": origin}
+    change_account(account.id, **values)
+    publish(AccountDeleted(account_id=account.id, local=account.local))

@@ -9,12 +9,13 @@ from django.db import transaction
 
 from accounts.events import AccountUnlocked
 from accounts.models import Account, Follow, FollowRequest
+from accounts.policies.audience import is_present
 from accounts.services.following import accept_requests, end_following, lock_name, pair_name
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-STEP: Final = 100
+BATCH_SIZE: Final = 100
 """Requests accepted in one transaction: each takes an advisory lock, of which PostgreSQL has room for some thousands."""
 
 
@@ -48,15 +49,15 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 
 
 def accept_waiting(account_id: int) -> None:
-    """Accept requests to follow an account that has been unlocked, except those of limited accounts: at most STEP of
+    """Accept requests to follow an account that has been unlocked, except those of limited accounts: at most BATCH_SIZE of
     them, and AccountUnlocked publishes that there are more. The caller holds the lock `lock_name` and a transaction.
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
-    followers = list(waiting.values_list("account_id", flat=True)[:STEP])
+    followers = list(waiting.values_list("account_id", flat=True)[:BATCH_SIZE])
     # All pairs before the first count, as everybody else takes them; then again, for one may have been withdrawn.
     lock(*(pair_name(follower_id, account_id) for follower_id in followers))
     accept_requests(*waiting.filter(account_id__one_of=followers))
-    if len(followers) == STEP:
+    if len(followers) == BATCH_SIZE:
         publish(AccountUnlocked(account_id=account_id))
 
 
@@ -65,12 +66,9 @@ def accept_more(events: Sequence[AccountUnlocked]) -> None:
     for account_id in {event.account_id for event in events}:
         with transaction.atomic():
             lock(lock_name(account_id))
-            if Account.objects.filter(id=account_id, locked=False, suspended_at=None).exists():
+            if Account.objects.filter(is_present(), id=account_id, locked=False).exists():
                 accept_waiting(account_id)
 
 
 def _find(account: Account, requester: Account) -> FollowRequest:
-    request = FollowRequest.objects.filter(account=requester, target=account).first()
-    if request is None:
-        raise NotFound
-    return request
+    return require_found(FollowRequest.objects.filter(account=requester, target=account).first())

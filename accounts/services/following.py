@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import uuid4
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.events import AccountFollowed, AccountUnfollowed, FollowChanged, FollowRequested
 from accounts.models import Account, AccountStat, Endorsement, Follow, FollowRequest
-from accounts.policies.following import follow_limit, may_follow, needs_request
+from accounts.policies.relations import follow_limit, may_follow, needs_request
 from accounts.queries.relations import load_relations
-from accounts.services.counters import Counter as CounterName
-from accounts.services.counters import bump
+from accounts.services.changing import Counter as CounterName
+from accounts.services.changing import bump
+from social.kernel import links
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -103,12 +106,11 @@ def follow_account(
         if target.local:
             target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
-            request = FollowRequest(account=account, target=target, uri=uri)
+            # A number would tell how many follows this server has.
+            own_uri = None if target.local else links.web_url(f"/{uuid4()}")
+            request = FollowRequest(account=account, target=target, uri=uri or own_uri)
             _apply(change, request)
             request.save()
-            if uri is None and not target.local:
-                request.uri = f"{account.uri}#follows/{request.id}"
-                request.save(update_fields=["uri"])
             publish(FollowRequested(account_id=account.id, target_id=target.id, request_id=request.id))
         else:
             follow = Follow(account=account, target=target, uri=uri)
@@ -189,22 +191,52 @@ def unfollow_account(*, account: Account, target: Account) -> None:
 def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
     """Remove follow, endorsement and request of `account_id` to `target_id`, under the pair's lock; True if one was there.
 
-    `ended_by_id` is the one of the two whose doing it is.
+    `ended_by_id` is the one of the two whose doing it is. Announces AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
-    row = follow or request
-    if row is None:
-        return False
+    rows = [row for row in (request, follow) if row is not None]
+    end_follows(rows, ended_by={(account_id, target_id): ended_by_id})
+    return bool(rows)
+
+
+def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tuple[int, int], int]) -> None:
+    """Remove these follows and requests, with the endorsements of whom nobody follows any more, under the locks of the pairs.
+
+    `ended_by` says for each pair whose doing it is. The number of statements does not depend on that of the rows. Announces
+    AccountUnfollowed once for each pair.
+    """
+    if not rows:
+        return
+    follows = [row for row in rows if isinstance(row, Follow)]
+    # Of a pair that has both the follow is what the other server knows.
+    ended = {(row.account_id, row.target_id): row for row in [*rows, *follows]}
     publish(
-        AccountUnfollowed(
-            account_id=account_id, target_id=target_id, follow_id=row.id, uri=row.uri, ended_by_id=ended_by_id
+        *(
+            AccountUnfollowed(
+                account_id=row.account_id,
+                target_id=row.target_id,
+                follow_id=row.id,
+                uri=row.uri,
+                ended_by_id=ended_by[pair],
+            )
+            for pair, row in ended.items()
         )
     )
-    if request is not None:
-        request.delete()
-    if follow is not None:
-        follow.delete()
-        Endorsement.objects.filter(account_id=account_id, target_id=target_id).delete()
-        bump({(account_id, "following_count"): -1, (target_id, "followers_count"): -1})
-    return True
+    requests = [row.id for row in rows if isinstance(row, FollowRequest)]
+    if requests:
+        FollowRequest.objects.filter(id__one_of=requests).delete()
+    if not follows:
+        return
+    Follow.objects.filter(id__one_of=[follow.id for follow in follows]).delete()
+    others = Follow.objects.filter(account_id=OuterRef("account_id"), target_id=OuterRef("target_id"))
+    Endorsement.objects.filter(
+        ~Exists(others),
+        account_id__one_of=[follow.account_id for follow in follows],
+        target_id__one_of=[follow.target_id for follow in follows],
+    ).delete()
+    changes: Counter[tuple[int, CounterName]] = Counter()
+    for follow in follows:
+        changes[follow.account_id, "following_count"] -= 1
+        changes[follow.target_id, "followers_count"] -= 1
+    bump(changes)

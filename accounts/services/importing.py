@@ -2,7 +2,8 @@
 
 A file is read at once and kept line by line. When its owner has confirmed it, it is worked off in the background, in steps
 that may stop and go on anywhere: every line is done by the service that a client would call, and repeating one changes
-nothing. Accounts that are unknown here are found by the network lane, some at a time.
+nothing. Accounts that are unknown here are found by the network lane, some of each server at a time: lines of one server
+delay no others.
 """
 
 from __future__ import annotations
@@ -14,28 +15,29 @@ from datetime import timedelta
 from typing import Final
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Func, TextField, Value, Window
+from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
 from accounts.events import ImportDue
 from accounts.models import Account, Import, ImportRow, ImportRowState, ImportState
 from accounts.policies.transfers import CELL_LIMIT, BadLine, Problem, Unreadable, read_table
-from accounts.ports import Search, remote_accounts
+from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address
 from accounts.services.portable_lists import BATCH, Entry, PortableList, find_list, foreign_columns
 from social.kernel import clock
-from social.kernel.errors import Conflict, Invalid, KernelError, NotFound
+from social.kernel.errors import Conflict, Invalid, KernelError, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.text.names import visible_text
 
 #: Seconds after which a step leaves the rest to the next one, and lines or things that it takes in hand at a time.
-SLICE: Final = 1.0
-STEP: Final = 50
-#: Accounts that are sought for one import at a time.
-SOUGHT_AT_ONCE: Final = 200
-NEXT_LOOK: Final = timedelta(seconds=5)
-KEPT: Final = timedelta(days=7)
-KEPT_UNCONFIRMED: Final = timedelta(days=1)
+TURN_SECONDS: Final = 1.0
+BATCH_SIZE: Final = 50
+#: Accounts of one server that are sought for one import at a time: its next import waits behind no more of them.
+SOUGHT_PER_SERVER: Final = 20
+CHECK_INTERVAL: Final = timedelta(seconds=5)
+RETENTION: Final = timedelta(days=7)
+UNCONFIRMED_RETENTION: Final = timedelta(days=1)
 _FILE_NAME_LENGTH: Final = 200
 
 Address = tuple[str, str | None]
@@ -86,9 +88,7 @@ def start_import(*, account: Account, import_id: int) -> None:
     """
     try:
         with transaction.atomic():
-            found = Import.objects.select_for_update().filter(id=import_id, account=account).first()
-            if found is None:
-                raise NotFound
+            found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
             if found.state != ImportState.WAITING:
                 return
             found.state = ImportState.RUNNING
@@ -102,9 +102,7 @@ def start_import(*, account: Account, import_id: int) -> None:
 def drop_import(*, account: Account, import_id: int) -> None:
     """Forget a file, and stop working it off; what was taken over stays. Raises NotFound, also for somebody else's."""
     with transaction.atomic():
-        found = Import.objects.select_for_update().filter(id=import_id, account=account).first()
-        if found is None:
-            raise NotFound
+        found = require_found(Import.objects.select_for_update().filter(id=import_id, account=account).first())
         found.delete()
 
 
@@ -115,12 +113,12 @@ def work_off_imports(events: Sequence[ImportDue]) -> None:
 
 
 def work_off(import_id: int) -> None:
-    """Work on an import for SLICE seconds; publishes ImportDue for the rest, in NEXT_LOOK when it waits for other servers.
+    """Work on an import for TURN_SECONDS; publishes ImportDue for the rest, in CHECK_INTERVAL when it waits for other
+    servers.
 
     It ends, unfinished, when its owner can no longer use their account.
     """
-    end = time.monotonic() + SLICE
-    due_at = None
+    end = time.monotonic() + TURN_SECONDS
     while True:
         found = Import.objects.select_related("account__user").filter(id=import_id, state=ImportState.RUNNING).first()
         if found is None:
@@ -129,16 +127,15 @@ def work_off(import_id: int) -> None:
         if found.account.suspended or not found.account.user.is_active:
             work.finish()
             return
-        if not work.step():
-            if not work.is_waiting():
-                work.finish()
-                return
-            due_at = clock.now() + NEXT_LOOK
+        moved = work.step()
+        if not moved or time.monotonic() >= end:
             break
-        if time.monotonic() >= end:
-            break
+    moved = work.settle_sought() or moved
+    if not moved and not work.is_waiting():
+        work.finish()
+        return
     with transaction.atomic():
-        publish(ImportDue(import_id=import_id), due_at=due_at)
+        publish(ImportDue(import_id=import_id), due_at=None if moved else clock.now() + CHECK_INTERVAL)
 
 
 @dataclass(frozen=True)
@@ -153,19 +150,19 @@ class _Work:
         if self.batch.removed_up_to is not None:
             self._remove_others(self.batch.removed_up_to)
             return True
-        return self._settle_sought() or self._add_pending()
+        return self._add_pending()
 
     def is_waiting(self) -> bool:
-        """Whether lines are left."""
+        """Tell whether lines are left."""
         return self.batch.rows.exclude(state=ImportRowState.FAILED).exists()
 
     def finish(self) -> None:
-        """It is done, as far as it goes."""
+        """Mark the import as done, as far as it goes."""
         Import.objects.filter(id=self.batch.id).update(state=ImportState.FINISHED, finished_at=clock.now())
 
     def _remove_others(self, after: int) -> None:
         """Take what is not in the file out of the list."""
-        things = self.portable.existing(self.batch.account_id, after, STEP)
+        things = self.portable.existing(self.batch.account_id, after, BATCH_SIZE)
         keys = {thing.key for thing in things}
         brought = set(self.batch.rows.filter(key__one_of=keys).values_list("key", flat=True))
         gone = [thing for thing in things if thing.key not in brought]
@@ -176,54 +173,41 @@ class _Work:
         )
 
     def _add_pending(self) -> bool:
-        """Take over lines whose account is known, and have the others found."""
-        rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:STEP])
+        """Take over lines whose account is known, and have the others wait for theirs."""
+        rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:BATCH_SIZE])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())
-        unknown: list[tuple[ImportRow, Address]] = []
-        settled = 0
+        unknown: list[int] = []
         for row in rows:
             address = entries[row.id].address
             if address is None or address in known:
-                settled += self._add(row, entries[row.id], known)
+                self._add(row, entries[row.id], known)
             elif address[1] is None:
-                settled += self._fail(row, Problem.UNKNOWN)
+                self._fail(row, Problem.UNKNOWN)
             else:
-                unknown.append((row, address))
-        return self._seek(unknown) + settled > 0
+                unknown.append(row.id)
+        self.batch.rows.filter(id__one_of=unknown, state=ImportRowState.PENDING).update(state=ImportRowState.SOUGHT)
+        return bool(rows)
 
-    def _seek(self, unknown: Sequence[tuple[ImportRow, Address]]) -> int:
-        """Have unknown accounts found; how many lines go on."""
-        room = SOUGHT_AT_ONCE - self.batch.rows.filter(state=ImportRowState.SOUGHT).count()
-        wanted = unknown[: max(room, 0)]
-        finder = remote_accounts.find()
-        searches = finder.seek([address for _row, address in wanted]) if finder is not None and wanted else {}
-        moved = 0
-        for row, address in wanted:
-            search = searches.get(address, Search.FAILED)
-            if search is Search.UNDER_WAY:
-                moved += self.batch.rows.filter(id=row.id).update(state=ImportRowState.SOUGHT)
-            elif search is Search.FAILED:
-                moved += self._fail(row, Problem.UNKNOWN)
-        return moved
-
-    def _settle_sought(self) -> bool:
-        """Take over lines whose account has been found; give up those whose account has not."""
-        rows = list(self.batch.rows.filter(state=ImportRowState.SOUGHT).order_by("line")[:SOUGHT_AT_ONCE])
-        if not rows:
-            return False
+    def settle_sought(self) -> bool:
+        """Take over lines whose account has been found, give up those whose account has not, and have the next ones found;
+        whether any line was settled.
+        """
+        host = Func(F("key"), Value("@"), Value(-1), function="split_part", output_field=TextField())
+        sought = self.batch.rows.filter(state=ImportRowState.SOUGHT)
+        first = sought.annotate(place=Window(RowNumber(), partition_by=host, order_by="line"))
+        # Any of them, so that those of many servers that do not answer keep no others from being looked at.
+        rows = list(first.filter(place__lte=SOUGHT_PER_SERVER).order_by("?")[:BATCH])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
-        finder = remote_accounts.find()
-        addresses = [entry.address for entry in entries.values() if entry.address is not None]
-        # Asked before the accounts: one that is found in between is known to the second question.
-        open_searches = finder.sought(addresses) if finder is not None else frozenset()
         known = _load_known(entries.values())
+        unknown = {entry.address for entry in entries.values() if entry.address is not None} - known.keys()
+        finder = remote_accounts.find()
+        failed = finder.seek(unknown) if finder is not None else unknown
         settled = 0
         for row in rows:
-            entry = entries[row.id]
-            if entry.address in known:
-                settled += self._add(row, entry, known)
-            elif entry.address not in open_searches:
+            if entries[row.id].address in known:
+                settled += self._add(row, entries[row.id], known)
+            elif entries[row.id].address in failed:
                 settled += self._fail(row, Problem.UNKNOWN)
         return settled > 0
 
@@ -262,8 +246,8 @@ def _problem(error: KernelError) -> Problem:
 def forget_imports() -> int:
     """Remove imports that ended a while ago, with the lines that failed, and files that were never confirmed; how many."""
     now = clock.now()
-    old = Import.objects.filter(finished_at__lt=now - KEPT) | Import.objects.filter(
-        state=ImportState.WAITING, created_at__lt=now - KEPT_UNCONFIRMED
+    old = Import.objects.filter(finished_at__lt=now - RETENTION) | Import.objects.filter(
+        state=ImportState.WAITING, created_at__lt=now - UNCONFIRMED_RETENTION
     )
     removed, _by_model = old.delete()
     return removed

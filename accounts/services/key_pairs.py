@@ -18,7 +18,7 @@ from social.kernel.crypto import encrypt, new_rsa_pair
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
 
-PREVIOUS_KEPT: Final = timedelta(days=7)
+PREVIOUS_KEY_RETENTION: Final = timedelta(days=7)
 """How long deliveries may still be signed with the key before the last rotation: as long as one is tried again."""
 
 
@@ -45,7 +45,7 @@ def keys_of(*, account: Account) -> KeyPair:
 def rotate_keys(*, by: Staff, account: Account) -> bool:
     """Give an account of this server other keys under the same id; False for one that has none yet.
 
-    Followers' servers get the new public key with an Update. For PREVIOUS_KEPT whoever does not know it yet is
+    Followers' servers get the new public key with an Update. For PREVIOUS_KEY_RETENTION whoever does not know it yet is
     delivered to with the previous key (contract, federation section 10). Raises Forbidden, and Conflict for an account of
     another server. Publishes ProfileUpdated.
     """
@@ -67,6 +67,6 @@ def rotate_keys(*, by: Staff, account: Account) -> bool:
 
 
 def forget_previous_keys() -> int:
-    """Remove the previous keys of accounts whose keys were rotated longer than PREVIOUS_KEPT ago; how many."""
-    old = KeyPair.objects.filter(rotated_at__lt=clock.now() - PREVIOUS_KEPT).exclude(previous_private_key="")
+    """Remove the previous keys of accounts whose keys were rotated longer than PREVIOUS_KEY_RETENTION ago; how many."""
+    old = KeyPair.objects.filter(rotated_at__lt=clock.now() - PREVIOUS_KEY_RETENTION).exclude(previous_private_key="")
     return old.update(previous_private_key="")

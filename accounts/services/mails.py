@@ -23,6 +23,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.events import ArchiveReady, PasswordResetRequested, SecurityChanged, UserApproved
 from accounts.models import Archive, User
+from accounts.policies.mails import list_headers
+from accounts.queries.site_settings import find_site_title
 from social.kernel import links, mail
 from social.kernel.events import publish
 
@@ -65,12 +67,16 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Letter:
-    """One mail: whom it is for, where it goes, its template and what that shows besides name and domain."""
+    """Mail with its recipient and address, its template and what that shows besides name and domain.
+
+    `switch` is that of `accounts.policies.mails` by which the recipient can end such mails, if there is one.
+    """
 
     user: User
     address: str
     template: str
     context: Mapping[str, Any]
+    switch: str = ""
 
 
 def request_password_reset(*, user: User) -> None:
@@ -150,22 +156,25 @@ def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
 
 def send_all(letters: Iterable[Letter]) -> None:
     """Send mails in the languages of those who get them, by one connection. Raises Unavailable."""
-    connection = get_connection()
+    connection, server_name = get_connection(), find_site_title()
     try:
         for letter in letters:
-            context = {
-                "username": letter.user.account.username,
-                "domain": settings.LOCAL_DOMAIN,
-                **letter.context,
-            }
-            language = letter.user.locale or settings.LANGUAGE_CODE
-            mail.send(letter.address, letter.template, context, language, connection=connection)
+            context, headers = {"username": letter.user.account.username, **letter.context}, None
+            if letter.switch:
+                address, headers = list_headers(letter.user.pk, letter.switch)
+                context |= {"unsubscribe": address, "choose": links.web_url(reverse("settings_preferences"))}
+            mail.send(
+                *(letter.address, letter.template, context, letter.user.locale or settings.LANGUAGE_CODE),
+                server_name=server_name,
+                headers=headers,
+                connection=connection,
+            )
     finally:
         connection.close()
 
 
 def _users(user_ids: Iterable[int]) -> dict[int, User]:
-    """Those who are still there, the oldest first; a reaction is called with five events at most."""
+    """The users who still exist, the oldest first; a reaction is called with five events at most."""
     wanted = set(user_ids)
     found = User.objects.select_related("account").filter(pk__one_of=wanted)
     return {user.pk: user for user in found.order_by("pk")}

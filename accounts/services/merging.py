@@ -21,9 +21,8 @@ from accounts.policies.staff import Staff, require
 from accounts.queries.relations import load_relations
 from accounts.services.audit import record
 from accounts.services.blocking import move_blocks_and_mutes
-from accounts.services.changing import change_account
-from accounts.services.counters import Counter, bump, count_status
-from accounts.services.deleting import delete_account
+from accounts.services.changing import Counter, bump, change_account, count_status
+from accounts.services.erasing import delete_account
 from accounts.services.following import pair_name
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
@@ -93,7 +92,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
 
 
 def load_extent(source: Account) -> list[tuple[str, int]]:
-    """How many rows refer to the account, by table and column, as far as any do."""
+    """Numbers of rows that refer to the account, by table and column, as far as any do."""
     found = []
     for relation in references_to(Account):
         model, column = relation.related_model, relation.field.name

@@ -17,7 +17,8 @@ from django.utils.translation import gettext as _
 
 from accounts.events import AccountMoved, CarryOverDue, ProfileUpdated
 from accounts.models import Account, AccountNote, Follow, Move, User
-from accounts.models.private import COMMENT_LIMIT
+from accounts.models.relations import COMMENT_LIMIT
+from accounts.policies.audience import is_present
 from accounts.ports import remote_accounts
 from accounts.queries.relations import list_blocks_of, list_mutes_of, load_relations
 from accounts.services.blocking import block_account, mute_account
@@ -31,9 +32,9 @@ from social.kernel.errors import FieldError, Invalid, KernelError
 from social.kernel.events import publish
 
 ALIASES_LIMIT: Final = 20
-PAUSE: Final = timedelta(days=30)
+MOVE_INTERVAL: Final = timedelta(days=30)
 """How long after a move the next may be."""
-STEP: Final = 100
+BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
@@ -67,9 +68,9 @@ def _set_aliases(account: Account, uris: Sequence[str]) -> None:
 
 
 def next_move_at(account: Account) -> datetime | None:
-    """When the account may move again; None for now."""
+    """The moment from which the account may move again; None for now."""
     last = Move.objects.filter(account=account).order_by("-created_at").first()
-    moment = last.created_at + PAUSE if last is not None else None
+    moment = last.created_at + MOVE_INTERVAL if last is not None else None
     return moment if moment is not None and moment > clock.now() else None
 
 
@@ -140,7 +141,7 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
         *(
             CarryOverDue(account_id=event.account_id, target_id=event.target_id, what=what)
             for event in events
-            for what in _CARRIED
+            for what in _TRANSFERS
         )
     )
 
@@ -148,22 +149,22 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
 def carry_over(events: Sequence[CarryOverDue]) -> None:
     """The reaction to CarryOverDue: people here who block, mute, note or follow the old account do so with the new one.
 
-    STEP of them at a time; it is announced once more for the rest. Each is done by itself and may be done again. What
+    BATCH_SIZE of them at a time; it is announced once more for the rest. Each is done by itself and may be done again. What
     somebody may not do they do not. A move that was taken back goes no further.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()
-        target = Account.objects.filter(id=event.target_id, suspended_at=None, moved_to=None).first()
+        target = Account.objects.filter(is_present(), id=event.target_id, moved_to=None).first()
         if not moved or target is None:
             continue
-        list_rows, carry = _CARRIED[event.what]
+        list_rows, carry = _TRANSFERS[event.what]
         rows = list_rows(event.account_id).select_related("account", "target").exclude(account_id=target.id)
-        some = list(rows.filter(account__domain=None, id__gt=event.after).order_by("id")[:STEP])
+        some = list(rows.filter(account__domain=None, id__gt=event.after).order_by("id")[:BATCH_SIZE])
         for row in some:
             if not row.account.suspended:
                 with contextlib.suppress(KernelError):
                     carry(row, target)
-        if len(some) == STEP:
+        if len(some) == BATCH_SIZE:
             with transaction.atomic():
                 publish(replace(event, after=some[-1].id))
 
@@ -186,7 +187,7 @@ def _carry_mute(row: Any, target: Account) -> None:
 
 
 def _carry_note(row: AccountNote, target: Account) -> None:
-    """What was noted of the new account already stays in front."""
+    """Carries a note over; a note about the new account stays in front."""
     comment = load_relations(row.account_id, [target.id]).notes.get(target.id, "")
     if row.comment not in comment:
         joined = "\n".join(filter(None, [comment, row.comment]))
@@ -202,7 +203,7 @@ def _carry_follow(row: Follow, target: Account) -> None:
 
 
 #: What is carried over: the rows that name the old account, and what is done with each.
-_CARRIED: Final[Mapping[str, tuple[Callable[[int], QuerySet[Any]], Callable[[Any, Account], None]]]] = {
+_TRANSFERS: Final[Mapping[str, tuple[Callable[[int], QuerySet[Any]], Callable[[Any, Account], None]]]] = {
     "blocks": (list_blocks_of, _carry_block),
     "mutes": (list_mutes_of, _carry_mute),
     "notes": (lambda account_id: AccountNote.objects.filter(target_id=account_id), _carry_note),

@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, Follow
-from accounts.models.severance import SeveredFollow
+from accounts.models.relations import SeveredFollow
 from accounts.policies.transfers import BadLine, Problem, read_boolean, write_boolean
 from accounts.queries.accounts import split_address
 from accounts.queries.networks import list_follows
@@ -31,7 +31,7 @@ from accounts.services.blocking import (
 )
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from social.kernel import links
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import normalise_domain
 
@@ -51,7 +51,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Existing:
-    """Something that stands in a list here: the id of its row, the key that a line about it would have, and whom it names."""
+    """An entry of a list: the id of its row, the key that a line about it would have, and whom it names."""
 
     id: int
     key: str
@@ -60,7 +60,7 @@ class Existing:
 
 @dataclass(frozen=True)
 class PortableList:
-    """One kind of list.
+    """Kind of list.
 
     `columns` are those of its table, the first of which every line must fill; `named` says whether a file that is written
     begins with their names. `count` and `rows` (its cells, in batches) read the list of the account with an id; `read`
@@ -93,16 +93,13 @@ def register(portable: PortableList) -> None:
 
 
 def all_lists() -> list[PortableList]:
-    """Every list there is, in the order of registration."""
+    """Return every kind of list in the order of registration."""
     return list(_lists.values())
 
 
 def find_list(name: str) -> PortableList:
     """The list with this name. Raises NotFound."""
-    found = _lists.get(name)
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(_lists.get(name))
 
 
 def foreign_columns(portable: PortableList) -> frozenset[str]:
@@ -134,7 +131,7 @@ def key_of(address: tuple[str, str | None]) -> str:
 
 
 def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
-    """All rows of a queryset by id, read in batches."""
+    """Yield the rows of a queryset by id, read in batches."""
     last = 0
     while batch := list(rows.filter(id__gt=last).order_by("id")[:BATCH]):
         yield from batch

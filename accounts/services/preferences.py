@@ -22,7 +22,7 @@ _SHOWN: Final = frozenset({"noindex", "show_application"})
 
 @dataclass(frozen=True)
 class PreferencesChange:
-    """What to change; None leaves a value as it is, an empty string takes a choice back.
+    """Changes of preferences; None leaves a value as it is, an empty string takes a choice back.
 
     `noindex`: search engines are asked to leave the profile alone. `show_application`: posts say which application wrote
     them. `staff_mails`, `sign_up_mails`: staff get mails about reports and appeals, and about people who
@@ -74,3 +74,10 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         User.objects.filter(pk=user.pk).update(**columns)
         if any(locked.preferences.get(name) != value for name, value in kept.items() if name in _SHOWN):
             change_account(user.account_id)
+
+
+def end_mails(*, user_id: int, switch: str) -> None:
+    """Switch mails off (`accounts.policies.mails`), as a link in one of them asks; nothing for somebody who has left."""
+    switched: dict[str, Any] = {switch: False}
+    for user in User.objects.filter(pk=user_id):
+        change_preferences(user=user, change=PreferencesChange(**switched))

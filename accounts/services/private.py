@@ -1,12 +1,14 @@
-"""Writes what somebody keeps about other people: private notes and endorsements."""
+"""Writes what somebody keeps about other people: private notes, endorsements, and suggestions they do not want to see
+again.
+"""
 
 from __future__ import annotations
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, AccountNote, Endorsement, Follow
-from accounts.models.private import COMMENT_LIMIT
+from accounts.models import Account, AccountNote, DismissedSuggestion, Endorsement, Follow
+from accounts.models.relations import COMMENT_LIMIT
 from accounts.services.following import pair_name
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.locks import lock
@@ -35,3 +37,9 @@ def endorse_account(*, account: Account, target: Account) -> None:
 def unendorse_account(*, account: Account, target: Account) -> None:
     """Recommend `target` no more; nothing happens when it was not recommended."""
     Endorsement.objects.filter(account=account, target=target).delete()
+
+
+def dismiss_suggestion(*, account_id: int, target_id: int) -> None:
+    """End the suggestion of `target_id` to `account_id` for good; unknown accounts and repetitions are no errors."""
+    if Account.objects.filter(id=target_id).exists():
+        DismissedSuggestion.objects.get_or_create(account_id=account_id, target_id=target_id)

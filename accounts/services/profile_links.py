@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,11 +10,12 @@ from django.db import transaction
 
 from accounts.events import ProfileLinksChanged
 from accounts.models import Account
+from accounts.policies.audience import is_present
 from accounts.policies.profile_links import link_to_verify, links_back
 from accounts.services.changing import change_account
 from social.kernel import clock
 from social.kernel.errors import Unavailable
-from social.kernel.http.client import fetch
+from social.kernel.http.client import Response, fetch_async, run
 
 _SECONDS: Final = 8.0
 
@@ -25,27 +27,35 @@ def links_to_verify(fields: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
-    """Ask the pages that local accounts link to whether they link back, and remember when they did.
+    """Ask the pages that local accounts link to whether they link back, all at once, and remember when they did.
 
     A page is asked over https at exactly the address that is shown: a redirect is no answer (security row 3). A page that
     does not answer stays unverified until the fields change again.
     """
-    for account_id in {event.account_id for event in events}:
-        account = Account.objects.filter(id=account_id, domain=None, suspended_at=None).first()
-        if account is None:
-            continue
-        addresses = (account.page_url, account.uri)
-        verified = {link for link in links_to_verify(account.fields) if _page_links_back(link, addresses)}
-        if verified:
-            _remember(account_id, verified)
+    wanted = {event.account_id for event in events}
+    accounts = Account.objects.filter(is_present(), id__one_of=wanted, domain=None)
+    links = [(account, link) for account in accounts for link in links_to_verify(account.fields)]
+    pages = run(_ask_all([link for _account, link in links]))
+    verified: dict[int, set[str]] = {}
+    for (account, link), page in zip(links, pages, strict=True):
+        if page is not None and links_back(page.body.decode("utf-8", "replace"), (account.page_url, account.uri)):
+            verified.setdefault(account.id, set()).add(link)
+    for account_id, found in verified.items():
+        _remember(account_id, found)
 
 
-def _page_links_back(link: str, addresses: Sequence[str]) -> bool:
+async def _ask_all(links: Iterable[str]) -> list[Response | None]:
+    return await asyncio.gather(*map(_ask, links))
+
+
+async def _ask(link: str) -> Response | None:
     try:
-        response = fetch(link, accept=("text/html", "application/xhtml+xml"), deadline=_SECONDS, redirects=0)
+        response = await fetch_async(
+            link, accept=("text/html", "application/xhtml+xml"), deadline=_SECONDS, redirects=0
+        )
     except Unavailable:
-        return False
-    return response.status == 200 and links_back(response.body.decode("utf-8", "replace"), addresses)
+        return None
+    return response if response.status == 200 else None
 
 
 def _remember(account_id: int, verified: set[str]) -> None:

@@ -18,7 +18,7 @@ from accounts.models import Account
 from accounts.services.changing import change_account
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
-from social.kernel.media import images, sniff, storage
+from social.kernel.media import images, storage, types
 from social.kernel.media.images import Drawing, Shape
 
 PICTURE_SIZE_LIMIT: Final = 8 * 1024 * 1024
@@ -39,8 +39,8 @@ class PictureUpload:
 
 
 def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
-    """Every rule that size and first bytes of the `avatar` or `header` break; its pixels are not looked at."""
-    found = sniff.media_type(upload.data[: sniff.HEAD])
+    """List the rules that size and first bytes of the `avatar` or `header` break; its pixels are not looked at."""
+    found = types.media_type(upload.data[: types.HEAD])
     if found is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
         return [_spoofed(name)]
     if found not in _TYPES:
@@ -54,7 +54,7 @@ def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
 
 
 def _is_called_something_else(file_name: str) -> bool:
-    """Whether a file is named as what is no picture; one kind of picture may have the name of another."""
+    """Tell whether a file is named as what is no picture; one kind of picture may have the name of another."""
     kind, _encoding = mimetypes.guess_type(file_name.rpartition("/")[2])
     return kind is not None and not kind.startswith("image/")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.db import transaction
@@ -13,8 +13,7 @@ from accounts.events import ProfileLinksChanged, ProfileUpdated
 from accounts.models import Account, ActorType, User
 from accounts.models.account import NOTE_LIMIT as NOTE_STORED_LIMIT
 from accounts.policies.domains import public_domain
-from accounts.policies.quotes import QUOTE_POLICIES
-from accounts.policies.visibility import DEFAULTS
+from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES
 from accounts.queries.accounts import by_address, split_address
 from accounts.services.changing import change_account
 from accounts.services.follow_requests import accept_waiting
@@ -31,8 +30,9 @@ from social.kernel import links
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.events import publish
 from social.kernel.locks import lock
+from social.kernel.text.characters import counted_length
 from social.kernel.text.languages import known_language
-from social.kernel.text.length import counted_length
+from social.kernel.text.names import one_line
 from social.kernel.text.scan import Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
 
@@ -47,7 +47,7 @@ ATTRIBUTION_DOMAINS_LIMIT = 100
 
 @dataclass(frozen=True)
 class ProfileChange:
-    """What to change; None leaves a value as it is (contract, parameters section 2 "update_credentials").
+    """Changes of a profile; None leaves a value as it is (contract, parameters section 2 "update_credentials").
 
     An empty `language` takes the language of one's posts back. `unsaid` are those of `discoverable` and
     `hide_collections` that become null: never said, which is not no.
@@ -77,7 +77,7 @@ class ProfileChange:
 
     @property
     def pictures(self) -> dict[str, PictureUpload]:
-        """Those that were sent, by name."""
+        """The pictures that were sent, by name."""
         sent = {"avatar": self.avatar, "header": self.header}
         return {name: upload for name, upload in sent.items() if upload is not None}
 
@@ -86,10 +86,19 @@ def _too_long(field: str, limit: int) -> FieldError:
     return FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is %(limit)d characters)") % {"limit": limit})
 
 
+def _tidied(change: ProfileChange) -> ProfileChange:
+    """The change with a name of one line, and no space around a bio."""
+    return replace(
+        change,
+        display_name=one_line(change.display_name) if change.display_name is not None else None,
+        note=change.note.strip() if change.note is not None else None,
+    )
+
+
 def change_errors(change: ProfileChange) -> list[FieldError]:
-    """Every rule the change breaks."""
+    """List the rules the change breaks."""
     errors = []
-    if change.display_name is not None and len(change.display_name.strip()) > DISPLAY_NAME_LIMIT:
+    if change.display_name is not None and len(change.display_name) > DISPLAY_NAME_LIMIT:
         errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))
     # One character as people count may be any number of code points, and a link counts 23 however long it is. What is too
     # long to be stored is not counted: that takes seconds (security row 57).
@@ -113,8 +122,8 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
 
 
 def bare_domain(written: str) -> str:
-    """A domain without the scheme that is often copied with it."""
-    return written.strip().removeprefix("https://").removeprefix("http://")
+    """A domain without the scheme that is often copied with it, and without a wildcard for what is below it."""
+    return written.strip().removeprefix("https://").removeprefix("http://").removeprefix("*.")
 
 
 def _domain_errors(domains: Sequence[str]) -> list[FieldError]:
@@ -180,6 +189,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     drawn before the transaction; the files of replaced ones are removed after it, and nothing is kept of a change that
     fails. Raises Invalid with `details`; publishes ProfileUpdated when the public face changed.
     """
+    change = _tidied(change)
     errors = change_errors(change)
     if errors:
         raise Invalid.of(errors, details=True)
@@ -190,7 +200,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
             shown[name] = value
     shown |= dict.fromkeys(change.unsaid)
     if change.display_name is not None:
-        shown["display_name"] = change.display_name.strip()
+        shown["display_name"] = change.display_name
     if change.note is not None:
         shown |= {"note": change.note, "note_html": profile_html(change.note)}
     if change.bot is not None:

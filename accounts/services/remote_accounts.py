@@ -1,4 +1,6 @@
-"""Writes accounts of other servers as their own servers describe them; local accounts are never touched here."""
+"""Finds people of other servers, and writes their accounts as their own servers describe them; local accounts are never
+touched.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,17 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 
 from accounts.events import ProfileUpdated
-from accounts.models import Account, AccountStat, Domain, KeyPair
+from accounts.models import Account, Domain, KeyPair
 from accounts.models.account import SuspensionOrigin
+from accounts.ports import remote_accounts
+from accounts.queries.accounts import by_address, find_by_address, split_address
 from accounts.services.changing import change_account, note_fetched
 from social.kernel import clock
-from social.kernel.errors import Conflict
+from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-_NO_COLUMNS: Final = frozenset({"uri", "suspended", "limited_since"})
+_FIELDS_WITHOUT_COLUMN: Final = frozenset({"uri", "suspended", "limited_since"})
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,11 @@ class RemoteProfile:
 
     def columns(self) -> dict[str, Any]:
         """The values as they are stored."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NO_COLUMNS}
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _FIELDS_WITHOUT_COLUMN}
 
 
-def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Account:
-    """Create or change the account with this ActivityPub id, and its key; without one it has none from now on.
+def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey]) -> Account:
+    """Create or change the account with this ActivityPub id, and its keys; without one it has none from now on.
 
     Safe against two at once: both end with the same row. Announces ProfileUpdated when something that is shown has
     changed. Raises Conflict for an id of a local account, an address that another account has, and a key that another
@@ -88,7 +92,7 @@ def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Ac
             else:
                 _change(account, profile)
             account = Account.objects.get(uri=profile.uri)
-            _store_key(account, key)
+            _store_keys(account, keys)
             Domain.objects.bulk_create([Domain(name=profile.domain)], ignore_conflicts=True)
     except IntegrityError:
         raise Conflict from None
@@ -98,17 +102,16 @@ def store_remote_account(*, profile: RemoteProfile, key: RemoteKey | None) -> Ac
 def _create(profile: RemoteProfile) -> None:
     now = clock.now()
     suspended = {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE} if profile.suspended else {}
-    account = Account.objects.create(
+    Account.objects.create(
         uri=profile.uri, fetched_at=now, limited_at=profile.limited_since, **profile.columns(), **suspended
     )
-    AccountStat.objects.create(account=account)
 
 
 def _change(account: Account, profile: RemoteProfile) -> None:
     """Write what differs."""
     values = profile.columns()
     now = clock.now()
-    if profile.suspended and account.suspended_at is None:
+    if profile.suspended and not account.suspended:
         values |= {"suspended_at": now, "suspension_origin": SuspensionOrigin.REMOTE}
     elif not profile.suspended and account.suspension_origin == SuspensionOrigin.REMOTE:
         values |= {"suspended_at": None, "suspension_origin": None}
@@ -120,8 +123,37 @@ def _change(account: Account, profile: RemoteProfile) -> None:
     publish(ProfileUpdated(account_id=account.id))
 
 
-def _store_key(account: Account, key: RemoteKey | None) -> None:
-    if key is None:
+def _store_keys(account: Account, keys: Sequence[RemoteKey]) -> None:
+    if not keys:
         KeyPair.objects.filter(account=account).delete()
-    else:
-        KeyPair.objects.update_or_create(account=account, defaults={"key_id": key.id, "public_key": key.pem})
+        return
+    main, *further = keys
+    values = {"key_id": main.id, "public_key": main.pem, "further_keys": {key.id: key.pem for key in further}}
+    KeyPair.objects.update_or_create(account=account, defaults=values)
+
+
+def resolve_address(address: str) -> Account | None:
+    """The account with an address, asking its server when it is unknown here; None when it cannot be found.
+
+    Outside of a transaction; takes at most five seconds (contract, parameters section 2 `resolve`).
+    """
+    pair = split_address(address)
+    if pair is None or pair[1] is None:
+        return None
+    wanted = (pair[0].lower(), pair[1])
+    known = by_address([wanted]).get(wanted)
+    finder = remote_accounts.find()
+    if known is not None or finder is None:
+        return known
+    return finder.find_by_address([wanted]).get(wanted)
+
+
+def find_or_resolve(address: str) -> Account:
+    """The account with an address, its server asked as by `resolve_address`. Raises NotFound."""
+    try:
+        return find_by_address(address)
+    except NotFound:
+        account = resolve_address(address)
+        if account is None:
+            raise
+        return account

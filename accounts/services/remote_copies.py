@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from accounts.events import RemoteCopyRequested
-from accounts.models import RemoteCopy
-from accounts.models.remote_copy import CopyFailure, CopyPurpose, CopyState
+from accounts.models import CopyFetch, RemoteCopy
+from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from accounts.policies.remote_copies import ACCEPTED, PICTURE_BYTES, TERMS, digest_of, host_of, is_due, pause_after
 from accounts.queries.remote_copies import count_bytes
 from accounts.services.profile_pictures import SHAPES
-from social.kernel import clock, redis
+from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid
-from social.kernel.events import publish
 from social.kernel.http import client as http
-from social.kernel.media import images, recordings, sniff, storage
+from social.kernel.media import images, recordings, storage, types
 from social.kernel.media.images import Rendition, Shape
 from social.kernel.media.types import TYPES
+from social.kernel.runner import Job, Steps, Work, enqueue, is_left_alone
 
 logger = logging.getLogger("social.media")
 
 FOLDER: Final = "cache"
-SECONDS: Final = 120.0
-"""The longest that `fetch_copies` may take for one file: its way here, and looking into it."""
 EXACTNESS: Final = timedelta(hours=1)
 """How exactly it is known when a copy was last served."""
-# Files of one server that are fetched at a time.
-_ROWS: Final = 3
-_HOST_PAUSE: Final = 60
-_IN_MEMORY: Final = 1024 * 1024
+_MEMORY_BYTES: Final = 1024 * 1024
 _BATCH: Final = 200
 _BATCHES: Final = 50
-_KEPT_FAILURES: Final = timedelta(days=7)
+_FAILURE_RETENTION: Final = timedelta(days=7)
+_threads: Final = ThreadPoolExecutor(6, thread_name_prefix="copies")
 # A GIF that moves stays one, within the bounds of animations.
-_MOVING: Final = Shape(3840, 2160, cropped=False)
+_PREVIEW_SHAPE: Final = Shape(3840, 2160, cropped=False)
 _EXTENSIONS: Final = {
     **{kind: extension.removeprefix(".") for extension, kind in reversed(TYPES.items())},
     "audio/m4a": "m4a",
@@ -55,7 +52,7 @@ _EXTENSIONS: Final = {
 def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
     """The copy of a file. One that there is not, or whose pause after a failure is over, is waiting from now on.
 
-    Publishes RemoteCopyRequested then; asked for by many at once, the file is fetched once.
+    Asked for by many at once, the file is fetched once; one of a server that does not answer has failed at once.
     """
     with transaction.atomic():
         digest = digest_of(purpose, url)
@@ -68,7 +65,10 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
         if is_due(copy, clock.now()):
             copy.state, copy.failure, copy.requested_at = CopyState.WAITING, CopyFailure.NONE, clock.now()
             copy.save(update_fields=["state", "failure", "requested_at"])
-            publish(RemoteCopyRequested(copy_id=copy.id, row=f"{copy.host}/{copy.id % _ROWS}"))
+            row = CopyFetch(copy=copy, host=copy.host)
+            if is_left_alone(row.queue, row.host) or not enqueue(row):
+                _fail(copy, CopyFailure.UNREACHABLE)
+                copy.refresh_from_db()
     return copy
 
 
@@ -96,23 +96,25 @@ class _Failed(Exception):
         self.failure = failure
 
 
-def fetch_copies(events: Sequence[RemoteCopyRequested]) -> None:
-    """Fetch and keep the files; what cannot be had or is not shown has failed. Raises OSError when nothing can be stored.
+def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
+    copies = RemoteCopy.objects.filter(id__one_of=[job.row.copy_id for job in jobs]).in_bulk()
+    for job in jobs:
+        yield _fetch(job, copies.get(job.row.copy_id))
+
+
+def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
+    """Fetch and keep a file; what cannot be had or is not shown has failed. Raises OSError when nothing can be stored.
 
     A file is taken for what its first bytes say, and kept only if it can be decoded: pictures are drawn anew, videos and
-    sounds are kept as they are. A server that cannot be reached is not asked for other files for a minute.
+    sounds are kept as they are.
     """
-    for event in events:
-        copy = RemoteCopy.objects.filter(id=event.copy_id, state=CopyState.WAITING).first()
-        if copy is not None:
-            _fetch(copy)
-
-
-def _fetch(copy: RemoteCopy) -> None:
+    if copy is None or copy.state != CopyState.WAITING:
+        return
     try:
-        with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=str(settings.DATA_DIR)) as file:
-            _download(copy, cast("IO[bytes]", file))
-            stored = _store(copy, cast("IO[bytes]", file))
+        with tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES, dir=str(settings.DATA_DIR)) as spooled:
+            file = cast("IO[bytes]", spooled)
+            yield from _download(job, copy, file)
+            stored = yield _in_thread(_store, copy, file)
     except _Failed as failed:
         logger.info("%s was not copied: %s", copy.url[:500], failed)
         _fail(copy, failed.failure)
@@ -129,37 +131,27 @@ def _fetch(copy: RemoteCopy) -> None:
             storage.remove(stored.file, stored.preview)
 
 
-def _download(copy: RemoteCopy, file: IO[bytes]) -> None:
-    if _is_paused(copy.host):
-        raise _Failed(CopyFailure.UNREACHABLE, "its server could not be reached a moment ago")
+async def _in_thread(function: Callable[..., _Stored], *values: Any) -> _Stored:
+    # Not in those of the loop itself, which look up the names of hosts.
+    return await asyncio.get_running_loop().run_in_executor(_threads, function, *values)
+
+
+def _download(job: Job[CopyFetch], copy: RemoteCopy, file: IO[bytes]) -> Steps:
     terms = TERMS[CopyPurpose(copy.purpose)]
     try:
-        response = http.download(copy.url, file, accept=ACCEPTED, max_bytes=terms.max_bytes, deadline=terms.seconds)
+        response: http.Response = yield http.download(
+            copy.url, file, accept=ACCEPTED, max_bytes=terms.max_bytes, deadline=terms.seconds
+        )
     except (http.Refused, http.TooLarge, http.WrongType, http.TooManyRedirects) as error:
         raise _Failed(CopyFailure.REFUSED, str(error)) from None
     except http.FetchError as error:
-        _pause(copy.host)
+        job.answers[copy.host] = str(error)
         raise _Failed(CopyFailure.UNREACHABLE, str(error)) from None
+    job.answers[copy.host] = ""
     if response.status >= 500 or response.status in (408, 425, 429):
         raise _Failed(CopyFailure.UNREACHABLE, f"status {response.status}")
     if response.status != 200:
         raise _Failed(CopyFailure.MISSING, f"status {response.status}")
-
-
-def _is_paused(host: str) -> bool:
-    paused = False
-    with redis.best_effort("look for pauses of servers"):
-        paused = bool(redis.client("cache").exists(_pause_name(host)))
-    return paused
-
-
-def _pause(host: str) -> None:
-    with redis.best_effort("pause a server"):
-        redis.client("cache").set(_pause_name(host), 1, ex=_HOST_PAUSE)
-
-
-def _pause_name(host: str) -> str:
-    return redis.key("cache", "no-copies", host)
 
 
 def _fail(copy: RemoteCopy, failure: CopyFailure) -> None:
@@ -176,7 +168,7 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     purpose = CopyPurpose(copy.purpose)
     size = file.tell()
     file.seek(0)
-    found = sniff.media_type(file.read(sniff.HEAD)) or "nothing that is known"
+    found = types.media_type(file.read(types.HEAD)) or "nothing that is known"
     file.seek(0)
     try:
         if found in images.ACCEPTED and size <= PICTURE_BYTES:
@@ -203,7 +195,7 @@ def _store_picture(purpose: CopyPurpose, file: IO[bytes]) -> _Stored:
                 return _store_renditions(purpose, picture.original, picture.preview)
         except images.Moving:
             file.seek(0)
-    with images.draw(file, SHAPES.get(purpose, _MOVING)) as drawing:
+    with images.draw(file, SHAPES.get(purpose, _PREVIEW_SHAPE)) as drawing:
         return _store_renditions(purpose, drawing.shown, drawing.still)
 
 
@@ -225,6 +217,9 @@ def _keeping(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]
         raise
 
 
+COPIES: Final = Work(CopyFetch, _begin)
+
+
 # --- making room --------------------------------------------------------------------------------------------------
 
 
@@ -234,7 +229,7 @@ def trim_copies() -> int:
     A bounded number in one call; run by the scheduler, once a minute. Forgets failures of more than a week ago, too.
     """
     now = clock.now()
-    forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _KEPT_FAILURES)
+    forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
     RemoteCopy.objects.filter(forgotten).delete()
     surplus = count_bytes() - settings.REMOTE_MEDIA_BUDGET
     removed = 0

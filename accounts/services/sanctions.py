@@ -1,4 +1,4 @@
-"""What staff do to accounts, of this server or of others: limits, sensitive media, suspension, and what undoes them.
+"""Sanctions of staff on accounts, of this server or of others: limits, sensitive media, suspension, and their end.
 
 Each asks whether `by` may do it and outranks the account, and writes the audit row with what was before and after. A
 sanction that is there already, or is not there to be undone, changes nothing and is not recorded. Source: contract,
@@ -19,24 +19,25 @@ from django.utils.translation import gettext as _
 from accounts.events import AccountDeleted, AccountErasureDue, AccountSuspended, AccountUnsuspended, ProfileUpdated
 from accounts.models import Account, CanonicalEmailBlock, User
 from accounts.models.account import SuspensionOrigin
-from accounts.models.severance import SeveranceType
+from accounts.models.relations import SeveranceType
 from accounts.models.user import Permission
-from accounts.policies.sign_up_blocks import email_digest
+from accounts.policies.sign_up import email_digest
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from accounts.services.changing import change_account
-from accounts.services.deleting import delete_account
+from accounts.services.erasing import delete_account
 from accounts.services.sessions import end_sessions, publish_user_state
+from accounts.services.severing import suspension_cause
 from accounts.services.staff import keep_one_administrator
 from accounts.services.tokens import close_streams
 from social.kernel import clock
-from social.kernel.errors import Conflict, Forbidden, NotFound
+from social.kernel.errors import Conflict, Forbidden, NotFound, require_found
 from social.kernel.events import publish
 
 #: How long a suspension by staff can be undone without loss (contract, behaviours section 18, "Deletion windows").
-REVERSIBLE: Final = timedelta(days=30)
+REVERSAL_PERIOD: Final = timedelta(days=30)
 _SANCTIONS: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
-_AT_A_TIME: Final = 200
+_BATCH_SIZE: Final = 200
 
 
 @dataclass
@@ -80,7 +81,7 @@ def unsensitize_account(*, by: Staff, account: Account) -> None:
 
 
 def suspend_account(*, by: Staff, account: Account) -> None:
-    """Show nothing of an account any more and let nobody use it, until that is undone; after REVERSIBLE it is erased.
+    """Show nothing of an account any more and let nobody use it, until that is undone; after REVERSAL_PERIOD it is erased.
 
     Sessions and streams end; tokens stay and answer 403. The address of a user is blocked for sign-up. Raises Forbidden,
     NotFound, and Conflict for the last one who may do everything. Publishes AccountSuspended.
@@ -99,7 +100,7 @@ def suspend_account(*, by: Staff, account: Account) -> None:
             end_sessions(user=user)
             close_streams(user=user)
             publish_user_state(user=user)
-        _publish_suspended(current, SeveranceType.ACCOUNT_SUSPENSION, f"account:{current.id}:{now.isoformat()}")
+        _publish_suspended(current, SeveranceType.ACCOUNT_SUSPENSION, suspension_cause(current.id, now))
 
 
 def unsuspend_account(*, by: Staff, account: Account) -> None:
@@ -114,14 +115,16 @@ def unsuspend_account(*, by: Staff, account: Account) -> None:
 
 
 def delete_suspended_account(*, by: Staff, account: Account) -> None:
-    """End for good an account whose suspension could still be undone (`delete_account`). Raises Forbidden, NotFound."""
+    """End for good an account whose suspension could still be undone (`delete_account`); reports about it stay.
+
+    Raises Forbidden, NotFound. Source: contract, behaviours section 18 "suspend".
+    """
     with transaction.atomic():
-        current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first()
-        if current is None:
-            raise NotFound
+        current = require_found(Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first())
         require(by, Permission.DELETE_USER_DATA)
         if not current.suspended_for_a_time:
             raise Forbidden
+        change_account(current.id, erased_at=clock.now())
         delete_account(by=by, account=current)
 
 
@@ -167,19 +170,19 @@ def apply_domain_rule(
 
 
 def erase_suspended() -> int:
-    """Begin to erase what accounts had whose suspension is older than REVERSIBLE; returns how many were begun.
+    """Begin to erase what accounts had whose suspension is older than REVERSAL_PERIOD; returns how many were begun.
 
     Their rows stay, so that the suspension lasts. Held ones wait. Run by the scheduler.
     """
     due = Account.objects.filter(
-        suspended_at__lte=clock.now() - REVERSIBLE,
+        suspended_at__lte=clock.now() - REVERSAL_PERIOD,
         suspension_origin=SuspensionOrigin.LOCAL,
         deleted_at=None,
         erased_at=None,
         held_at=None,
     )
     begun = 0
-    for account_id in due.order_by("suspended_at").values_list("id", flat=True)[:_AT_A_TIME]:
+    for account_id in due.order_by("suspended_at").values_list("id", flat=True)[:_BATCH_SIZE]:
         with transaction.atomic():
             account = due.select_for_update(no_key=True).filter(pk=account_id).first()
             if account is not None:
@@ -210,7 +213,7 @@ def _end_suspension(subject: _Subject) -> None:
 
 @contextmanager
 def _acting(by: Staff, account: Account, action: str, permission: Permission, **details: Any) -> Iterator[_Subject]:
-    """One transaction: the account's row locked and as it is now, what `by` may do asked of it, and the audit row."""
+    """Open a transaction: lock the account's row, check what `by` may do to it as it is now, and write the audit row."""
     with transaction.atomic():
         current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first()
         user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()

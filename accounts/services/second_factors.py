@@ -9,8 +9,7 @@ from allauth.mfa.models import Authenticator
 from django.db import transaction
 
 from accounts.models import RecoveryCode, User
-from accounts.policies.passkeys import is_newer
-from accounts.policies.recovery_codes import CODES, digest_of, new_code
+from accounts.policies.second_factors import CODES, digest_of, is_newer, new_code
 from accounts.services.mails import PASSKEY_REFUSED, RECOVERY_CODE_USED, report_security_change
 from accounts.services.sessions import end_sessions
 
@@ -28,7 +27,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
-    """Whether this is a code of the user that has not been used; now it has been. Announces SecurityChanged.
+    """Tell whether this is a code of the user that has not been used; now it has been. Announces SecurityChanged.
 
     Two at the same moment with the same code: one of them deletes the row.
     """
@@ -40,7 +39,7 @@ def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
 
 
 def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
-    """Whether this code of an authenticator app, of this step of time, is newer than the last one that was taken.
+    """Tell whether this code of an authenticator app, of this step of time, is newer than the last one that was taken.
 
     No code is taken twice (RFC 6238 section 5.2).
     """
@@ -60,7 +59,7 @@ def keep_passkey(*, authenticator: Authenticator, count: int, verified: bool) ->
 
 
 def accept_signature(*, authenticator: Authenticator, count: int, address: str) -> bool:
-    """Whether a signature of a passkey is not that of a copy; its counter is the last one from now on.
+    """Tell whether a signature of a passkey is not that of a copy; its counter is the last one from now on.
 
     Refused ones are reported to the owner. Announces SecurityChanged.
     """
@@ -74,7 +73,7 @@ def accept_signature(*, authenticator: Authenticator, count: int, address: str) 
 
 
 def factor_added(*, user: User, session_key: str | None) -> list[str]:
-    """What a new factor means: only the browser with this session stays signed in (security row 24).
+    """Ends all sessions but the one that added the factor (security row 24).
 
     Returns recovery codes where there are none yet.
     """
@@ -85,7 +84,7 @@ def factor_added(*, user: User, session_key: str | None) -> list[str]:
 
 
 def factor_removed(*, user: User, session_key: str | None) -> None:
-    """What a factor that was taken away means: other browsers are signed out; codes go with the last factor."""
+    """Ends other sessions after a factor was removed; codes go with the last factor."""
     with transaction.atomic():
         end_sessions(user=user, except_key=session_key)
         if not Authenticator.objects.filter(user=user).exists():

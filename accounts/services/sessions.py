@@ -14,11 +14,11 @@ from accounts.events import UserStateChanged
 from accounts.models import AccessToken, Grant, User
 from accounts.services.tokens import refresh_identities, revoke_tokens
 from social.kernel import clock
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from social.kernel.events import publish
 
 _USER_AGENT_LENGTH: Final = 200
-_REMOVED_AT_A_TIME: Final = 1000
+_BATCH_SIZE: Final = 1000
 
 
 def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
@@ -60,9 +60,7 @@ def end_sessions(*, user: User, except_key: str | None = None) -> int:
 def end_session(*, user: User, session_id: int) -> str:
     """End one of the user's sessions in browsers; returns its key. Raises NotFound for what is not theirs."""
     with transaction.atomic():
-        session = UserSession.objects.select_for_update().filter(user=user, pk=session_id).first()
-        if session is None:
-            raise NotFound
+        session = require_found(UserSession.objects.select_for_update().filter(user=user, pk=session_id).first())
         key = str(session.session_key)
         Session.objects.filter(session_key=key).delete()
         session.delete()
@@ -92,14 +90,14 @@ def forget_ended_sessions() -> int:
     over = UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key"))))
     removed = 0
     for rows in (expired, over):
-        first = rows.order_by("pk").values("pk")[:_REMOVED_AT_A_TIME]
+        first = rows.order_by("pk").values("pk")[:_BATCH_SIZE]
         while step := rows.model.objects.filter(pk__in=first).delete()[0]:
             removed += step
     return removed
 
 
 def publish_user_state(*, user: User) -> None:
-    """To be called after the user was confirmed, approved, disabled, enabled or given another role.
+    """Publish that a user was confirmed, approved, disabled, enabled or given another role; call it after that.
 
     Publishes UserStateChanged; the next request of each of their tokens sees the new state.
     """

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q
 
-from accounts.events import AccountSuspended, DomainBlocked
+from accounts.events import AccountSuspended, DomainBlocked, FollowsSevered
 from accounts.models import Account, Follow, FollowRequest
 from accounts.models.account import SuspensionOrigin
-from accounts.models.severance import Severance, SeveranceType, SeveredAccount, SeveredFollow
+from accounts.models.relations import Severance, SeveranceType, SeveredFollow
 from accounts.queries.relations import blocks_domain
-from accounts.services.following import end_following, pair_name
-from social.kernel.events import publish
+from accounts.services.following import end_follows, pair_name
+from social.kernel import clock
+from social.kernel.events import Event, publish
 from social.kernel.locks import lock
 
-STEP: Final = 200
+BATCH_SIZE: Final = 200
+"""Follows that end in one transaction, which holds a lock for each: PostgreSQL has room for some thousands in all."""
+
+_COUNT: Final = """
+INSERT INTO accounts_severedaccount (severance_id, account_id, followers_count, following_count, created_at)
+SELECT %(severance)s, n.account_id, n.followers, n.following, %(now)s
+  FROM unnest(%(accounts)s::bigint[], %(followers)s::int[], %(following)s::int[])
+       AS n (account_id, followers, following)
+    ON CONFLICT (severance_id, account_id) DO UPDATE
+   SET followers_count = accounts_severedaccount.followers_count + EXCLUDED.followers_count,
+       following_count = accounts_severedaccount.following_count + EXCLUDED.following_count
+"""
 
 
 @dataclass(frozen=True)
 class _Act:
-    """What ends follows: one row, however many steps it takes."""
+    """An act that ends follows: one row, however many steps it takes."""
 
     type: SeveranceType
     cause: str
@@ -31,81 +45,151 @@ class _Act:
 
 
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """End the follows and requests both ways between who blocked a server and its people: at most STEP for each event.
+    """End the follows and requests both ways between who blocked a server and its people: at most BATCH_SIZE for each event.
 
-    When more are left, the event is published once more. What ended is kept (`SeveredFollow`). Each pair is a
-    transaction of its own, so a process that dies in between loses nothing. A block that was taken back ends nothing more.
+    When more are left, the event is published once more, else FollowsSevered. What ended is kept (`SeveredFollow`). Each
+    step is a transaction, so a process that dies in between loses nothing. A block that was taken back ends nothing more.
     Announces AccountUnfollowed for each.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
             continue
         act = _Act(SeveranceType.USER_DOMAIN_BLOCK, f"{SeveranceType.USER_DOMAIN_BLOCK}:{event.block_id}", event.domain)
-        pairs = _pairs(
-            Q(account_id=event.account_id, target__domain=event.domain)
-            | Q(target_id=event.account_id, account__domain=event.domain)
+        between = Q(account_id=event.account_id, target__domain=event.domain) | Q(
+            target_id=event.account_id, account__domain=event.domain
         )
-        for account_id, target_id in dict.fromkeys(pairs):
-            _sever(act, account_id, target_id, local_id=event.account_id)
-        if len(pairs) >= STEP:
-            with transaction.atomic():
-                publish(event)
+        more = _sever(act, between, is_here=event.account_id.__eq__)
+        _publish(event if more else FollowsSevered(cause=act.cause))
 
 
 def sever_suspended(events: Sequence[AccountSuspended]) -> None:
-    """End follows between people here and an account of another server that staff have suspended, as
+    """End the follows of people here by an account of another server that staff have suspended, as
     `sever_blocked_domains` does for blocks.
 
-    Of an account alone its own follows end: people here go on following it, in case it comes back (contract, behaviours
-    section 18). Of a suspended server's people the follows both ways end.
+    People here go on following it, in case it comes back (contract, behaviours section 18).
     """
     for event in events:
-        account = Account.objects.filter(
-            id=event.account_id, suspended_at__isnull=False, suspension_origin=SuspensionOrigin.LOCAL
-        ).first()
-        if account is None or account.domain is None:
+        account = Account.objects.filter(id=event.account_id, suspension_origin=SuspensionOrigin.LOCAL).first()
+        if account is None or not account.suspended or account.domain is None:
             continue
-        of_server = event.severance_type == SeveranceType.DOMAIN_BLOCK
-        act = _Act(SeveranceType(event.severance_type), event.cause, account.domain if of_server else account.acct)
-        between = Q(account_id=account.id, target__domain=None)
-        if of_server:
-            between |= Q(target_id=account.id, account__domain=None)
-        pairs = _pairs(between)
-        for account_id, target_id in dict.fromkeys(pairs):
-            _sever(act, account_id, target_id, local_id=target_id if account_id == account.id else account_id)
-        if len(pairs) >= STEP:
-            with transaction.atomic():
-                publish(event)
+        act = _Act(SeveranceType.ACCOUNT_SUSPENSION, event.cause, account.acct)
+        more = _sever(act, Q(account_id=account.id, target__domain=None), is_here=account.id.__ne__)
+        _publish(event if more else FollowsSevered(cause=act.cause))
 
 
-def _pairs(between: Q) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    rows: Iterable[tuple[int, int]]
-    for model in (Follow, FollowRequest):
-        rows = model._default_manager.filter(between).values_list("account_id", "target_id")[:STEP]
-        found += rows
-    return found
+def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
+    """End follows both ways between people here and those of these accounts that are suspended: at most BATCH_SIZE. They
+    are kept as those of a blocked server. Returns whether there may be more.
+
+    Announces AccountUnfollowed for each; the caller, when nothing is left, FollowsSevered.
+    """
+    suspended = Account.objects.filter(id__one_of=account_ids, domain__isnull=False, suspended_at__isnull=False)
+    ids = list(suspended.values_list("id", flat=True))
+    between = Q(account_id__one_of=ids, target__domain=None) | Q(target_id__one_of=ids, account__domain=None)
+    act, theirs = _Act(SeveranceType.DOMAIN_BLOCK, cause, domain), frozenset(ids)
+    return _sever(act, between, is_here=lambda number: number not in theirs)
 
 
-def _sever(act: _Act, account_id: int, target_id: int, *, local_id: int) -> None:
+def suspension_cause(account_id: int, moment: datetime) -> str:
+    """The cause under which the follows are kept that end with the suspension of an account at `moment`."""
+    return f"account:{account_id}:{moment.isoformat()}"
+
+
+def sever_erased(account: Account) -> bool:
+    """End some of the follows between people here and a suspended account whose data is erased, as those that ended when it
+    was suspended; whether there were any. Publishes FollowsSevered.
+    """
+    if account.suspended_at is None:
+        return False
+    act = _Act(SeveranceType.ACCOUNT_SUSPENSION, suspension_cause(account.id, account.suspended_at), account.acct)
+    between = Q(account_id=account.id, target__domain=None) | Q(target_id=account.id, account__domain=None)
+    if not Follow.objects.filter(between).exists():
+        return False
+    _sever(act, between, is_here=account.id.__ne__)
+    _publish(FollowsSevered(cause=act.cause))
+    return True
+
+
+def forget_severed(account_id: int) -> int:
+    """Remove some of the follows of an account that were kept; how many. An act of which none is left is marked as purged."""
+    rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
+    found = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():
-        lock(pair_name(account_id, target_id))
-        follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
-        if follow is not None:
-            severance, _made = Severance.objects.get_or_create(
-                cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}
-            )
-            SeveredFollow.objects.get_or_create(
+        SeveredFollow.objects.filter(id__one_of=list(found)).delete()
+        left = SeveredFollow.objects.filter(severance_id=OuterRef("id"))
+        Severance.objects.filter(~Exists(left), id__one_of=list(set(found.values()))).update(purged=True)
+    return len(found)
+
+
+def _publish(event: Event) -> None:
+    with transaction.atomic():
+        publish(event)
+
+
+def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
+    """End some of these follows and requests and keep the follows; whether there may be more of them. `is_here` says
+    which of the two of a follow is the one who loses it.
+    """
+    follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
+    requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])
+    found: list[Follow | FollowRequest] = [*follows, *requests]
+    with transaction.atomic():
+        lock(*{pair_name(row.account_id, row.target_id) for row in found})
+        follows = list(Follow.objects.filter(id__one_of=[row.id for row in follows]))
+        requests = list(FollowRequest.objects.filter(id__one_of=[row.id for row in requests]))
+        if follows:
+            _keep(act, follows, is_here)
+        ended: list[Follow | FollowRequest] = [*requests, *follows]
+        end_follows(
+            ended,
+            ended_by={
+                (row.account_id, row.target_id): row.account_id if is_here(row.account_id) else row.target_id
+                for row in ended
+            },
+        )
+    # A request that has become a follow in the meantime ends in the next step.
+    return len(found) >= BATCH_SIZE or len(ended) < len(found)
+
+
+def _keep(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
+    """Keep the follows, and count for each who loses some how many. One that an earlier step has kept counts once."""
+    severance, _made = Severance.objects.get_or_create(
+        cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}
+    )
+    earlier = set(
+        SeveredFollow.objects.filter(
+            severance=severance,
+            account_id__one_of=[row.account_id for row in follows],
+            target_id__one_of=[row.target_id for row in follows],
+        ).values_list("account_id", "target_id")
+    )
+    kept = [row for row in follows if (row.account_id, row.target_id) not in earlier]
+    SeveredFollow.objects.bulk_create(
+        (
+            SeveredFollow(
                 severance=severance,
-                account_id=account_id,
-                target_id=target_id,
-                defaults={
-                    "show_reblogs": follow.show_reblogs,
-                    "notify": follow.notify,
-                    "languages": follow.languages,
-                },
+                account_id=row.account_id,
+                target_id=row.target_id,
+                show_reblogs=row.show_reblogs,
+                notify=row.notify,
+                languages=row.languages,
             )
-            counter = "following_count" if account_id == local_id else "followers_count"
-            SeveredAccount.objects.get_or_create(severance=severance, account_id=local_id)
-            SeveredAccount.objects.filter(severance=severance, account_id=local_id).update(**{counter: F(counter) + 1})
-        end_following(account_id, target_id, ended_by_id=local_id)
+            for row in kept
+        ),
+        batch_size=BATCH_SIZE,
+    )
+    following = Counter(row.account_id for row in kept if is_here(row.account_id))
+    followers = Counter(row.target_id for row in kept if not is_here(row.account_id))
+    # In the order of their numbers, so that two steps never wait for each other.
+    losers = sorted(following | followers)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _COUNT,
+            {
+                "severance": severance.id,
+                "accounts": losers,
+                "followers": [followers[number] for number in losers],
+                "following": [following[number] for number in losers],
+                "now": clock.now(),
+            },
+        )

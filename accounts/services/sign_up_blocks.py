@@ -21,15 +21,14 @@ from accounts.models import (
     UsernameBlock,
 )
 from accounts.models.user import Permission
-from accounts.policies.sign_up import taken
-from accounts.policies.sign_up_blocks import email_digest, network_of, normalised_username
+from accounts.policies.sign_up import email_digest, network_of, normalised_username, taken
 from accounts.policies.staff import Staff, require
 from accounts.queries.sign_up import find_email_domain_blocks
 from accounts.queries.tags import HISTORY_DAYS
 from accounts.services.audit import record
 from social.api import refused_networks
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.text.names import normalise_domain
 
 SignUpBlock = EmailDomainBlock | CanonicalEmailBlock | IpBlock | UsernameBlock
@@ -55,8 +54,8 @@ def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
 
 
 def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
-    """As `block_canonical_email`, by the digest alone (64 hexadecimal digits). Raises Forbidden; Invalid for another text
-    or a second time.
+    """Blocks like `block_canonical_email`, by the digest alone (64 hexadecimal digits). Raises Forbidden; Invalid for
+    another text or a second time.
     """
     text = digest.strip().lower()
     if not text:
@@ -97,9 +96,7 @@ def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any
     require(by, Permission.MANAGE_BLOCKS)
     try:
         with transaction.atomic():
-            current = IpBlock.objects.select_for_update().filter(pk=block.pk).first()
-            if current is None:
-                raise NotFound
+            current = require_found(IpBlock.objects.select_for_update().filter(pk=block.pk).first())
             before = _state(current)
             for name in ("severity", "comment", "expires_at"):
                 setattr(current, name, changes.get(name, getattr(current, name)))

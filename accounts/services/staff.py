@@ -1,4 +1,4 @@
-"""What staff and operators do to users: roles, approval, confirmation, disabling, lost second factors, follows.
+"""Acts of staff and operators on users: roles, approval, confirmation, disabling, lost second factors, follows.
 
 Effective at once, in every process.
 
@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 from accounts.events import UserApproved
 from accounts.models import AccessToken, Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.audience import is_present
 from accounts.policies.sign_up import SignUpDraft, password_errors
 from accounts.policies.staff import Staff, require
 from accounts.services.activation import activate_if_ready
-from accounts.services.applications import command_line_application
 from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.following import FollowChange, follow_account
@@ -29,7 +29,7 @@ from accounts.services.mails import SECOND_FACTOR_RESET, report_security_change
 from accounts.services.second_factors import remove_all_factors
 from accounts.services.sessions import change_password, end_sessions, publish_user_state, sign_out_everywhere
 from accounts.services.signing_up import sign_up
-from accounts.services.tokens import close_streams, issue_token
+from accounts.services.tokens import close_streams, command_line_application, issue_token
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid, NotFound
 from social.kernel.events import publish
@@ -145,7 +145,7 @@ def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
 def _acting(
     by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
 ) -> Iterator[User]:
-    """One transaction: the user's row locked and as it is now, what `by` may do asked of it, and the audit row.
+    """Open a transaction: lock the user's row, check what `by` may do to it as it is now, and write the audit row.
 
     Raises NotFound for somebody whose account has been deleted: nothing brings that person back.
     """
@@ -175,9 +175,7 @@ def keep_one_administrator(user: User) -> None:
         return
     # Two who take the right from each other at the same moment would leave nobody.
     lock("staff:administrators")
-    others = (
-        User.objects.filter(disabled_at=None, account__suspended_at=None).exclude(pk=user.pk).select_related("role")
-    )
+    others = User.objects.filter(is_present("account"), disabled_at=None).exclude(pk=user.pk).select_related("role")
     if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):
         raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
 

@@ -1,17 +1,32 @@
-"""Makes the rows of hashtags, and counts their use."""
+"""Makes, counts, follows and features hashtags, and reviews them for staff (contract, parameters section 2; behaviours
+section 11).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce, Greatest
+from django.utils.translation import gettext as _
 
-from accounts.models import Tag, TagUse
-from accounts.models.tag import TAG_LIMIT
+from accounts.events import ProfileUpdated, TagFollowed, TagUnfollowed
+from accounts.models import Account, FeaturedTag, Tag, TagFollow, TagUse
+from accounts.models.tag import FEATURED_TAGS_LIMIT, TAG_LIMIT
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
 from accounts.queries.tags import HISTORY_DAYS, named_tag
+from accounts.services.audit import record
 from social.kernel import clock
 from social.kernel.batches import BATCH
+from social.kernel.errors import FieldError, Invalid, NotFound, require_found
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.text.names import is_hashtag, normalise_hashtag
 
 _COUNT = """
 INSERT INTO accounts_taguse (tag_id, day, account_id, uses)
@@ -57,7 +72,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> li
 
 
 def kept_spelling(name: str, shown: str) -> str:
-    """How a hashtag was written, unless that is too long: combining letters take more room than the normalised name."""
+    """The spelling of a hashtag, unless that is too long: combining letters take more room than the normalised name."""
     return shown if len(shown) <= TAG_LIMIT else name
 
 
@@ -66,3 +81,136 @@ def ensure_tag(name: str) -> Tag:
     hashtag."""
     tag = named_tag(name)
     return ensure_tags([(tag.name, tag.display_name)], private=True)[0]
+
+
+def follow_tag(*, account_id: int, name: str) -> Tag:
+    """Follow a hashtag, used by anybody or not; twice is as good as once.
+
+    Raises NotFound for what is no hashtag. Publishes TagFollowed.
+    """
+    with transaction.atomic():
+        tag = ensure_tag(name)
+        lock(f"tag_follow:{account_id}:{tag.id}")
+        _row, is_new = TagFollow.objects.get_or_create(account_id=account_id, tag=tag)
+        if is_new:
+            publish(TagFollowed(account_id=account_id, tag_id=tag.id))
+    return tag
+
+
+def unfollow_tag(*, account_id: int, tag: Tag) -> None:
+    """End a follow; without one nothing happens, nor for a hashtag that nobody has used. Publishes TagUnfollowed."""
+    with transaction.atomic():
+        ended, _rows = TagFollow.objects.filter(account_id=account_id, tag_id=tag.id).delete()
+        if ended:
+            publish(TagUnfollowed(account_id=account_id, tag_id=tag.id))
+
+
+def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
+    """Show a hashtag on one's profile, with its `tag` loaded; whether it is new. One shown already is answered as it is.
+
+    Raises Invalid for what is no hashtag and for more than FEATURED_TAGS_LIMIT. Announces ProfileUpdated.
+    """
+    shown = name.strip().removeprefix("#")
+    if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
+        raise Invalid.of([FieldError("name", "ERR_INVALID", _("is invalid"))])
+    with transaction.atomic():
+        lock(f"featured_tags:{account.id}")
+        tag = ensure_tags([(normalise_hashtag(shown), shown)])[0]
+        existing = FeaturedTag.objects.filter(account=account, tag=tag).first()
+        if existing is not None:
+            existing.tag = tag
+            return existing, False
+        if FeaturedTag.objects.filter(account=account).count() >= FEATURED_TAGS_LIMIT:
+            raise Invalid.sentence(_("You have already featured the maximum number of hashtags"))
+        made = FeaturedTag.objects.create(account=account, tag=tag, name=kept_spelling(tag.name, shown))
+        publish(ProfileUpdated(account_id=account.id))
+    return made, True
+
+
+def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
+    """Take a hashtag off one's profile. Raises NotFound, also for somebody else's. Announces ProfileUpdated."""
+    with transaction.atomic():
+        ended, _rows = FeaturedTag.objects.filter(id=featured_tag_id, account=account).delete()
+        if not ended:
+            raise NotFound
+        publish(ProfileUpdated(account_id=account.id))
+
+
+def unfeature_tag_named(*, account: Account, tag: Tag) -> None:
+    """Take a hashtag off one's profile; one that is not on it is no error. Announces ProfileUpdated."""
+    with transaction.atomic():
+        ended, _rows = FeaturedTag.objects.filter(account=account, tag_id=tag.id).delete()
+        if ended:
+            publish(ProfileUpdated(account_id=account.id))
+
+
+def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datetime | None) -> None:
+    """Write how often the account has used the hashtag so far."""
+    featured.statuses_count, featured.last_status_at = statuses_count, last_status_at
+    featured.save(update_fields=["statuses_count", "last_status_at"])
+
+
+def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
+    """Count a post more or less (`change` is 1 or -1) for those of the hashtags that the account shows.
+
+    The day of the last use stays when a post is deleted. The caller holds a transaction.
+    """
+    shown = FeaturedTag.objects.filter(account_id=account_id, tag_id__in=tag_ids)
+    # Locked in the order of their ids: two posts at once cannot wait for each other.
+    ids = list(shown.select_for_update().order_by("id").values_list("id", flat=True))
+    if not ids:
+        return
+    rows = FeaturedTag.objects.filter(id__one_of=ids)
+    if change > 0:
+        latest = Greatest(Coalesce("last_status_at", used_at), used_at)
+        rows.update(statuses_count=F("statuses_count") + change, last_status_at=latest)
+    else:
+        rows.update(statuses_count=Greatest(F("statuses_count") + change, 0))
+
+
+_SHOWN: Final = ("display_name", "usable", "listable", "trendable")
+
+
+@dataclass(frozen=True, slots=True)
+class TagChange:
+    """Changes of a hashtag; None leaves a value as it is."""
+
+    display_name: str | None = None
+    usable: bool | None = None
+    listable: bool | None = None
+    trendable: bool | None = None
+
+
+def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
+    """Write it down; from then on the hashtag counts as reviewed. Raises Forbidden; NotFound for one that is gone;
+    Invalid for a name that is another hashtag's: only its spelling changes.
+    """
+    require(by, Permission.MANAGE_TAXONOMIES)
+    with transaction.atomic():
+        current = require_found(Tag.objects.select_for_update().filter(pk=tag.pk).first())
+        before = _state(current)
+        values = {name: value for name, value in asdict(change).items() if value is not None}
+        name = values.get("display_name")
+        if name is not None and normalise_hashtag(name.removeprefix("#")) != current.name:
+            raise Invalid.of([FieldError("display_name", "ERR_INVALID", _("does not match the previous name"))])
+        if name is not None:
+            values["display_name"] = name.removeprefix("#")
+        for column, value in values.items():
+            setattr(current, column, value)
+        current.reviewed_at = clock.now()
+        current.save(update_fields=[*values, "reviewed_at"])
+        after = _state(current)
+        changed = [column for column in after if after[column] != before[column]]
+        record(
+            by=by,
+            action="update",
+            target_type="Tag",
+            target_id=current.pk,
+            target_name=str(current),
+            before={column: before[column] for column in changed},
+            after={column: after[column] for column in changed},
+        )
+
+
+def _state(tag: Tag) -> dict[str, Any]:
+    return {name: getattr(tag, name) for name in _SHOWN}

@@ -1,28 +1,40 @@
-"""Issues tokens and takes them back (contract, behaviours section 5)."""
+"""Registers client applications, issues tokens and takes them back (contract, behaviours section 5), and finds who
+holds one.
+"""
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Final
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from accounts.events import TokenRevoked
 from accounts.models import AccessToken, Application, Grant, RevokedToken, User
+from accounts.policies.authorization import TOTAL_LIMIT, redirect_uri_errors, split_redirect_uris
+from accounts.queries.tokens import find_by_client_id, find_holder
+from social.api import scopes as tree
 from social.api.admission import forget_tokens
+from social.api.identities import Identity
 from social.kernel import clock, streams
-from social.kernel.errors import Unavailable
+from social.kernel.errors import FieldError, Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
 # Tokens end when they are revoked; the column cannot be empty.
-NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-KILL = b'{"event":"kill"}'
-REVOKED_KEPT = timedelta(days=1)
-_REVOKED_AT_A_TIME = 500
+NO_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
+END_OF_STREAM = b'{"event":"kill"}'
+REVOKED_RETENTION = timedelta(days=1)
+TOKENS_LIMIT = 10
+"""Tokens with different scopes of one application and person, or of the application itself; the oldest ends for a further
+one, so that what is bounded for each token stays bounded (security row 69)."""
+_BATCH_SIZE = 500
 _REMEMBER_REVOKED = """
 INSERT INTO accounts_revokedtoken (token_checksum, revoked_at)
 SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
@@ -50,7 +62,17 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
             if set(token.scope.split()) == set(wanted) and not token.is_expired():
                 return token
         token = AccessToken.objects.create(
-            application=application, user=user, token=secrets.token_urlsafe(32), scope=" ".join(wanted), expires=NEVER
+            application=application,
+            user=user,
+            token=secrets.token_urlsafe(32),
+            scope=" ".join(wanted),
+            expires=NO_EXPIRY,
+        )
+        kept = AccessToken.objects.filter(application=application, user=user).order_by("-id")[:TOKENS_LIMIT]
+        revoke_tokens(
+            AccessToken.objects.filter(application=application, user=user).exclude(
+                id__one_of=[each.pk for each in kept]
+            )
         )
         return token
 
@@ -69,7 +91,7 @@ def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
 
 def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
     with transaction.atomic():
-        locked = tokens.select_for_update(of=("self",)).order_by("pk")[:_REVOKED_AT_A_TIME]
+        locked = tokens.select_for_update(of=("self",)).order_by("pk")[:_BATCH_SIZE]
         doomed = dict(locked.values_list("pk", "token_checksum"))
         if not doomed:
             return 0
@@ -88,7 +110,7 @@ def forget_ended_tokens() -> int:
     Run by the scheduler.
     """
     Grant.objects.filter(expires__lt=clock.now()).delete()
-    removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_KEPT).delete()
+    removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_RETENTION).delete()
     return removed
 
 
@@ -104,7 +126,7 @@ def forget_revoked(events: Sequence[TokenRevoked]) -> None:
     if not forget_tokens([event.token_checksum for event in events]):
         raise Unavailable
     for event in events:
-        streams.publish(channel_of(event.token_id), KILL)
+        streams.publish(channel_of(event.token_id), END_OF_STREAM)
 
 
 def refresh_identities(*, user_id: int) -> None:
@@ -125,7 +147,7 @@ def close_streams(*, user: User) -> None:
 
     def close() -> None:
         for token_id in token_ids:
-            streams.publish(channel_of(token_id), KILL)
+            streams.publish(channel_of(token_id), END_OF_STREAM)
 
     transaction.on_commit(close, robust=True)
 
@@ -133,4 +155,118 @@ def close_streams(*, user: User) -> None:
 def _announce(doomed: Mapping[int, str]) -> None:
     forget_tokens(list(doomed.values()))
     for token_id in doomed:
-        streams.publish(channel_of(token_id), KILL)
+        streams.publish(channel_of(token_id), END_OF_STREAM)
+
+
+NAME_LIMIT = 60
+WEBSITE_LIMIT = 2000
+COMMAND_LINE = "command-line"
+_WEBSITE = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+
+
+def _too_long(limit: int) -> str:
+    return _("is too long (maximum is %(limit)d characters)") % {"limit": limit}
+
+
+def _errors(
+    name: str, redirect_uris: tuple[str, ...], scopes: tuple[str, ...], website: str | None
+) -> list[FieldError]:
+    errors = []
+    if not name:
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank"), _("Application name")))
+    if len(name) > NAME_LIMIT:
+        errors.append(FieldError("name", "ERR_TOO_LONG", _too_long(NAME_LIMIT), _("Application name")))
+    if not redirect_uris:
+        errors.append(FieldError("redirect_uri", "ERR_BLANK", _("can't be blank"), _("Redirect URI")))
+    errors += [
+        FieldError("redirect_uri", "ERR_INVALID", message, _("Redirect URI"))
+        for message in dict.fromkeys(message for uri in redirect_uris for message in redirect_uri_errors(uri))
+    ]
+    if len("\n".join(redirect_uris)) > TOTAL_LIMIT:
+        errors.append(FieldError("redirect_uri", "ERR_TOO_LONG", _too_long(TOTAL_LIMIT), _("Redirect URI")))
+    if tree.unknown(scopes):
+        errors.append(
+            FieldError("scopes", "ERR_INVALID", _("doesn't match those configured on the server."), _("Scopes"))
+        )
+    if website is not None and len(website) > WEBSITE_LIMIT:
+        errors.append(FieldError("website", "ERR_TOO_LONG", _too_long(WEBSITE_LIMIT), _("Application website")))
+    elif website is not None and not _WEBSITE.fullmatch(website):
+        errors.append(FieldError("website", "ERR_INVALID", _("is not a valid URL"), _("Application website")))
+    return errors
+
+
+def register_application(
+    *, name: str, redirect_uris: str | Iterable[str], scopes: str | None = None, website: str | None = None
+) -> Application:
+    """Make an application with a new id and secret; registering twice makes two.
+
+    `redirect_uris` has one address per line, or is a list; without `scopes` it is `read`. Raises Invalid
+    (contract, parameters section 1 "POST /api/v1/apps").
+    """
+    name, website = name.strip(), (website or "").strip() or None
+    addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
+    if errors := _errors(name, addresses, wanted, website):
+        raise Invalid.of(errors)
+    made: Application = Application.objects.create(
+        name=name,
+        website=website,
+        scopes=" ".join(wanted),
+        redirect_uris=" ".join(addresses),
+        client_id=secrets.token_urlsafe(32),
+        client_secret=secrets.token_urlsafe(32),
+        hash_client_secret=False,
+        client_type=Application.CLIENT_CONFIDENTIAL,
+        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+    )
+    return made
+
+
+def delete_application(*, application: Application) -> None:
+    """Remove an application with its codes and tokens; their streams close (security row 23).
+
+    In steps: when it fails, some tokens may be gone, and calling again goes on.
+    """
+    tokens = AccessToken.objects.filter(application=application)
+    revoke_tokens(tokens)
+    with transaction.atomic():
+        # From here on nobody is issued a token of it; those that came meanwhile are few.
+        if Application.objects.select_for_update().filter(pk=application.pk).first() is None:
+            return
+        revoke_tokens(tokens)
+        application.delete()
+
+
+def command_line_application() -> Application:
+    """The application in whose name operators' commands issue tokens; made when first needed."""
+    application = find_by_client_id(COMMAND_LINE)
+    if application is None:
+        application, _made = Application.objects.get_or_create(
+            client_id=COMMAND_LINE,
+            defaults={
+                "name": "Command line",
+                "scopes": " ".join(tree.SCOPES),
+                "redirect_uris": "urn:ietf:wg:oauth:2.0:oob",
+                "client_secret": secrets.token_urlsafe(32),
+                "hash_client_secret": False,
+                "client_type": Application.CLIENT_CONFIDENTIAL,
+                "authorization_grant_type": Application.GRANT_AUTHORIZATION_CODE,
+            },
+        )
+    return application
+
+
+USE_NOTE_INTERVAL: Final = timedelta(days=1)
+
+
+class TokenIdentities:
+    """The API layer's `TokenSource`, answered from the tables of this app."""
+
+    def find_identity(self, token: str) -> Identity | None:
+        """The identity of `find_holder`: one query, and once a day for each token a statement that notes its use."""
+        found = find_holder(token)
+        if found is None:
+            return None
+        now = clock.now()
+        if found.last_used_at is None or found.last_used_at <= now - USE_NOTE_INTERVAL:
+            AccessToken.objects.filter(pk=found.identity.token_id).update(last_used_at=now)
+        return found.identity

@@ -10,12 +10,12 @@ from rest_framework.request import Request
 
 from accounts.models import Account, Application
 from accounts.policies.sign_up import SignUpDraft
-from accounts.queries.account_search import search_accounts
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
+from accounts.queries.discovery import search_accounts
 from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_featuring, load_known_relations, load_relations
 from accounts.queries.users import find_own_account
-from accounts.serializers.account import AccountSerializer
+from accounts.serializers.account import AccountSerializer, present_accounts
 from accounts.serializers.inputs.accounts import (
     FollowInput,
     IdsInput,
@@ -26,12 +26,11 @@ from accounts.serializers.inputs.accounts import (
     SearchInput,
     SignUpInput,
 )
-from accounts.serializers.presenting import present_accounts
+from accounts.serializers.oauth import TokenSerializer
 from accounts.serializers.relationship import RelationshipSerializer
-from accounts.serializers.token import TokenSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
-from accounts.services.resolving import find_or_resolve, resolve_address
+from accounts.services.remote_accounts import find_or_resolve, resolve_address
 from accounts.services.signing_up import sign_up
 from accounts.services.tokens import issue_token
 from social.api.access import app_token, optional_user, user
@@ -57,6 +56,8 @@ _SHOWN_OF_RELATIONSHIP: Final = (
     "domain_blocking",
 )
 _SEARCH = ByOffset(Limit(40, 80))
+# 30 March 2022 (contract, endpoints: "deprecated 3.5.0").
+_DEPRECATION_3_5: Final = 1648598400
 
 
 class AccountsViewSet(ApiViewSet):
@@ -80,6 +81,7 @@ class AccountsViewSet(ApiViewSet):
         "unblock": Endpoint(user("write:blocks", "follow"), "Relationship"),
         "mute": Endpoint(user("write:mutes", "follow"), "Relationship", input=MuteInput),
         "unmute": Endpoint(user("write:mutes", "follow"), "Relationship"),
+        "identity_proofs": Endpoint(user(), "NoProofs", deprecated=_DEPRECATION_3_5),
     }
 
     def create(self, request: Request) -> HttpResponse:
@@ -92,8 +94,8 @@ class AccountsViewSet(ApiViewSet):
         return reply(TokenSerializer(token).data)
 
     def list(self, request: Request) -> HttpResponse:
-        """Several accounts by id, at most 40; unknown ones are left out."""
-        asked = map(parse_id, IdsInput.read(request).ids)
+        """Accounts by id, at most 40; unknown ones are left out."""
+        asked = map(parse_id, IdsInput.read(request).id)
         ids = {number for number in asked if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
             raise Invalid
@@ -101,7 +103,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(self._entities(list(found)))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """One account; a suspended one is blank."""
+        """An account; a suspended one is blank."""
         return reply(self._entities([find_account(id)])[0])
 
     def lookup(self, request: Request) -> HttpResponse:
@@ -111,17 +113,17 @@ class AccountsViewSet(ApiViewSet):
     def search(self, request: Request) -> HttpResponse:
         """Accounts by the beginning of their name."""
         form = SearchInput.read(request)
-        if not form.query:
+        if not form.q:
             return reply([])
         if form.resolve:
-            resolve_address(form.query)
-        found = search_accounts(form.query, viewer_id=self.account_id, following=form.following)
+            resolve_address(form.q)
+        found = search_accounts(form.q, viewer_id=self.account_id, following=form.following)
         return reply(list(present_accounts(self.paginate(found).items, self.viewer_id).values()))
 
     def relationships(self, request: Request) -> HttpResponse:
-        """How one stands to accounts, in the order they were asked for; unknown and suspended ones are left out."""
+        """Relationships to accounts, in the order they were asked for; unknown and suspended ones are left out."""
         form = RelationshipsInput.read(request)
-        asked = map(parse_id, form.ids)
+        asked = map(parse_id, form.id)
         ids = list(dict.fromkeys(number for number in asked if number is not None))
         known, relations = load_known_relations(self.account_id, ids, with_suspended=form.with_suspended)
         found = [number for number in ids if number in known]
@@ -136,7 +138,7 @@ class AccountsViewSet(ApiViewSet):
 
     def follow_by_address(self, request: Request) -> HttpResponse:
         """`POST /api/v1/follows`, of older clients: the account, with how one stands to it (SEED-103, decision D-01)."""
-        target = find_or_resolve(LegacyFollowInput.read(request).address)
+        target = find_or_resolve(LegacyFollowInput.read(request).uri)
         follow_account(account=self._me(), target=target, change=FollowChange())
         entity = self._entities([find_account(target.id)])[0]
         relationship = self._relationship_entity(target, instant=True)
@@ -188,6 +190,11 @@ class AccountsViewSet(ApiViewSet):
         }
         found: Sequence[dict[str, Any]] = AccountSerializer(accounts, many=True, context=context).data
         return found
+
+    def identity_proofs(self, request: Request, id: int) -> HttpResponse:
+        """List nothing: proofs by a third party ended with version 3.5 of the interface (contract, endpoints)."""
+        find_account(id)
+        return reply([])
 
     def _relationship(self, target: Account, *, instant: bool = False) -> HttpResponse:
         return reply(self._relationship_entity(target, instant=instant))

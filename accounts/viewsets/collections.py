@@ -21,6 +21,7 @@ from accounts.queries.collections import (
     show,
 )
 from accounts.queries.users import find_own_account, find_user
+from accounts.serializers.account import present_accounts
 from accounts.serializers.collection import (
     CollectionsSerializer,
     CollectionWithAccountsSerializer,
@@ -28,7 +29,6 @@ from accounts.serializers.collection import (
     WrappedCollectionSerializer,
 )
 from accounts.serializers.inputs.collections import CollectionInput, ItemInput
-from accounts.serializers.presenting import present_accounts
 from accounts.services.collections import (
     add_item,
     create_collection,
@@ -65,7 +65,9 @@ class CollectionsViewSet(ApiViewSet):
     }
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """As everywhere, but that broken rules of fields stand inside `error` (contract, entities "Errors")."""
+        """Answers errors as everywhere, but that broken rules of fields stand inside `error` (contract, entities
+        "Errors").
+        """
         if isinstance(exc, Invalid) and "details" in exc.extra:
             return reply({"error": {"error": exc.message, **exc.extra}}, status=422)
         return super().handle_exception(exc)
@@ -97,7 +99,7 @@ class CollectionsViewSet(ApiViewSet):
     def destroy(self, request: Request, id: int) -> HttpResponse:
         """Delete a collection."""
         delete_collection(owner=find_own_account(self.account_id), collection=find_collection(id))
-        return reply_empty()
+        return reply_empty(request)
 
     def add(self, request: Request, collection_id: int) -> HttpResponse:
         """Put an account into a collection."""
@@ -111,15 +113,15 @@ class CollectionsViewSet(ApiViewSet):
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
         """Take an account out of one's collection."""
         remove_item(owner=find_own_account(self.account_id), item=find_item(collection_id, id))
-        return reply_empty()
+        return reply_empty(request)
 
     def revoke(self, request: Request, collection_id: int, id: int) -> HttpResponse:
         """Leave a collection for good."""
         revoke_item(account=find_own_account(self.account_id), item=find_item(collection_id, id))
-        return reply_empty()
+        return reply_empty(request)
 
     def of_account(self, request: Request, id: int) -> HttpResponse:
-        """Somebody's collections."""
+        """Collections of an account."""
         found = list_of_account(find_account(id), self.viewer_id)
         page = self.paginate(found)
         return page.respond(self._entities(page.items))

@@ -48,7 +48,7 @@ class CryptoViewSet(ApiViewSet):
         return reply(DeviceSerializer(made).data)
 
     def count(self, request: Request) -> HttpResponse:
-        """How many one-time keys one's device has left."""
+        """The number of one-time keys one's device has left."""
         return reply(OneTimeKeyCountSerializer(find_device(self.identity.token_id).one_time_keys.count()).data)
 
     def query(self, request: Request) -> HttpResponse:
@@ -63,7 +63,7 @@ class CryptoViewSet(ApiViewSet):
 
     def deliver(self, request: Request) -> HttpResponse:
         """Send messages to devices: all of them, or none."""
-        drafts = DeliveryInput.read(request).messages
+        drafts = DeliveryInput.read(request).device
         deliver_messages(token_id=self.identity.token_id, account_id=self.account_id, drafts=drafts)
         return reply({})
 

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.queries.emojis import list_local_emojis
-from accounts.serializers.emoji import PickerEmojiSerializer
+from accounts.serializers.account import PickerEmojiSerializer
 from social.api.access import anyone
 from social.api.declarations import Endpoint
 from social.api.responses import reply
@@ -19,5 +19,5 @@ class CustomEmojisViewSet(ApiViewSet):
     endpoints = {"list": Endpoint(anyone(), "CustomEmoji", many=True)}
 
     def list(self, request: Request) -> HttpResponse:
-        """What a client's picker offers."""
+        """Emojis for a client's picker."""
         return reply(PickerEmojiSerializer(list(list_local_emojis()), many=True).data)

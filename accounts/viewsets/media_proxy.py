@@ -12,7 +12,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.models import RemoteCopy
-from accounts.models.remote_copy import CopyFailure, CopyPurpose, CopyState
+from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from accounts.policies.remote_copies import is_due, is_key_of
 from accounts.queries.remote_copies import find_copy, find_picture_url
 from accounts.services.remote_copies import note_served, request_copy
@@ -40,7 +40,7 @@ _PICTURES: Final = {
 
 
 class MediaProxyViewSet(ApiViewSet):
-    """What all files of other servers have in common. Addresses that this server has written itself carry a key.
+    """Base of endpoints for files of other servers. Addresses that this server has written itself carry a key.
 
     A request without the key is one of somebody who tries addresses: those are limited (contract, behaviours section 4).
     """
@@ -48,7 +48,7 @@ class MediaProxyViewSet(ApiViewSet):
     authentication_classes: tuple[type[BaseAuthentication], ...] = (UncountedAuthentication,)
 
     def has_key(self, request: Request, url: str) -> bool:
-        """Whether the address that is asked for is one that this server has written for the file at `url`."""
+        """Tell whether the address that is asked for is one that this server has written for the file at `url`."""
         path = request.path_info.strip("/")
         return is_key_of(request.GET.get("key", ""), path, url)
 

@@ -1,104 +1,114 @@
-"""Lists of people over HTTP: followers, requests, blocks, mutes, endorsements; and the acts that change them."""
+"""Lists of people over HTTP: followers, requests, blocks, mutes, endorsements, blocked servers, the directory,
+suggestions; and the acts on them.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.models import Account
 from accounts.queries.accounts import find_account
+from accounts.queries.discovery import list_directory, load_suggestions
 from accounts.queries.networks import (
+    count_follows_with,
     list_endorsed,
     list_follow_requests,
     list_followers,
     list_following,
     load_familiar_followers,
 )
-from accounts.queries.relations import list_blocked, list_muted, load_known_relations
+from accounts.queries.relations import list_blocked, list_blocked_domains, list_muted, load_known_relations
 from accounts.queries.users import find_own_account
-from accounts.serializers.discovery import FamiliarFollowersSerializer
-from accounts.serializers.inputs.networks import FamiliarInput, NoteInput
-from accounts.serializers.muted import MutedAccountSerializer
-from accounts.serializers.presenting import present_accounts
-from accounts.serializers.relationship import RelationshipSerializer
+from accounts.serializers.account import present_accounts
+from accounts.serializers.inputs.accounts import DirectoryInput, DomainInput, FamiliarInput, NoteInput
+from accounts.serializers.relationship import (
+    DomainBlockPreviewSerializer,
+    FamiliarFollowersSerializer,
+    MutedAccountSerializer,
+    RelationshipSerializer,
+    SuggestionSerializer,
+)
+from accounts.services.blocking import block_domain, unblock_domain
 from accounts.services.follow_requests import authorize_request, reject_request, remove_follower
-from accounts.services.private import endorse_account, unendorse_account, write_note
+from accounts.services.private import dismiss_suggestion, endorse_account, unendorse_account, write_note
 from social.api.access import optional_user, user
-from social.api.declarations import Endpoint
-from social.api.pagination import ByCursor, Limit, Page
+from social.api.declarations import EMPTY, Endpoint
+from social.api.pagination import ByCursor, ByOffset, Limit, Page
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
+from social.kernel.ids import parse_id
 
 LIMIT = Limit(40, 80)
-_BY_ROW = ByCursor(LIMIT, prev="since_id")
-_ALL_FOR_ZERO = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id")
+_ROW_PAGES = ByCursor(LIMIT, prev="since_id")
+_UNLIMITED_PAGES = ByCursor(Limit(40, 80, zero_is_all=True), prev="since_id")
 FAMILIAR_IDS_LIMIT = 40
 
 # The time of Mastodon's release 4.4, in seconds.
-_SINCE_4_4 = 1751932800
+_DEPRECATION_4_4 = 1751932800
 
 
 class NetworksViewSet(ApiViewSet):
-    """Who follows, asks, is blocked, muted and endorsed."""
+    """Followers, requests, blocks, mutes and endorsements."""
 
     endpoints = {
-        "followers": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
-        "following": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
-        "endorsements_of": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_BY_ROW),
+        "followers": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ROW_PAGES),
+        "following": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ROW_PAGES),
+        "endorsements_of": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ROW_PAGES),
         "familiar_followers": Endpoint(user("read:follows"), "FamiliarFollowers", many=True, input=FamiliarInput),
-        "endorsements": Endpoint(user("read:accounts"), "Account", many=True, paging=_ALL_FOR_ZERO),
-        "blocks": Endpoint(user("read:blocks", "follow"), "Account", many=True, paging=_BY_ROW),
-        "mutes": Endpoint(user("read:mutes", "follow"), "MutedAccount", many=True, paging=_BY_ROW),
-        "follow_requests": Endpoint(user("read:follows", "follow"), "Account", many=True, paging=_BY_ROW),
+        "endorsements": Endpoint(user("read:accounts"), "Account", many=True, paging=_UNLIMITED_PAGES),
+        "blocks": Endpoint(user("read:blocks", "follow"), "Account", many=True, paging=_ROW_PAGES),
+        "mutes": Endpoint(user("read:mutes", "follow"), "MutedAccount", many=True, paging=_ROW_PAGES),
+        "follow_requests": Endpoint(user("read:follows", "follow"), "Account", many=True, paging=_ROW_PAGES),
         "authorize": Endpoint(user("write:follows", "follow"), "Relationship"),
         "reject": Endpoint(user("write:follows", "follow"), "Relationship"),
         "remove_from_followers": Endpoint(user("write:follows", "follow"), "Relationship"),
         "endorse": Endpoint(user("write:accounts"), "Relationship"),
         "unendorse": Endpoint(user("write:accounts"), "Relationship"),
-        "pin": Endpoint(user("write:accounts"), "Relationship", deprecated=_SINCE_4_4),
-        "unpin": Endpoint(user("write:accounts"), "Relationship", deprecated=_SINCE_4_4),
+        "pin": Endpoint(user("write:accounts"), "Relationship", deprecated=_DEPRECATION_4_4),
+        "unpin": Endpoint(user("write:accounts"), "Relationship", deprecated=_DEPRECATION_4_4),
         "note": Endpoint(user("write:accounts"), "Relationship", input=NoteInput),
     }
 
     def followers(self, request: Request, id: int) -> HttpResponse:
-        """Who follows an account."""
+        """Followers of an account."""
         rows = list_followers(find_account(id), self.viewer_id)
         return _respond(self.paginate(rows), self.viewer_id)
 
     def following(self, request: Request, id: int) -> HttpResponse:
-        """Whom an account follows."""
+        """Accounts that an account follows."""
         rows = list_following(find_account(id), self.viewer_id)
         return _respond(self.paginate(rows), self.viewer_id)
 
     def endorsements_of(self, request: Request, id: int) -> HttpResponse:
-        """Whom an account recommends."""
+        """Accounts that an account recommends."""
         account = find_account(id)
         rows = list_endorsed(account.id)
         page = self.paginate(rows.none() if account.suspended else rows, cursor="target_id")
         return _respond(page, self.viewer_id)
 
     def endorsements(self, request: Request) -> HttpResponse:
-        """Whom one recommends oneself; with `limit=0` all of them, oldest account first."""
+        """Accounts one recommends oneself; with `limit=0` all of them, oldest account first."""
         page = self.paginate(list_endorsed(self.account_id), cursor="target_id")
         if page.limit == 0:
             page.items.reverse()
         return _respond(page, self.viewer_id)
 
     def blocks(self, request: Request) -> HttpResponse:
-        """Whom one blocks."""
+        """Accounts one blocks."""
         return _respond(self.paginate(list_blocked(self.account_id)), self.viewer_id)
 
     def mutes(self, request: Request) -> HttpResponse:
-        """Whom one mutes, and until when."""
+        """Accounts one mutes, and until when."""
         page = self.paginate(list_muted(self.account_id))
         accounts = present_accounts([row.target_id for row in page.items], self.viewer_id)
         shown = [(accounts[row.target_id], row.expires_at) for row in page.items if row.target_id in accounts]
         return page.respond(MutedAccountSerializer(shown, many=True).data)
 
     def follow_requests(self, request: Request) -> HttpResponse:
-        """Who asks to follow."""
+        """Requests to follow."""
         return _respond(self.paginate(list_follow_requests(self.account_id)), self.viewer_id)
 
     def authorize(self, request: Request, account_id: int) -> HttpResponse:
@@ -146,8 +156,8 @@ class NetworksViewSet(ApiViewSet):
         return self._relationship(target)
 
     def familiar_followers(self, request: Request) -> HttpResponse:
-        """Of those one follows, who follows each of these accounts; at most 40 accounts are looked at."""
-        ids = FamiliarInput.read(request).ids[:FAMILIAR_IDS_LIMIT]
+        """Followers of each of these accounts among those one follows; at most 40 accounts are looked at."""
+        ids = FamiliarInput.read(request).id[:FAMILIAR_IDS_LIMIT]
         found = load_familiar_followers(self.account_id, ids)
         accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
         shown = [(number, found[number]) for number in ids if number in found]
@@ -164,3 +174,83 @@ class NetworksViewSet(ApiViewSet):
 
 def _respond(page: Page[Any], viewer_id: int | None) -> HttpResponse:
     return page.respond(list(present_accounts([row.person_id for row in page.items], viewer_id).values()))
+
+
+class DomainBlocksViewSet(ApiViewSet):
+    """`/api/v1/domain_blocks`."""
+
+    endpoints = {
+        "list": Endpoint(
+            user("read:blocks", "follow"), "Text", many=True, paging=ByCursor(Limit(100, 200), prev="since_id")
+        ),
+        "preview": Endpoint(user("write:blocks", "follow"), "DomainBlockPreview", input=DomainInput),
+        "create": Endpoint(user("write:blocks", "follow"), EMPTY, input=DomainInput),
+        "destroy": Endpoint(user("write:blocks", "follow"), EMPTY, input=DomainInput),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """The servers one blocks, newest first."""
+        page = self.paginate(list_blocked_domains(self.account_id))
+        return page.respond([block.domain for block in page.items])
+
+    def preview(self, request: Request) -> Any:
+        """The follows that blocking a server would end."""
+        domain = DomainInput.read(request).domain
+        return DomainBlockPreviewSerializer(count_follows_with(self.account_id, domain)).data
+
+    def create(self, request: Request) -> Any:
+        """Block a server."""
+        block_domain(account=find_own_account(self.account_id), domain=DomainInput.read(request).domain)
+        return {}
+
+    def destroy(self, request: Request) -> Any:
+        """Block a server no more."""
+        unblock_domain(account=find_own_account(self.account_id), domain=DomainInput.read(request).domain)
+        return {}
+
+
+# The time of Mastodon's release 3.4, in seconds.
+_DEPRECATION_3_4 = 1621123200
+_PAGES: Final = ByOffset(Limit(40, 80))
+
+
+class DiscoveryViewSet(ApiViewSet):
+    """`/api/v1/directory` and `/api/v1/suggestions`, `/api/v2/suggestions`."""
+
+    endpoints = {
+        "directory": Endpoint(optional_user(), "Account", many=True, input=DirectoryInput, paging=_PAGES),
+        "suggestions": Endpoint(user("read:accounts"), "Suggestion", many=True, paging=_PAGES),
+        "suggested_accounts": Endpoint(
+            user("read:accounts"), "Account", many=True, paging=_PAGES, deprecated=_DEPRECATION_3_4
+        ),
+        "dismiss": Endpoint(user("write:accounts"), EMPTY),
+    }
+
+    def directory(self, request: Request) -> HttpResponse:
+        """People who want to be found."""
+        form = DirectoryInput.read(request)
+        ids = list_directory(self.viewer_id, order=form.order or "active", local=form.local).values_list(
+            "id", flat=True
+        )
+        page = self.paginate(ids)
+        return page.respond(list(present_accounts(page.items, self.viewer_id).values()))
+
+    def suggestions(self, request: Request) -> HttpResponse:
+        """Suggestions of accounts to follow, with their reasons."""
+        page = self.paginate(load_suggestions(self.account_id))
+        accounts = present_accounts([found.account_id for found in page.items], self.viewer_id)
+        shown = [found for found in page.items if found.account_id in accounts]
+        return page.respond(SuggestionSerializer(shown, many=True, context={"accounts": accounts}).data)
+
+    def suggested_accounts(self, request: Request) -> HttpResponse:
+        """Suggestions of accounts to follow."""
+        page = self.paginate(load_suggestions(self.account_id))
+        accounts = present_accounts([found.account_id for found in page.items], self.viewer_id)
+        return page.respond(list(accounts.values()))
+
+    def dismiss(self, request: Request, account: str) -> Any:
+        """Suggest somebody no more; whom nobody knows is not suggested either."""
+        target_id = parse_id(account)
+        if target_id is not None:
+            dismiss_suggestion(account_id=self.account_id, target_id=target_id)
+        return {}

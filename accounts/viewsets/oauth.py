@@ -1,4 +1,6 @@
-"""The machines' side of OAuth: tokens, their revocation, who the user is, and what this server can do."""
+"""OAuth for machines: applications, tokens, their revocation, who the user is, what this server supports; and the
+confirmation of an e-mail address.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +8,92 @@ from typing import Any, Final
 
 import orjson
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 from oauth2_provider.views.mixins import OAuthLibMixin
 from rest_framework.request import Request
 
 from accounts.policies.authorization import sentence_of
 from accounts.queries.accounts import find_account
-from accounts.queries.applications import find_token
-from accounts.serializers.application import OAuthMetadataSerializer
-from accounts.serializers.inputs.oauth import ClientInput, GrantInput, TokenInput
-from accounts.serializers.token import TokenInfoSerializer, UserInfoSerializer
+from accounts.queries.tokens import find_application, find_token
+from accounts.queries.users import find_user
+from accounts.serializers.inputs.oauth import ClientInput, GrantInput, RegistrationInput, ResendInput, TokenInput
+from accounts.serializers.oauth import (
+    ApplicationSerializer,
+    CredentialApplicationSerializer,
+    OAuthMetadataSerializer,
+    TokenInfoSerializer,
+    UserInfoSerializer,
+)
 from accounts.services.authorization_server import OAuthRequest
+from accounts.services.confirmations import resend_confirmation
+from accounts.services.tokens import register_application
 from social.api.access import any_token, anyone, user
+from social.api.admission import admission_of
 from social.api.declarations import EMPTY, Endpoint
+from social.api.limits import limited
 from social.api.responses import error, reply
 from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Unauthorized
 
-_NEVER_CACHED: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+class AppsViewSet(ApiViewSet):
+    """`/api/v1/apps` (contract, parameters section 1)."""
+
+    endpoints = {
+        "create": Endpoint(
+            anyone(),
+            "CredentialApplication",
+            input=RegistrationInput,
+            throttles=limited("apps"),
+        ),
+        "verify_credentials": Endpoint(any_token(), "Application"),
+    }
+
+    def create(self, request: Request) -> HttpResponse:
+        """Register an application; the answer is the only place where its secret is shown."""
+        form = RegistrationInput.read(request)
+        made = register_application(
+            name=form.client_name, redirect_uris=form.redirect_uris, scopes=form.scopes, website=form.website
+        )
+        return reply(CredentialApplicationSerializer(made).data)
+
+    def verify_credentials(self, request: Request) -> HttpResponse:
+        """The application that the token belongs to, the user's as well as its own (SEED-092)."""
+        return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
+
+
+class EmailsViewSet(ApiViewSet):
+    """`/api/v1/emails`: open to people who cannot use their account yet."""
+
+    endpoints = {
+        # Any token, because an application's own is refused as another application is, and not as elsewhere.
+        "resend": Endpoint(any_token("write:accounts"), EMPTY, input=ResendInput, throttles=limited("confirmations")),
+        "check": Endpoint(any_token("read:accounts"), "Boolean"),
+    }
+
+    def resend(self, request: Request) -> Any:
+        """Send the confirmation mail again, to another address if one is given."""
+        form = ResendInput.read(request)
+        user = find_user(self.identity.user_id) if self.identity.user_id is not None else None
+        resend_confirmation(user=user, application_id=self.identity.application_id, email=form.email)
+        return {}
+
+    def check(self, request: Request) -> Any:
+        """Answer whether the address is confirmed."""
+        if self.identity.user_id is None:
+            raise Unauthorized
+        return self.identity.confirmed
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
+        """The answer to an error; `check` says of every missing user the same, with or without a token."""
+        admission = admission_of(self.request)
+        revoked = admission is not None and admission.refusal is not None
+        if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:
+            exc = Unauthorized(_("This method requires an authenticated user"))
+        return super().handle_exception(exc)
+
+
+_NO_CACHE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _UNREADABLE: Final = (400, 411, 413, 422)
 
 
@@ -51,21 +123,21 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
-        """Whether a token of the application that asks is good, and for what (RFC 7662)."""
+        """Answer whether a token of the application that asks is good, and for what (RFC 7662)."""
         core = self.get_oauthlib_core()
         sent = core._extract_params(_asked(request, TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))
 
     def token_info(self, request: Request) -> Any:
-        """What the token that is shown can do, and for whom."""
+        """Facts of the token that is shown: what it can do, and for whom."""
         return TokenInfoSerializer(find_token(self.identity.token_id)).data
 
     def userinfo(self, request: Request) -> HttpResponse:
-        """Who the token's user is. Only the scope `profile` opens it, `read` does not."""
+        """The token's user. Only the scope `profile` opens it, `read` does not."""
         return reply(UserInfoSerializer(find_account(self.account_id)).data)
 
     def metadata(self, request: Request) -> Any:
-        """What this authorization server can do (RFC 8414)."""
+        """Abilities of this authorization server (RFC 8414)."""
         return reply(OAuthMetadataSerializer().data)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
@@ -84,7 +156,7 @@ def _asked(request: Request, form: type[ClientInput]) -> OAuthRequest:
 def _reply(headers: dict[str, str], body: str, status: int) -> HttpResponse:
     parsed = orjson.loads(body or "{}")
     if status < 400:
-        return reply(parsed, headers=_NEVER_CACHED)
+        return reply(parsed, headers=_NO_CACHE)
     challenge = {name: value for name, value in headers.items() if name == "WWW-Authenticate"}
     description = parsed.get("error_description") or sentence_of(parsed["error"])
     return error(parsed["error"], status=status, headers=challenge, error_description=description)

@@ -1,15 +1,16 @@
-"""One's own account and profile over HTTP."""
+"""Endpoints of one's own account, profile and preferences."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.queries.featured_tags import list_featured_tags
+from accounts.queries.tags import list_featured_tags
 from accounts.queries.users import find_user
 from accounts.serializers.inputs.profile import MAX_BODY, CredentialsInput, ProfileInput
-from accounts.serializers.own_account import present_own_account
-from accounts.serializers.profile import ProfileSerializer
+from accounts.serializers.own_account import PreferencesSerializer, ProfileSerializer, present_own_account
 from accounts.services.profile_pictures import delete_picture
 from accounts.services.profiles import ProfileChange, update_profile
 from social.api.access import user
@@ -32,7 +33,7 @@ class ProfileViewSet(ApiViewSet):
     }
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """One's own account."""
+        """The account of the caller."""
         return self._account()
 
     def update_credentials(self, request: Request) -> HttpResponse:
@@ -41,7 +42,7 @@ class ProfileViewSet(ApiViewSet):
         return self._account()
 
     def retrieve(self, request: Request) -> HttpResponse:
-        """One's own profile, as it is edited."""
+        """The profile of the caller, as it is edited."""
         return self._profile()
 
     def update(self, request: Request) -> HttpResponse:
@@ -68,3 +69,13 @@ class ProfileViewSet(ApiViewSet):
     def _profile(self) -> HttpResponse:
         me = find_user(self.identity.user_id).account
         return reply(ProfileSerializer(me, context={"featured_tags": list(list_featured_tags(me))}).data)
+
+
+class PreferencesViewSet(ApiViewSet):
+    """`/api/v1/preferences`."""
+
+    endpoints = {"retrieve": Endpoint(user("read:accounts"), "Preferences")}
+
+    def retrieve(self, request: Request) -> Any:
+        """Defaults of how one posts and reads."""
+        return PreferencesSerializer(find_user(self.identity.user_id)).data

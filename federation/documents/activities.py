@@ -7,92 +7,88 @@ from typing import Any
 
 from accounts.models import Account
 from federation.documents.actors import iso
-from federation.documents.addressing import addresses
-from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, with_context
-from federation.documents.loading import Post, activity_uri, followers_url_of, load_post, load_posts, uri_of
-from federation.documents.notes import note, note_terms
-from statuses.models import Status
-from statuses.policies.visibility import is_for_followers_only
+from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, addresses, followers_url_of, with_context
+from federation.documents.notes import load_notes, note_terms
+from statuses.policies.posts import Author, Post
+from statuses.policies.visibility import allowed_visibility, is_for_followers_only
 
 
-def create(post: Post, *, context: bool = True) -> dict[str, Any]:
+def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
     """The Create of a post; `context=False` for one inside a collection."""
-    document = note(post)
     activity = {
-        "id": activity_uri(post.status),
+        "id": f"{note['id']}/activity",
         "type": "Create",
-        "actor": post.author.uri,
-        "published": document["published"],
-        "to": document["to"],
-        "cc": document["cc"],
-        "object": document,
+        "actor": note["attributedTo"],
+        "published": note["published"],
+        "to": note["to"],
+        "cc": note["cc"],
+        "object": note,
     }
-    return with_context(activity, note_terms(document)) if context else activity
+    return with_context(activity, note_terms(note)) if context else activity
 
 
-def announce(boost: Status, *, context: bool = True) -> dict[str, Any]:
-    """The Announce of a boost, whose `reblog_of` and both accounts are loaded.
-
-    The author's own private post stands in it: nobody else may fetch it.
-    """
-    original = boost.reblog_of
-    if original is None:
-        raise ValueError(f"status {boost.id} is no boost")
-    to, cc = addresses(boost.visibility, followers_url_of(boost.account), [])
+def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
+    """The Announce of a boost."""
+    original = boost.proper
+    visibility = allowed_visibility(boost.visibility, limited=boost.author.is_limited)
+    to, cc = addresses(visibility, followers_url_of(boost.author), [])
     if boost.account_id != original.account_id:
-        cc = [*cc, original.account.uri]
+        cc = [*cc, original.author.uri]
     activity = {
-        "id": activity_uri(boost),
+        "id": f"{boost.object_uri}/activity",
         "type": "Announce",
-        "actor": boost.account.uri,
+        "actor": boost.author.uri,
         "published": iso(boost.created_at),
         "to": to,
         "cc": cc,
-        "object": uri_of(original),
+        "object": original.object_uri,
     }
-    if not context:
-        return activity
-    if is_for_followers_only(original.visibility):
-        inner = note(load_post(original))
-        return with_context(activity | {"object": inner}, note_terms(inner))
-    return _with_plain_context(activity)
+    return _with_plain_context(activity) if context else activity
 
 
-def of_posts(statuses: Sequence[Status]) -> list[dict[str, Any]]:
-    """The Create or Announce of each, as they stand inside a collection; `reblog_of` and both accounts are loaded."""
-    posts = {post.status.id: post for post in load_posts([each for each in statuses if each.reblog_of is None])}
-    return [
-        create(posts[each.id], context=False) if each.reblog_of is None else announce(each, context=False)
-        for each in statuses
+def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[str, Any]]:
+    """The Create or Announce of each post of this server, by id; `context=False` for those inside a collection.
+
+    In an Announce that stands alone is the author's own private post: nobody else may fetch it.
+    """
+    written = [
+        post for post in posts if post.original is None or (context and is_for_followers_only(post.original.visibility))
     ]
+    notes = load_notes(post.proper for post in written)
+    found = {post.id: announce(post, context=context) for post in posts if post.original is not None}
+    for post in written:
+        inner = notes[post.proper.id]
+        if post.original is None:
+            found[post.id] = create(inner, context=context)
+        else:
+            found[post.id] = with_context(announce(post, context=False) | {"object": inner}, note_terms(inner))
+    return found
 
 
-def undo_announce(boost: Status) -> dict[str, Any]:
+def undo_announce(boost: Post) -> dict[str, Any]:
     """Taking a boost back."""
     activity = announce(boost, context=False)
-    return _undo(f"{boost.account.uri}#announces/{boost.id}/undo", boost.account, activity) | {
+    return _undo(f"{boost.author.uri}#announces/{boost.id}/undo", boost.author, activity) | {
         "to": activity["to"],
         "cc": activity["cc"],
     }
 
 
-def delete(status: Status) -> dict[str, Any]:
+def delete(post: Post) -> dict[str, Any]:
     """The end of a post."""
-    uri = uri_of(status)
     activity = {
-        "id": f"{uri}#delete",
+        "id": f"{post.object_uri}#delete",
         "type": "Delete",
-        "actor": status.account.uri,
+        "actor": post.author.uri,
         "to": [PUBLIC],
-        "object": tombstone(status),
+        "object": tombstone(post),
     }
     return with_context(activity, ["atomUri"])
 
 
-def tombstone(status: Status) -> dict[str, Any]:
-    """What is left of a deleted post."""
-    uri = uri_of(status)
-    return {"id": uri, "type": "Tombstone", "atomUri": uri}
+def tombstone(post: Post) -> dict[str, Any]:
+    """The Tombstone that is left of a deleted post."""
+    return {"id": post.object_uri, "type": "Tombstone", "atomUri": post.object_uri}
 
 
 def delete_actor(account: Account) -> dict[str, Any]:
@@ -151,15 +147,14 @@ def answer_follow(
     return _act(kind, f"{account.uri}#{place}/follows/{number}", account, followed)
 
 
-def block(account: Account, block_id: int, target_uri: str) -> dict[str, Any]:
+def block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
     """A block; it is sent to the server of the blocked account only."""
-    return _act("Block", f"{account.uri}#blocks/{block_id}", account, target_uri)
+    return _act("Block", uri, account, target_uri)
 
 
-def undo_block(account: Account, block_id: int, target_uri: str) -> dict[str, Any]:
+def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
     """The end of a block."""
-    activity = block(account, block_id, target_uri)
-    return _undo(f"{activity['id']}/undo", account, activity)
+    return _undo(f"{uri}/undo", account, block(account, uri, target_uri))
 
 
 def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) -> dict[str, Any]:
@@ -168,12 +163,12 @@ def flag(sender: Account, uri: str, content: str, object_uris: Sequence[str]) ->
     return _with_plain_context(activity)
 
 
-def _undo(uri: str, account: Account, activity: dict[str, Any]) -> dict[str, Any]:
+def _undo(uri: str, account: Account | Author, activity: dict[str, Any]) -> dict[str, Any]:
     inner = {name: value for name, value in activity.items() if name != "@context"}
     return _act("Undo", uri, account, inner)
 
 
-def _act(kind: str, uri: str, account: Account, target: str | dict[str, Any]) -> dict[str, Any]:
+def _act(kind: str, uri: str, account: Account | Author, target: str | dict[str, Any]) -> dict[str, Any]:
     return _with_plain_context({"id": uri, "type": kind, "actor": account.uri, "object": target})
 
 

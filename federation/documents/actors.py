@@ -1,4 +1,4 @@
-"""How our accounts look to other servers (contract, federation section 4)."""
+"""Documents of our accounts and emojis for other servers (contract, federation sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 
 from accounts.models import Account, CustomEmoji
+from accounts.serializers.account import file_url
 from federation.documents.context import SECURITY, WEBFINGER, with_context
-from federation.documents.emojis import emoji_object
 from social.kernel import links
 from social.kernel.media import storage
 from social.kernel.text.scan import Kind, scan
@@ -117,3 +117,13 @@ def media_type_of(path: str) -> str:
     """The type of a picture we have made, by its ending."""
     ending = path.rpartition(".")[2].lower()
     return {"png": "image/png", "gif": "image/gif", "webp": "image/webp"}.get(ending, "image/jpeg")
+
+
+def emoji_object(emoji: CustomEmoji) -> dict[str, Any]:
+    """An Emoji in the `tag` of what shows it."""
+    return {
+        "id": links.web_url(f"/emojis/{emoji.id}"),
+        "type": "Emoji",
+        "name": f":{emoji.shortcode}:",
+        "icon": {"type": "Image", "mediaType": "image/png", "url": file_url(emoji.image, "", "")},
+    }

@@ -42,7 +42,7 @@ def page(
     ordered: bool = True,
     terms: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """One page of a collection."""
+    """Return a page of a collection."""
     kind, name = ("OrderedCollectionPage", "orderedItems") if ordered else ("CollectionPage", "items")
     document: dict[str, Any] = {"id": uri, "type": kind, "partOf": part_of}
     if total is not None:

@@ -5,8 +5,12 @@ Source: contract, federation section 3. Contexts are matched by name by all the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
+
+from statuses.models import Visibility
+from statuses.policies.posts import Author
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES, is_listed, received_visibility
 
 ACTIVITY_STREAMS: Final = "https://www.w3.org/ns/activitystreams"
 SECURITY: Final = "https://w3id.org/security/v1"
@@ -69,7 +73,7 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
 
 
 def all_terms() -> list[str]:
-    """Every term there is: for a document that may hold anything."""
+    """Return the context of every term: for a document that may hold anything."""
     return sorted(_TERMS)
 
 
@@ -82,3 +86,29 @@ def with_context(document: dict[str, Any], terms: Iterable[str] = (), *vocabular
     if defined:
         names.append(dict(sorted(defined.items())))
     return {"@context": names if len(names) > 1 else ACTIVITY_STREAMS, **document}
+
+
+def followers_url_of(author: Author) -> str:
+    """The collection that stands for the followers of an author of this server in an addressing."""
+    return f"{author.uri}/followers"
+
+
+def addresses(visibility: str, followers_url: str, mentioned: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return `to` and `cc` of a post; `mentioned` are the ids of the accounts it addresses."""
+    people = list(dict.fromkeys(mentioned))
+    if is_listed(visibility):
+        return [PUBLIC], [followers_url, *people]
+    if visibility in OPEN_VISIBILITIES:
+        return [followers_url], [PUBLIC, *people]
+    if visibility in FOLLOWER_VISIBILITIES:
+        return [followers_url], people
+    return people, []
+
+
+def visibility_of(to: Sequence[str], cc: Sequence[str], followers_url: str) -> Visibility:
+    """The visibility that an addressing means: direct, unless it names everybody or the author's followers."""
+    return received_visibility(
+        in_to=not PUBLIC_NAMES.isdisjoint(to),
+        in_cc=not PUBLIC_NAMES.isdisjoint(cc),
+        followers=bool(followers_url) and (followers_url in to or followers_url in cc),
+    )

@@ -18,7 +18,7 @@ NODEINFO_VERSIONS: Final = ("2.0", "2.1")
 
 
 def webfinger(account: Account, *, instance: bool = False) -> dict[str, Any]:
-    """Where an account is found (RFC 7033); `instance` for the one that stands for this server."""
+    """The address of an account (RFC 7033); `instance` for the one that stands for this server."""
     page = links.web_url("/about/more?instance_actor=true") if instance else links.profile_url(account.username)
     name = settings.LOCAL_DOMAIN if instance else account.username
     found: list[dict[str, str]] = [
@@ -59,7 +59,7 @@ def host_meta_xml() -> str:
 
 
 def nodeinfo_links() -> dict[str, Any]:
-    """Where the figures of this server are."""
+    """Links to the figures of this server."""
     return {
         "links": [
             {"rel": f"{NODEINFO_SCHEMA}/{version}", "href": links.web_url(f"/nodeinfo/{version}")}
@@ -71,7 +71,9 @@ def nodeinfo_links() -> dict[str, Any]:
 def nodeinfo(
     version: str, *, users: int, active_month: int, active_half_year: int, posts: int, title: str, description: str
 ) -> dict[str, Any]:
-    """What this server is and how many use it. Clients read `software.version` as three numbers (clients.md E1)."""
+    """Figures of this server: its software and its use. Clients read `software.version` as three numbers (clients.md
+    E1).
+    """
     software = {"name": "social", "version": settings.VERSION}
     metadata: dict[str, Any] = {"nodeName": title, "nodeDescription": description}
     if version == "2.1":

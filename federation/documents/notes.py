@@ -1,57 +1,105 @@
-"""How our posts look to other servers (contract, federation section 5)."""
+"""Documents of our posts for other servers (contract, federation section 5)."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from django.conf import settings
 
-from federation.documents.actors import hashtag, iso
-from federation.documents.addressing import addresses
-from federation.documents.context import PUBLIC, with_context
-from federation.documents.emojis import emoji_object
-from federation.documents.loading import Post, followers_url_of, uri_of
+from accounts.models import CustomEmoji
+from accounts.models.account import acct_of
+from accounts.queries.emojis import EmojiLookup
+from accounts.queries.relations import load_nearby_pairs
+from federation.documents.actors import emoji_object, hashtag, iso
+from federation.documents.context import PUBLIC, addresses, followers_url_of, with_context
 from social.kernel import links
 from social.kernel.ids import moment_of
 from social.kernel.media import storage
-from statuses.models import MediaAttachment, Quote, QuoteState
+from statuses.models import MediaAttachment, QuoteState
+from statuses.policies.posts import Post, PostBody
 from statuses.policies.quotes import Group, automatic_groups
+from statuses.policies.visibility import allowed_visibility
+from statuses.queries.posts import load_bodies, load_posts
+from statuses.queries.threads import load_self_replies
 
 _QUOTE_TERMS = ("quote", "_misskey_quote", "quoteUri", "quoteAuthorization")
 _DEFAULT_TYPES = {"image": "image/jpeg", "gifv": "video/mp4", "video": "video/mp4", "audio": "audio/mpeg"}
 
 
-def note(post: Post) -> dict[str, Any]:
-    """A post without its @context, as it stands inside a Create."""
-    status = post.status
-    uri = uri_of(status)
-    to, cc = addresses(
-        status.visibility, followers_url_of(post.author), [mention.account.uri for mention in post.mentions]
-    )
+SELF_REPLIES: Final = 5
+"""How many of the author's own replies stand in the document itself (contract, federation section 5)."""
+
+
+def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
+    """Posts of this server, no boosts, as they stand inside a Create, without their @context, by id: five queries at most,
+    however many, and one more when one is of a limited author.
+    """
+    found = {post.id: post for post in posts}
+    bodies = load_bodies(found)
+    answered = (post.in_reply_to_id for post in found.values() if post.in_reply_to_id is not None)
+    parents = {parent.id: parent.object_uri for parent in load_posts(answered)}
+    emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies.values())
+    replies = load_self_replies(found, SELF_REPLIES)
+    limited = {post.account_id for post in found.values() if post.author.is_limited}
+    nearby = load_nearby_pairs({account["id"] for body in bodies.values() for account in body.addressed}, limited)
+    return {
+        number: note(
+            found[number],
+            body,
+            parent_uri=parents.get(found[number].in_reply_to_id or 0, body.in_reply_to_uri),
+            emojis=emojis.find(None, *body.texts(local=True)),
+            self_replies=replies[number],
+            addressed=[
+                account["uri"]
+                for account in body.addressed
+                if not found[number].author.is_limited or (account["id"], found[number].account_id) in nearby
+            ],
+        )
+        for number, body in bodies.items()
+    }
+
+
+def note(
+    post: Post,
+    body: PostBody,
+    *,
+    parent_uri: str | None,
+    emojis: Iterable[CustomEmoji],
+    self_replies: Iterable[int],
+    addressed: Sequence[str],
+) -> dict[str, Any]:
+    """The document of a post without its @context; `parent_uri` is the id of what it answers. `addressed` are the ids of the
+    accounts that it is sent to: whom it mentions, of a limited author those who follow the author, or have asked to
+    (contract, federation section 6).
+    """
+    uri, author = post.object_uri, post.author
+    visibility = allowed_visibility(post.visibility, limited=author.is_limited)
+    to, cc = addresses(visibility, followers_url_of(author), addressed)
     return {
         "id": uri,
         "type": "Note",
-        "summary": status.spoiler_text or None,
-        "inReplyTo": post.parent_uri,
-        "published": iso(status.created_at),
-        **({"updated": iso(status.edited_at)} if status.edited_at is not None else {}),
-        "url": links.status_url(post.author.username, status.id),
-        "attributedTo": post.author.uri,
+        "summary": body.spoiler_text or None,
+        "inReplyTo": parent_uri,
+        "published": iso(post.created_at),
+        **({"updated": iso(body.edited_at)} if body.edited_at is not None else {}),
+        "url": links.status_url(author.username, post.id),
+        "attributedTo": author.uri,
         "to": to,
         "cc": cc,
-        "sensitive": status.sensitive or post.author.sensitized_at is not None,
+        "sensitive": post.sensitive or author.is_sensitized,
         "atomUri": uri,
-        "inReplyToAtomUri": post.parent_uri,
-        "conversation": _conversation(post),
-        "content": status.content,
-        **({"contentMap": {status.language: status.content}} if status.language else {}),
-        **_quote(post),
+        "inReplyToAtomUri": parent_uri,
+        "conversation": body.conversation_uri or _conversation(body.thread_root_id),
+        "content": body.content,
+        **({"contentMap": {post.language: body.content}} if post.language else {}),
+        **_quote(post, body),
         "interactionPolicy": {"canQuote": {"automaticApproval": _may_quote(post)}},
-        "attachment": [_attachment(media) for media in post.media],
-        "tag": _tags(post),
-        "replies": _replies(post, uri),
-        "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": post.favourites},
-        "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": post.reblogs},
+        "attachment": [_attachment(media) for media in body.media],
+        "tag": _tags(body, emojis),
+        "replies": _replies(uri, [links.status_uri(author.username, number) for number in self_replies]),
+        "likes": {"id": f"{uri}/likes", "type": "Collection", "totalItems": post.favourites_count},
+        "shares": {"id": f"{uri}/shares", "type": "Collection", "totalItems": post.reblogs_count},
     }
 
 
@@ -69,59 +117,53 @@ def note_terms(document: dict[str, Any]) -> list[str]:
     return terms
 
 
-def note_document(post: Post) -> dict[str, Any]:
+def note_document(note: dict[str, Any]) -> dict[str, Any]:
     """A post as it is fetched."""
-    document = note(post)
-    return with_context(document, note_terms(document))
+    return with_context(note, note_terms(note))
 
 
 def _may_quote(post: Post) -> list[str]:
-    """Whose quotes are approved automatically: everybody's, the followers', else the author's own."""
-    groups = automatic_groups(post.status.quote_policy)
+    """The accounts whose quotes are approved automatically: everybody's, the followers', else the author's own."""
+    groups = automatic_groups(post.quote_policy)
     if groups & Group.PUBLIC:
         return [PUBLIC]
     return [followers_url_of(post.author) if groups & Group.FOLLOWERS else post.author.uri]
 
 
-def _quote(post: Post) -> dict[str, Any]:
-    """What the post quotes, in the words of FEP-044f and those before it; a Tombstone when that is deleted."""
-    quote = post.quote
-    if quote is None:
+def _quote(post: Post, body: PostBody) -> dict[str, Any]:
+    """The quoted post, in the words of FEP-044f and those before it; a Tombstone when that is deleted."""
+    if body.quote is None:
         return {}
-    quoted = quote.quoted_status
-    uri = quote.quoted_uri if quoted is None else uri_of(quoted)
+    quoted = post.quoted
+    uri = body.quote["quoted_uri"] if quoted is None else quoted.object_uri
     shown: dict[str, Any] = {"quote": {"type": "Tombstone"}}
     if uri is not None and not (quoted is not None and quoted.is_deleted):
         shown = {"quote": uri, "_misskey_quote": uri, "quoteUri": uri}
-    authorization = _authorization(quote)
+    authorization = _authorization(post, body.quote)
     return shown if authorization is None else {**shown, "quoteAuthorization": authorization}
 
 
-def _authorization(quote: Quote) -> str | None:
+def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
     """The id of the authorization of an accepted quote: another server's, or ours for a post of this server."""
-    if quote.state != QuoteState.ACCEPTED:
+    if post.quote_state != QuoteState.ACCEPTED:
         return None
-    quoted = quote.quoted_status
-    if quote.approval_uri is not None or quoted is None or not quoted.local:
-        return quote.approval_uri
-    return f"{quoted.account.uri}/quote_authorizations/{quote.id}"
+    quoted, approval_uri = post.quoted, quote["approval_uri"]
+    if approval_uri is not None or quoted is None or not quoted.local:
+        return None if approval_uri is None else str(approval_uri)
+    return f"{quoted.author.uri}/quote_authorizations/{quote['id']}"
 
 
-def _conversation(post: Post) -> str:
-    if post.status.conversation_uri:
-        return post.status.conversation_uri
-    root = post.status.thread_root_id
-    day = moment_of(root).date().isoformat()
-    return f"tag:{settings.LOCAL_DOMAIN},{day}:objectId={root}:objectType=Conversation"
+def _conversation(thread_root_id: int) -> str:
+    day = moment_of(thread_root_id).date().isoformat()
+    return f"tag:{settings.LOCAL_DOMAIN},{day}:objectId={thread_root_id}:objectType=Conversation"
 
 
-def _tags(post: Post) -> list[dict[str, Any]]:
+def _tags(body: PostBody, emojis: Iterable[CustomEmoji]) -> list[dict[str, Any]]:
     mentions = [
-        {"type": "Mention", "href": mention.account.uri, "name": f"@{mention.account.acct}"}
-        for mention in post.mentions
-        if not mention.silent
+        {"type": "Mention", "href": account["uri"], "name": f"@{acct_of(account['username'], account['domain'])}"}
+        for account in body.mentions
     ]
-    return [*mentions, *(hashtag(name) for name in post.tags), *map(emoji_object, post.emojis)]
+    return [*mentions, *map(hashtag, body.tags), *map(emoji_object, emojis)]
 
 
 def _attachment(media: MediaAttachment) -> dict[str, Any]:
@@ -143,7 +185,7 @@ def _attachment(media: MediaAttachment) -> dict[str, Any]:
     return document
 
 
-def _replies(post: Post, uri: str) -> dict[str, Any]:
+def _replies(uri: str, items: list[str]) -> dict[str, Any]:
     collection = f"{uri}/replies"
     return {
         "id": collection,
@@ -152,6 +194,6 @@ def _replies(post: Post, uri: str) -> dict[str, Any]:
             "type": "CollectionPage",
             "partOf": collection,
             "next": f"{collection}?page=true",
-            "items": list(post.self_replies),
+            "items": items,
         },
     }

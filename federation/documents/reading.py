@@ -1,4 +1,4 @@
-"""How to read JSON that may be hostile: size, depth, and values of any type where one was expected.
+"""Reads JSON that may be hostile: size, depth, and values of any type where one was expected.
 
 Sources: contract, federation sections 5 and 16; security row 34.
 """
@@ -26,7 +26,7 @@ MAX_URI: Final = 1_300
 
 
 class Rejected(Exception):
-    """What another server sent is not acted upon, for the reason given; trying again would change nothing."""
+    """Refusal to act upon what another server sent, for the reason given; trying again would change nothing."""
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """What `body` says, within bounds. Raises Rejected for what is no JSON, too large, too deep or too long."""
+    """The JSON value of `body`, within bounds. Raises Rejected for what is no JSON, too large, too deep or too long."""
     if len(body) > MAX_BYTES:
         raise Rejected("the document is too large")
     try:
@@ -125,7 +125,7 @@ def text_of(value: Any, limit: int) -> str:
 
 
 def flag_of(value: Any) -> bool:
-    """Whether a value is true; only the real thing counts."""
+    """Tell whether a value is true; only the real thing counts."""
     return value is True
 
 
@@ -137,7 +137,7 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def moment_of(value: Any) -> datetime:
-    """When something was made: now for what cannot be read or lies ahead."""
+    """The time when something was made: now for what cannot be read or lies ahead."""
     now = clock.now()
     try:
         moment = parse_datetime(value) if isinstance(value, str) and len(value) <= 64 else None
@@ -158,7 +158,7 @@ def origin_of(uri: str) -> str | None:
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Whether two ids belong to the same server (security rows 5, 8 and 15)."""
+    """Tell whether two ids belong to the same server (security rows 5, 8 and 15)."""
     origin = origin_of(one)
     return origin is not None and origin == origin_of(other)
 

@@ -1,9 +1,9 @@
-"""How to read an account of another server (contract, federation sections 4 and 16)."""
+"""Reads accounts of other servers (contract, federation sections 4 and 16)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from federation.documents.reading import (
     uri_of,
     web_uri,
 )
+from social.kernel.text.names import one_line
 from social.kernel.text.sanitize import sanitize
 
 TYPES: Final = frozenset(ActorType.values)
@@ -56,7 +57,7 @@ class ReceivedActor:
     followers: str = ""
     following: str = ""
     featured: str = ""
-    key: ReceivedKey | None = None
+    keys: Sequence[ReceivedKey] = ()
     key_reference: str | None = None
     locked: bool = False
     discoverable: bool | None = None
@@ -73,7 +74,7 @@ class ReceivedActor:
 
 
 def is_username(name: str) -> bool:
-    """Whether people of this network can be called so."""
+    """Tell whether people of this network can be called so."""
     return _USERNAME.fullmatch(name) is not None
 
 
@@ -94,7 +95,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         raise Rejected("the actor has no name that people here could write")
     endpoints = document.get("endpoints")
     shared = web_uri(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else None
-    key, reference = _read_key(document.get("publicKey"), uri)
+    keys, reference = _read_keys(document.get("publicKey"), uri)
     summary = text_of(document.get("summary"), NOTE_LIMIT)
     discoverable = document.get("discoverable")
     return ReceivedActor(
@@ -103,7 +104,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         username=username,
         inbox=inbox,
         acct=acct,
-        name=text_of(document.get("name"), DISPLAY_NAME_LIMIT),
+        name=one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT)),
         summary=summary,
         summary_html=sanitize(summary),
         url=link_of(document.get("url")) or uri,
@@ -112,7 +113,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         followers=_own(document.get("followers"), uri),
         following=_own(document.get("following"), uri),
         featured=_own(document.get("featured"), uri),
-        key=key,
+        keys=keys,
         key_reference=reference,
         locked=flag_of(document.get("manuallyApprovesFollowers")),
         discoverable=discoverable if isinstance(discoverable, bool) else None,
@@ -134,18 +135,19 @@ def _own(value: Any, uri: str) -> str:
     return found if found is not None and same_origin(found, uri) else ""
 
 
-def _read_key(value: Any, actor_uri: str) -> tuple[ReceivedKey | None, str | None]:
-    """The first usable key, or the id of one that stands elsewhere."""
+def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | None]:
+    """The usable keys, each id once, and the id of the first that stands elsewhere."""
+    found: dict[str, ReceivedKey] = {}
     reference = None
     for item in many(value)[:KEYS_LIMIT]:
         if isinstance(item, str):
-            found = web_uri(item)
-            reference = reference or (found if found is not None and same_origin(found, actor_uri) else None)
+            uri = web_uri(item)
+            reference = reference or (uri if uri is not None and same_origin(uri, actor_uri) else None)
             continue
         key = read_key(item, actor_uri)
         if key is not None:
-            return key, None
-    return None, reference
+            found.setdefault(key.id, key)
+    return list(found.values()), reference
 
 
 def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:

@@ -1,4 +1,4 @@
-"""How to read a post of another server (contract, federation sections 5, 6 and 16)."""
+"""Reads posts of other servers (contract, federation sections 5, 6 and 16)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from federation.documents.reading import (
 from social.kernel.text.names import normalise_hashtag
 from social.kernel.text.sanitize import MAX_BYTES, sanitize
 from statuses.models import MediaType
-from statuses.models.media import DESCRIPTION_LIMIT
+from statuses.models.attachments import DESCRIPTION_LIMIT
+from statuses.services.storing import RemoteFile
 
 NOTES: Final = frozenset({"Note", "Question"})
 CONVERTED: Final = frozenset({"Image", "Audio", "Video", "Article", "Page", "Event"})
@@ -45,19 +46,6 @@ _LANGUAGE: Final = re.compile(r"(?=.{2,12}\Z)[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*
 # In the order in which they are believed (contract, federation section 5).
 _QUOTES: Final = ("quote", "_misskey_quote", "quoteUrl", "quoteUri")
 _DOCUMENTS: Final = frozenset({"Document", "Image", "Audio", "Video"})
-
-
-@dataclass(frozen=True)
-class ReceivedFile:
-    """A file of a post, where it is, and what is said of it."""
-
-    url: str
-    type: str
-    content_type: str
-    description: str | None
-    blurhash: str | None
-    meta: dict[str, Any]
-    preview_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +68,7 @@ class ReceivedNote:
     cc: list[str]
     mentioned: list[str] = field(default_factory=list)
     tags: list[tuple[str, str]] = field(default_factory=list)
-    files: list[ReceivedFile] = field(default_factory=list)
+    files: list[RemoteFile] = field(default_factory=list)
     # What it quotes; `legacy` when that is said without the word of FEP-044f.
     quoted: str | None = None
     legacy_quote: bool = False
@@ -95,7 +83,7 @@ class ReceivedNote:
 
 
 def is_note(document: Any) -> bool:
-    """Whether a document is one of the types that become posts, and not a vote in a poll, which has the type of one."""
+    """Tell whether a document is one of the types that become posts, and not a vote in a poll, which has the type of one."""
     return (
         isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document)) and not _is_vote(document)
     )
@@ -152,7 +140,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 
 def _approving(document: Mapping[str, Any], name: str) -> list[str]:
-    """Whose quotes the post's policy approves in this way: ids of people and of collections."""
+    """The accounts whose quotes the post's policy approves in this way: ids of people and of collections."""
     policy = document.get("interactionPolicy")
     rules = policy.get("canQuote") if isinstance(policy, Mapping) else None
     return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
@@ -200,12 +188,12 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(found.items())[:TAGS_LIMIT]
 
 
-def _read_files(document: Mapping[str, Any]) -> list[ReceivedFile]:
+def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:
     found = (_read_file(item) for item in many(document.get("attachment")))
     return [file for file in found if file is not None][:ATTACHMENTS_LIMIT]
 
 
-def _read_file(item: Any) -> ReceivedFile | None:
+def _read_file(item: Any) -> RemoteFile | None:
     if not isinstance(item, Mapping) or _DOCUMENTS.isdisjoint(kinds_of(item)):
         return None
     url = link_of(item.get("url") or item.get("href"))
@@ -227,7 +215,7 @@ def _read_file(item: Any) -> ReceivedFile | None:
         meta["focus"] = {"x": float(focal[0]), "y": float(focal[1])}
     icon = first(item.get("icon"))
     description = text_of(item.get("summary") or item.get("name"), DESCRIPTION_LIMIT)
-    return ReceivedFile(
+    return RemoteFile(
         url=url,
         type=_MEDIA_TYPES.get(family, MediaType.UNKNOWN),
         content_type=content_type,

@@ -8,11 +8,11 @@ from federation.documents.reading import Rejected, text_of, uris_of
 from federation.inbound.incoming import Incoming
 from federation.remote.references import find_account_by_uri, find_post_by_uri
 from moderation.models.report import REMOTE_COMMENT_LIMIT
-from moderation.queries.domain_rules import rule_for
-from moderation.services.reporting import receive_report
+from moderation.queries.blocks import rule_for
+from moderation.services.reports import receive_report
 from statuses.models import Status
 
-OBJECTS: Final = 100
+OBJECTS_LIMIT: Final = 100
 """Accounts and posts that one report may name; more are passed over."""
 
 
@@ -22,7 +22,7 @@ def handle(incoming: Incoming) -> None:
     if rule is not None and rule.reject_reports:
         raise Rejected("reports of this server are not taken")
     uri = incoming.needed_uri()
-    uris = uris_of(incoming.document.get("object"), OBJECTS)
+    uris = uris_of(incoming.document.get("object"), OBJECTS_LIMIT)
     accounts = {account.id: account for name in uris if (account := find_account_by_uri(name)) is not None}
     # The actor of this server itself is nobody.
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from federation.documents.reading import Rejected, kinds_of, uri_of
-from federation.inbound.delete import delete_remote_post
 from federation.inbound.incoming import Incoming
+from federation.inbound.posts import delete_remote_post
 from federation.remote.actors import may_refresh, refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here

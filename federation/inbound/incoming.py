@@ -13,13 +13,13 @@ from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.references import find_account_by_uri
 
-REMEMBERED: Final = timedelta(hours=6)
+UNDO_RETENTION: Final = timedelta(hours=6)
 """How long an undone activity that never came is refused (contract, federation section 7 "Undo Follow")."""
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """One activity, signed by `actor`."""
+    """Activity, signed by `actor`."""
 
     actor: Account
     document: Mapping[str, Any]
@@ -28,12 +28,12 @@ class Incoming:
 
     @property
     def kind(self) -> str:
-        """Its type."""
+        """The type of the activity."""
         return next(iter(kinds_of(self.document)), "")
 
     @property
     def uri(self) -> str | None:
-        """Its id, if it has one on its actor's server."""
+        """The id of the activity, if it has one on its actor's server."""
         uri = uri_of(self.document.get("id"))
         return uri if uri is not None and same_origin(uri, self.actor.uri) else None
 
@@ -44,12 +44,12 @@ class Incoming:
 
     @property
     def object(self) -> Mapping[str, Any]:
-        """What it is about, if that stands in it; an empty mapping otherwise."""
+        """The object of the activity, if that stands in it; an empty mapping otherwise."""
         value = first(self.document.get("object"))
         return value if isinstance(value, Mapping) else {}
 
     def needed_uri(self) -> str:
-        """Its id. Raises Rejected when it has none."""
+        """The id of the activity. Raises Rejected when it has none."""
         if self.uri is None:
             raise Rejected("the activity has no id on its actor's server")
         return self.uri
@@ -64,11 +64,11 @@ class Incoming:
 def remember_undone(uri: str | None, actor: Account) -> None:
     """Refuse, for some hours, an activity of this actor that was undone before it came, or replaced by a newer one."""
     if uri is not None and same_origin(uri, actor.uri):
-        remember_gone(uri, actor.uri, REMEMBERED)
+        remember_gone(uri, actor.uri, UNDO_RETENTION)
 
 
 def is_undone(uri: str | None, actor: Account) -> bool:
-    """Whether `remember_undone` was called for this activity."""
+    """Tell whether `remember_undone` was called for this activity."""
     return uri is not None and Tombstone.objects.filter(uri=uri, actor_uri=actor.uri).exists()
 
 

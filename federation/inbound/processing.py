@@ -1,4 +1,4 @@
-"""Works off what was received, each kind of activity by the module of its name.
+"""Works off what was received, each kind of activity by a function of its name.
 
 Source: contract, federation sections 7 and 11.
 """
@@ -14,26 +14,13 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
-from federation.inbound import (
-    accept,
-    announce,
-    block,
-    create,
-    delete,
-    flag,
-    follow,
-    forwarded,
-    like,
-    reject,
-    undo,
-    update,
-)
+from federation.inbound import flag, forwarded, interactions, posts, relationships, undo
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import is_stale
-from federation.remote.gathering import Awaited, Gathered
-from federation.remote.instance_actor import instance_actor_uri
+from federation.remote.fetching import Awaited, Gathered
 from federation.remote.requests import request_actor, request_for
+from federation.remote.signing import instance_actor_uri
 from social.kernel import clock
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.events import publish
@@ -50,22 +37,22 @@ Handler = Callable[[Incoming], object]
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {
-    "Accept": accept.handle,
-    "Announce": announce.handle,
-    "Block": block.handle,
-    "Create": create.handle,
-    "Delete": delete.handle,
+    "Accept": relationships.handle_accept,
+    "Announce": interactions.handle_announce,
+    "Block": relationships.handle_block,
+    "Create": posts.handle_create,
+    "Delete": posts.handle_delete,
     "Flag": flag.handle,
-    "Follow": follow.handle,
-    "Like": like.handle,
-    "Reject": reject.handle,
+    "Follow": relationships.handle_follow,
+    "Like": interactions.handle_like,
+    "Reject": relationships.handle_reject,
     "Undo": undo.handle,
-    "Update": update.handle,
+    "Update": posts.handle_update,
 }
 
 
 def is_acted_upon(kind: str) -> bool:
-    """Whether activities of this type are stored and acted upon; others are answered alike and ignored."""
+    """Tell whether activities of this type are stored and acted upon; others are answered alike and ignored."""
     return kind in HANDLERS or kind in _COLLECTIONS
 
 

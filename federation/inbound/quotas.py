@@ -1,4 +1,4 @@
-"""How much of one actor and of one server is kept, whatever they send (security row 61).
+"""Limits of what is kept of one actor and of one server, whatever they send (security row 61).
 
 Each bound is far above what a busy server sends, and far below what would fill a disk.
 """
@@ -51,7 +51,7 @@ def check_room(actor_id: int, host: str, size: int) -> None:
 
 
 def _received_today(actor_id: int) -> bool:
-    """Whether the actor has sent as many within a day as it may."""
+    """Tell whether the actor has sent as many within a day as it may."""
     newest_first = (
         InboundActivity.objects.filter(actor_id=actor_id).order_by("-id").values_list("received_at", flat=True)
     )

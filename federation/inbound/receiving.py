@@ -17,14 +17,14 @@ from federation.inbound.processing import is_acted_upon
 from federation.inbound.quotas import check_room, host_of
 from federation.models import InboundActivity
 from federation.remote import signers
-from federation.remote.hosts import record_contact
+from federation.remote.requests import record_contact
 from federation.signatures.message import BadSignature, Message
-from moderation.queries.domain_rules import is_closed_to
+from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Forbidden
 from social.kernel.events import publish
 
 # What a suspended account may still send: it must be able to leave.
-_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
+_TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
 
 
 def receive(message: Message, recipient: Account | None = None) -> InboundActivity | None:
@@ -51,7 +51,7 @@ def receive(message: Message, recipient: Account | None = None) -> InboundActivi
         raise BadSignature(f"the signer cannot be confirmed: {reason}") from None
     # The rest is asked once the signer is known (security row 13).
     _refuse_closed({host_of(signed.account.uri), signed.account.domain or ""} - {claimed})
-    if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _OF_SUSPENDED):
+    if kind is None or not is_acted_upon(kind) or (signed.account.suspended and kind not in _TYPES_OF_SUSPENDED):
         return None
     check_room(signed.account.id, host_of(signed.account.uri), len(message.body))
     return _store(message, signed, document, kind, recipient)

@@ -1,4 +1,6 @@
-"""Which accounts of other servers a command is about: named ones, those of a server, or all that were not seen lately."""
+"""Selection of accounts of other servers for a command: named ones, those of a server, or all that were not seen
+lately.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.management.names import find_accounts_named
 from accounts.models import Account
-from federation.remote.looking_again import list_known
+from federation.remote.refreshing import list_known
 from social.kernel.text.names import normalise_domain
 
 _LIMIT = 1000
@@ -28,12 +30,11 @@ class Selection:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of chosen accounts."""
         return len(self.accounts)
 
     @staticmethod
     def add_arguments(parser: ArgumentParser, *, days: int) -> None:
-        """Declare what chooses."""
         parser.add_argument("addresses", nargs="*", metavar="ADDRESS", help="ada@there.example")
         parser.add_argument("--domain", help="everybody of this server")
         parser.add_argument("--all", action="store_true", help="everybody of all other servers")
@@ -44,7 +45,7 @@ class Selection:
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> Selection:
-        """What the options choose. Raises CommandError."""
+        """The accounts that the options choose. Raises CommandError."""
         if sum(map(bool, (options["addresses"], options["domain"], options["all"]))) != 1:
             raise CommandError(_("Name accounts, or say --domain or --all."))
         if options["addresses"]:

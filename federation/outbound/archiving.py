@@ -1,4 +1,4 @@
-"""What an archive holds as ActivityPub: the actor, its outbox and what it likes (`accounts.services.archives`).
+"""Writes the ActivityPub part of an archive: the actor, its outbox and what it likes (`accounts.services.archives`).
 
 Other servers and readers of archives know these names: `actor.json`, `outbox.json`, `likes.json`; a file is named by its
 path in the archive.
@@ -20,9 +20,9 @@ from accounts.services.key_pairs import keys_of
 from federation.documents import activities
 from federation.documents.actors import actor
 from federation.documents.context import all_terms, with_context
-from federation.documents.loading import uri_of
 from social.kernel.media import storage
 from statuses.models import Favourite, Status
+from statuses.queries.posts import load_posts
 
 _POSTS: Final = 100
 _LIKES: Final = 500
@@ -40,22 +40,24 @@ def _write_actor(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def _write_outbox(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
-    """Everything that the account has written and boosted, whoever may read it, oldest first."""
-    rows = Status.objects.select_related("account", "reblog_of__account").filter(account=account, deleted_at=None)
-    posts = list(rows.filter(id__gt=cursor).order_by("id")[:_POSTS])
-    items = activities.of_posts(posts)
+    """Write everything that the account has written and boosted, whoever may read it, oldest first."""
+    own = Status.objects.filter(account=account, deleted_at=None, id__gt=cursor).order_by("id")
+    ids = list(own.values_list("id", flat=True)[:_POSTS])
+    documents = activities.of_posts(load_posts(ids), context=False)
+    items = [documents[number] for number in ids if number in documents]
     for item in items:
         if isinstance(item["object"], dict):
             _name_files(item["object"])
-    _append(writer, "outbox.json", items, first=cursor == 0, last=not posts)
-    return posts[-1].id if posts else None
+    _append(writer, "outbox.json", items, first=cursor == 0, last=not ids)
+    return ids[-1] if ids else None
 
 
 def _write_likes(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
-    rows = Favourite.objects.select_related("status__account").filter(account=account, id__gt=cursor)
-    likes = list(rows.order_by("id")[:_LIKES])
-    _append(writer, "likes.json", [uri_of(like.status) for like in likes], first=cursor == 0, last=not likes)
-    return likes[-1].id if likes else None
+    likes = Favourite.objects.filter(account=account, id__gt=cursor).order_by("id").values_list("id", "status_id")
+    found = list(likes[:_LIKES])
+    uris = [post.object_uri for post in load_posts(status_id for _id, status_id in found)]
+    _append(writer, "likes.json", uris, first=cursor == 0, last=not found)
+    return found[-1][0] if found else None
 
 
 def _name_files(note: dict[str, Any]) -> None:

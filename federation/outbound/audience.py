@@ -1,4 +1,4 @@
-"""Which inboxes an activity goes to, each server's once (contract, federation section 12).
+"""Inboxes that an activity goes to, each server's once (contract, federation section 12).
 
 A post goes where it is addressed and nowhere else: private ones to followers and those mentioned, direct ones to those
 mentioned only.
@@ -11,29 +11,38 @@ from typing import Any, Final
 from django.db import connection
 
 from accounts.models import Account
-from statuses.models import Status
-from statuses.policies.visibility import FOR_FOLLOWERS
+from accounts.policies.audience import PRESENT
+from statuses.policies.posts import Post
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_for_anybody
 
 # The shared inbox of a server, where it has one, stands for everybody there.
-_INBOXES: Final = """
+_INBOXES: Final = f"""
 SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accounts_account a
- WHERE a.domain IS NOT NULL AND a.suspended_at IS NULL AND a.inbox_url <> '' AND a.id IN ({people})
-"""
+ WHERE a.domain IS NOT NULL AND {PRESENT.sql("a.id", has_viewer=False, joined="a")} AND a.inbox_url <> ''
+   AND a.id IN ({{people}})
+"""  # noqa: S608 (constants)
 _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s AND follower_state = 'remote'"
-_EVERYBODY: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
+_REMOTE_ACCOUNTS: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
-_CONCERNED: Final = "SELECT unnest(%(concerned)s::bigint[])"
+# Contract, federation section 6: those who follow a limited author, or have asked to.
+_MENTIONED_FOLLOWERS: Final = """
+SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND EXISTS (
+  SELECT 1 FROM accounts_follow f WHERE f.account_id = m.account_id AND f.target_id = %(author)s UNION ALL
+  SELECT 1 FROM accounts_followrequest r WHERE r.account_id = m.account_id AND r.target_id = %(author)s)
+"""
+_CONCERNED_ACCOUNTS: Final = "SELECT unnest(%(concerned)s::bigint[])"
 # What answers a deleted post names it no more except in its path.
-_TOUCHED: Final = """
+_INTERACTING_ACCOUNTS: Final = """
 SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
 UNION SELECT account_id FROM statuses_status
-       WHERE thread_id = %(thread)s AND thread_path[array_length(thread_path, 1) - 1] = %(status)s
+       WHERE thread_id = (SELECT COALESCE(thread_id, id) FROM statuses_status WHERE id = %(status)s)
+         AND thread_path[array_length(thread_path, 1) - 1] = %(status)s
 UNION SELECT account_id FROM statuses_favourite WHERE status_id = %(status)s
 """
 
 
 def inbox_of(account: Account) -> set[str]:
-    """One account's own inbox; none for one of ours."""
+    """Return an account's own inbox; None for a local one."""
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
@@ -44,32 +53,37 @@ def followers_inboxes(account: Account) -> set[str]:
 
 def known_inboxes() -> set[str]:
     """An inbox of every server that is known here."""
-    return _inboxes(_EVERYBODY)
+    return _inboxes(_REMOTE_ACCOUNTS)
 
 
-def post_inboxes(status: Status) -> set[str]:
-    """Where a post (or boost) goes: to those it addresses, and in public to the author it answers or boosts."""
-    return _post_inboxes(status)
+def post_inboxes(post: Post) -> set[str]:
+    """The inboxes of a post (or boost): those it addresses, and in public the author it answers or boosts.
+
+    Of a limited author's it is those who follow the author, or have asked to, and whom it boosts (contract, federation
+    section 6).
+    """
+    if post.author.is_limited:
+        return _post_inboxes(post, _MENTIONED_FOLLOWERS, answered_id=None)
+    return _post_inboxes(post, _MENTIONED, answered_id=post.in_reply_to_account_id)
 
 
-def reached_inboxes(status: Status) -> set[str]:
-    """Where a post may have arrived: `post_inboxes` and, in public, whoever has boosted, liked or answered it."""
-    return _post_inboxes(status, *([_TOUCHED] if status.is_public else []))
+def reached_inboxes(post: Post) -> set[str]:
+    """The inboxes where a post may have arrived: where `post_inboxes` sends those of an author who is not limited and,
+    in public, whoever has boosted, liked or answered it.
+    """
+    touched = [_INTERACTING_ACCOUNTS] if is_for_anybody(post.visibility) else []
+    return _post_inboxes(post, _MENTIONED, *touched, answered_id=post.in_reply_to_account_id)
 
 
-def _post_inboxes(status: Status, *more: str) -> set[str]:
-    people = [_MENTIONED, *more]
+def _post_inboxes(post: Post, *people: str, answered_id: int | None) -> set[str]:
     concerned: list[int] = []
-    if status.visibility in FOR_FOLLOWERS:
-        people.append(_FOLLOWERS)
-    if status.is_public:
-        boosted = status.reblog_of
-        found = (status.in_reply_to_account_id, boosted.account_id if boosted is not None else None)
+    if post.visibility in FOLLOWER_VISIBILITIES:
+        people = (*people, _FOLLOWERS)
+    if is_for_anybody(post.visibility):
+        found = (answered_id, post.original.account_id if post.original is not None else None)
         concerned = [number for number in found if number is not None]
-        people.append(_CONCERNED)
-    return _inboxes(
-        *people, status=status.id, thread=status.thread_root_id, author=status.account_id, concerned=concerned
-    )
+        people = (*people, _CONCERNED_ACCOUNTS)
+    return _inboxes(*people, status=post.id, author=post.account_id, concerned=concerned)
 
 
 def _inboxes(*people: str, **parameters: Any) -> set[str]:

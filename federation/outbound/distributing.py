@@ -24,14 +24,13 @@ from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.services.key_pairs import keys_of
 from federation.documents import activities
 from federation.documents.actors import actor
-from federation.documents.loading import load_post, uri_of
 from federation.events import FollowAnswerDue
 from federation.outbound.audience import followers_inboxes, inbox_of, known_inboxes, post_inboxes, reached_inboxes
 from federation.outbound.queueing import drop_waiting, enqueue, last_due
 from social.kernel import clock
-from social.kernel.plans import IDS, Plan
 from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
-from statuses.models import Favourite, Status
+from statuses.models import Favourite
+from statuses.queries.posts import load_posts
 
 SPACING: Final = timedelta(seconds=2)
 
@@ -41,15 +40,8 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
     return {account.id: account for account in found}
 
 
-_STATUSES = Plan(lambda: Status.objects.select_related("account", "reblog_of__account").filter(id__one_of=IDS))
-
-
-def _statuses(ids: Iterable[int]) -> dict[int, Status]:
-    return {status.id: status for status in _STATUSES.run(ids=list(set(ids)))}
-
-
 def _sends_activities(account: Account) -> bool:
-    """Whether activities of an account of ours are sent: of a deleted or erased account none but its Delete."""
+    """Tell whether activities of an account of ours are sent: of a deleted or erased account none but its Delete."""
     return account.local and account.deleted_at is None and account.erased_at is None
 
 
@@ -58,8 +50,8 @@ def _pair_key(one: int, other: int) -> str:
 
 
 def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
-    """When to send the next of several Follows and Undos of one pair: SPACING after what still waits, and not before
-    `delay` from now; None for at once.
+    """The time to send the next of several Follows and Undos of one pair: SPACING after what still waits, and not
+    before `delay` from now; None for at once.
 
     They arrive in order, but other servers work them off in any order: of a quick succession the last one wins only if
     there is time for the one before.
@@ -73,16 +65,15 @@ def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) ->
 
 def send_published(events: Sequence[StatusPublished]) -> None:
     """Create or Announce, to whom the post addresses."""
-    statuses = _statuses(event.status_id for event in events)
-    for event in events:
-        status = statuses.get(event.status_id)
-        if status is None or status.is_deleted or not status.local or status.is_author_suspended:
-            continue
-        inboxes = post_inboxes(status)
-        if not inboxes:
-            continue
-        document = activities.announce(status) if status.reblog_of is not None else activities.create(load_post(status))
-        enqueue(account=status.account, document=document, inboxes=inboxes, key=f"status:{status.id}")
+    found = load_posts(event.status_id for event in events)
+    posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
+    inboxes = {post.id: reached for post in posts if (reached := post_inboxes(post))}
+    documents = activities.of_posts([post for post in posts if post.id in inboxes])
+    accounts = _accounts(post.account_id for post in posts if post.id in inboxes)
+    for post in posts:
+        if post.id in documents:
+            account = accounts[post.account_id]
+            enqueue(account=account, document=documents[post.id], inboxes=inboxes[post.id], key=f"status:{post.id}")
 
 
 def send_deleted(events: Sequence[StatusDeleted]) -> None:
@@ -90,28 +81,24 @@ def send_deleted(events: Sequence[StatusDeleted]) -> None:
 
     Nothing of a deleted account: its own Delete says it all.
     """
-    statuses = _statuses(event.status_id for event in events)
-    for event in events:
-        status = statuses.get(event.status_id)
-        if status is None or not status.local or not _sends_activities(status.account):
+    posts = [post for post in load_posts(event.status_id for event in events) if post.local]
+    accounts = _accounts(post.account_id for post in posts)
+    for post in posts:
+        account = accounts.get(post.account_id)
+        if account is None or not _sends_activities(account):
             continue
-        document = activities.undo_announce(status) if status.reblog_of is not None else activities.delete(status)
-        enqueue(
-            account=status.account,
-            document=document,
-            inboxes=reached_inboxes(status),
-            key=f"status:{status.id}",
-            supersedes=True,
-        )
+        document = activities.undo_announce(post) if post.original is not None else activities.delete(post)
+        inboxes = reached_inboxes(post)
+        enqueue(account=account, document=document, inboxes=inboxes, key=f"status:{post.id}", supersedes=True)
 
 
 def send_favourited(events: Sequence[StatusFavourited]) -> None:
-    """Like, to the author's server."""
+    """Send a Like to the author's server."""
     rows = Favourite.objects.select_related("account", "status__account").filter(
         id__one_of=[event.favourite_id for event in events], account__domain=None, status__local=False
     )
     for row in rows.order_by("id"):
-        document = activities.like(row.account, row.id, uri_of(row.status))
+        document = activities.like(row.account, row.id, row.status.uri or "")
         enqueue(
             account=row.account,
             document=document,
@@ -122,14 +109,16 @@ def send_favourited(events: Sequence[StatusFavourited]) -> None:
 
 def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
     """Undo of a Like, to the author's server."""
-    statuses = _statuses(event.status_id for event in events)
-    accounts = _accounts(event.account_id for event in events)
+    posts = {post.id: post for post in load_posts(event.status_id for event in events) if not post.local}
+    accounts = _accounts([*(event.account_id for event in events), *(post.account_id for post in posts.values())])
     for event in events:
-        status, account = statuses.get(event.status_id), accounts.get(event.account_id)
-        if status is None or account is None or status.local or not _sends_activities(account):
+        post, account = posts.get(event.status_id), accounts.get(event.account_id)
+        if post is None or account is None or not _sends_activities(account):
             continue
-        document = activities.undo_like(account, event.favourite_id, uri_of(status))
-        enqueue(account=account, document=document, inboxes=inbox_of(status.account), key=f"status:{status.id}")
+        document = activities.undo_like(account, event.favourite_id, post.object_uri)
+        enqueue(
+            account=account, document=document, inboxes=inbox_of(accounts[post.account_id]), key=f"status:{post.id}"
+        )
 
 
 def send_follow_requested(events: Sequence[FollowRequested]) -> None:
@@ -138,11 +127,10 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
         id__one_of=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
     )
     for request in requests.order_by("id"):
-        uri = request.uri or f"{request.account.uri}#follows/{request.id}"
         key, inboxes = _pair_key(request.account_id, request.target_id), inbox_of(request.target)
         enqueue(
             account=request.account,
-            document=activities.follow(request.account, request.target.uri, uri),
+            document=activities.follow(request.account, request.target.uri, str(request.uri)),
             inboxes=inboxes,
             key=key,
             due_at=_spaced(key, inboxes),
@@ -221,14 +209,15 @@ def send_unblocked(events: Sequence[AccountUnblocked]) -> None:
 
 def _send_of_block(
     events: Sequence[AccountBlocked] | Sequence[AccountUnblocked],
-    activity: Callable[[Account, int, str], dict[str, Any]],
+    activity: Callable[[Account, str, str], dict[str, Any]],
 ) -> None:
     """`activity` of each block of an account elsewhere by one of ours."""
     accounts = _accounts(number for event in events for number in (event.account_id, event.target_id))
     for event in events:
         account, target = accounts.get(event.account_id), accounts.get(event.target_id)
         if account is not None and target is not None and account.local and not target.local:
-            document = activity(account, event.block_id, target.uri)
+            uri = event.uri or f"{account.uri}#blocks/{event.block_id}"
+            document = activity(account, uri, target.uri)
             enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
 
 

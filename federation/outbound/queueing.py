@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
 import orjson
 from django.conf import settings
@@ -18,12 +18,10 @@ from accounts.services.audit import record_each
 from accounts.services.key_pairs import keys_of
 from federation.documents.reading import origin_of
 from federation.events import DeliveriesDue
-from federation.models import Delivery, Host, OutboundActivity
-from social.kernel import clock
+from federation.models import Delivery, OutboundActivity
 from social.kernel.claims import idle
 from social.kernel.events import publish
-
-KEPT_GIVEN_UP: Final = timedelta(days=7)
+from social.kernel.runner import Host
 
 
 def enqueue(
@@ -67,7 +65,7 @@ def enqueue(
 
 
 def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
-    """When the last of what waits for these inboxes about this key will be sent; None when nothing waits."""
+    """The time when the last of what waits for these inboxes about this key will be sent; None when nothing waits."""
     waiting = Delivery.objects.filter(key=key, inbox_url__one_of=inboxes, dead_at=None)
     moment: datetime | None = waiting.aggregate(last=Max("due_at"))["last"]
     return moment
@@ -88,7 +86,7 @@ def forget_delivered(activity_ids: Iterable[int]) -> None:
 
 
 def is_delivering(account_id: int) -> bool:
-    """Whether anything that the account has signed is still on its way."""
+    """Tell whether anything that the account has signed is still on its way."""
     return Delivery.objects.filter(activity__account_id=account_id, dead_at=None).exists()
 
 
@@ -103,18 +101,10 @@ def retry(*, by: Staff, ids: Iterable[int]) -> int:
     Delivery.objects.filter(id__one_of=[row_id for row_id, _type, _host in chosen]).update(
         attempts=0, due_at=Now(), dead_at=None, claim=None, claimed_until=None
     )
-    Host.objects.filter(name__one_of={host for _id, _type, host in chosen}).update(failures=0, retry_at=Now())
+    hosts = {host for _id, _type, host in chosen}
+    Host.objects.filter(queue=Delivery.queue, name__one_of=hosts).update(failures=0, retry_at=Now())
     targets = [(row_id, f"{kind} for {host}") for row_id, kind, host in chosen]
     record_each(by=by, action="retry", target_type="Delivery", targets=targets)
     if chosen:
         publish(DeliveriesDue())
     return len(chosen)
-
-
-def forget_given_up(older_than: timedelta = KEPT_GIVEN_UP) -> int:
-    """Remove deliveries that were given up a while ago, and their activities; how many deliveries."""
-    old = Delivery.objects.filter(dead_at__lt=clock.now() - older_than)
-    activity_ids = set(old.values_list("activity_id", flat=True))
-    removed, _rows = old.delete()
-    forget_delivered(activity_ids)
-    return removed

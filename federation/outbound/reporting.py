@@ -7,25 +7,25 @@ from uuid import NAMESPACE_URL, uuid5
 
 from accounts.models import Account, Collection
 from federation.documents import activities
-from federation.documents.loading import uri_of
 from federation.outbound.audience import inbox_of
 from federation.outbound.queueing import enqueue
-from federation.remote.instance_actor import instance_actor
+from federation.remote.signing import instance_actor
 from moderation.events import ReportFiled
 from moderation.models import Report
 from social.kernel import links
-from statuses.models import Status
+from statuses.policies.posts import Post
+from statuses.queries.posts import load_posts
 
 
 def send_reports(events: Sequence[ReportFiled]) -> None:
     """The reaction to ReportFiled: a Flag to the servers that its reporter has named, which do not learn who that is."""
     reports = Report.objects.select_related("target_account").filter(id__one_of=[event.report_id for event in events])
     for report in reports.order_by("id"):
-        statuses = list(Status.objects.select_related("account").filter(id__one_of=report.status_ids).order_by("id"))
+        posts = load_posts(sorted(report.status_ids))
         collections = Collection.objects.filter(id__one_of=report.collection_ids, uri__isnull=False)
         uris = [
             report.target_account.uri,
-            *(uri_of(status) for status in statuses),
+            *(post.object_uri for post in posts),
             *(uri for uri in collections.values_list("uri", flat=True) if uri is not None),
         ]
         # The same id whenever this runs; it says nothing of the number of reports.
@@ -33,13 +33,13 @@ def send_reports(events: Sequence[ReportFiled]) -> None:
         enqueue(
             account=instance_actor(),
             document=activities.flag(instance_actor(), uri, report.comment, uris),
-            inboxes=_inboxes(report, statuses),
+            inboxes=_inboxes(report, posts),
             key=f"report:{report.id}",
         )
 
 
-def _inboxes(report: Report, statuses: Sequence[Status]) -> set[str]:
-    """Of the account and of those whom its posts answer, as far as their servers are named."""
-    ids = {status.in_reply_to_account_id for status in statuses if status.in_reply_to_account_id is not None}
+def _inboxes(report: Report, posts: Sequence[Post]) -> set[str]:
+    """The inboxes of the account and of those whom its posts answer, as far as their servers are named."""
+    ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id is not None}
     people = [report.target_account, *Account.objects.filter(id__one_of=list(ids), domain__isnull=False)]
     return {inbox for one in people if one.domain in report.forward_domains for inbox in inbox_of(one)}

@@ -21,7 +21,7 @@ from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import is_own
 from moderation.models import DomainRule, DomainSeverity
-from moderation.queries.domain_rules import is_closed_to, rule_for
+from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
 from social.kernel.errors import Conflict
 from social.kernel.locks import lock
@@ -33,12 +33,12 @@ REFRESH_AFTER: Final = timedelta(minutes=1)
 
 
 def is_stale(account: Account) -> bool:
-    """Whether a remote account has not been looked at for a day."""
+    """Tell whether a remote account has not been looked at for a day."""
     return account.fetched_at is None or clock.now() - account.fetched_at > STALE_AFTER
 
 
 def may_refresh(account: Account) -> bool:
-    """Whether an unverified hint is reason enough to fetch an account now: nobody can make this server fetch more often."""
+    """Tell whether an unverified hint is reason to fetch an account now: nobody can make this server fetch more often."""
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
@@ -92,7 +92,7 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
             raise Rejected("the key has no owner on its server")
         document = fetch_document(owner, deadline=deadline)
     received = _with_key(read_actor(document), deadline)
-    if received.key is None or received.key.id != key_id:
+    if key_id not in {key.id for key in received.keys}:
         raise Rejected("the actor does not list the key")
     if is_own(received.uri):
         raise Rejected("the actor would be one of ours")
@@ -101,10 +101,10 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
 
 def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
     """Fetch the key of an actor that names it only."""
-    if received.key is not None or received.key_reference is None:
+    if received.keys or received.key_reference is None:
         return received
     key = read_key(fetch_document(received.key_reference, deadline=deadline), received.uri)
-    return replace(received, key=key)
+    return replace(received, keys=[key] if key is not None else [])
 
 
 def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
@@ -136,7 +136,7 @@ def keep_actor(received: ReceivedActor, found: webfinger.WebFingerResult) -> Acc
             lock(f"object:{received.uri}")
             if Tombstone.objects.filter(uri=received.uri, actor_uri=received.uri).exists():
                 raise Rejected("the actor was deleted")
-            return store_remote_account(profile=_profile(received, found, rule), key=_key(received))
+            return store_remote_account(profile=_profile(received, found, rule), keys=_keys(received))
     except Conflict:
         raise Rejected("the id, the address or the key is another actor's") from None
 
@@ -150,13 +150,14 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     if received.uri != actor.uri:
         raise Rejected("only the actor's own profile is updated")
     pair = KeyPair.objects.filter(account=actor).first()
-    if pair is not None and received.key is None and received.key_reference in (None, pair.key_id):
-        received = replace(received, key=ReceivedKey(pair.key_id, pair.public_key))
+    if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
+        known = {pair.key_id: pair.public_key} | pair.further_keys
+        received = replace(received, keys=[ReceivedKey(*key) for key in known.items()])
     return keep_actor(_with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False))
 
 
-def _key(received: ReceivedActor) -> RemoteKey | None:
-    return RemoteKey(received.key.id, received.key.pem) if received.key is not None else None
+def _keys(received: ReceivedActor) -> list[RemoteKey]:
+    return [RemoteKey(key.id, key.pem) for key in received.keys]
 
 
 def _profile(received: ReceivedActor, found: webfinger.WebFingerResult, rule: DomainRule | None) -> RemoteProfile:

@@ -1,20 +1,100 @@
-"""How to fetch a document from its origin, and when to believe it.
+"""Fetches documents from their origin, in background work without a thread that waits for them, and decides when to
+believe them.
 
-Sources: contract, federation sections 1 and 16; security rows 5, 6, 7 and 10.
+Work on other servers' documents runs as if they were at hand. The first one that is not stops it with Awaited; whoever runs
+the work asks for that document on the network loop, among many others, and runs the work again with what came back. The work
+is idempotent, so what it wrote before it stopped does no harm. Outside of this, in a web request, a fetch is waited for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Final
 
 from federation.documents.reading import Rejected, origin_of, parse, uri_of
-from federation.remote.gathering import get
 from federation.remote.signing import server_signer
+from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Unavailable
-from social.kernel.http.client import ACTIVITY_TYPES
+from social.kernel.http.client import ACTIVITY_TYPES, FetchError, Response, Signer, fetch, fetch_async
+
+REQUESTS_LIMIT: Final = 8
+"""Requests that one background fetch may cause: a post, its author, the author's key and address, each redirected once."""
+
+
+@dataclass(eq=False)
+class Awaited(Exception):
+    """The work needs this document before it can go on."""
+
+    url: str
+    accept: tuple[str, ...]
+    signer: Signer | None
+
+    @property
+    def host(self) -> str:
+        """The server that has it."""
+        return origin_of(self.url) or ""
+
+
+class Gathered:
+    """Answers that were fetched for one row so far."""
+
+    def __init__(self) -> None:
+        self._answers: dict[tuple[str, tuple[str, ...]], Response | FetchError] = {}
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Have `get` answer from here, in this thread."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def answer(self, url: str, accept: tuple[str, ...], signer: Signer | None) -> Response:
+        """The answer to a request. Raises Awaited when it was not asked for, and what the request raised."""
+        found = self._answers.get((url, accept))
+        if found is None:
+            if len(self._answers) >= REQUESTS_LIMIT:
+                raise Rejected("it takes too many requests")
+            raise Awaited(url, accept, signer)
+        if isinstance(found, FetchError):
+            raise found
+        return found
+
+    async def ask(self, awaited: Awaited, deadline: float) -> bool:
+        """Fetch what is awaited, on the network loop, within so many seconds; whether the server answered."""
+        key = (awaited.url, awaited.accept)
+        try:
+            self._answers[key] = await fetch_async(
+                awaited.url, accept=awaited.accept, signer=awaited.signer, deadline=deadline
+            )
+        except FetchError as error:
+            self._answers[key] = error
+            return False
+        return True
+
+
+_current: ContextVar[Gathered | None] = ContextVar("gathered", default=None)
+
+
+def get(url: str, *, accept: Sequence[str], deadline: float, signer: Signer | None = None) -> Response:
+    """A document of another server. Raises FetchError, Rejected for a server that this one is closed to, and Awaited in
+    background work that does not have it yet.
+    """
+    origin = origin_of(url)
+    if origin is not None and is_closed_to(origin):
+        raise Rejected("this server is closed to the document's server")
+    gathered = _current.get()
+    if gathered is None:
+        return fetch(url, accept=accept, signer=signer, deadline=deadline)
+    return gathered.answer(url, tuple(accept), signer)
+
 
 DEADLINE: Final = 10.0
-_MISSING: Final = (401, 403, 404, 410)
+_MISSING_STATUSES: Final = (401, 403, 404, 410)
 
 
 class Missing(Rejected):
@@ -49,7 +129,7 @@ def _get(uri: str, deadline: float) -> tuple[dict[str, Any], str]:
     if origin_of(uri) is None:
         raise Rejected("the id is no address")
     response = get(uri, accept=ACTIVITY_TYPES, signer=server_signer(), deadline=deadline)
-    if response.status in _MISSING:
+    if response.status in _MISSING_STATUSES:
         raise Missing(f"{response.status} from {origin_of(uri)}", response.status)
     if response.status != 200:
         raise Unavailable(f"{response.status} from {origin_of(uri)}")

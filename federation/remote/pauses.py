@@ -57,7 +57,7 @@ def begin(key_id: str, source: str, *, refused: bool) -> None:
 
 
 def _counts(source: str) -> bool:
-    """Whether an address stands for one server; in trials on one machine all servers share theirs."""
+    """Tell whether an address stands for one server; in trials on one machine all servers share theirs."""
     if source in ("", UNKNOWN):
         return False
     return not (settings.FEDERATION_LOOPBACK and ipaddress.ip_network(source, strict=False).is_loopback)

@@ -10,8 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.models import Account, Follow
-from federation.documents.addressing import visibility_of
-from federation.documents.context import PUBLIC_NAMES
+from federation.documents.context import PUBLIC_NAMES, visibility_of
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.models import Tombstone
@@ -19,15 +18,15 @@ from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
 from federation.remote.requests import ANCESTORS, request_post
-from moderation.queries.domain_rules import rule_for
+from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.locks import lock
 from statuses.models import QuoteState, Status
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
-from statuses.policies.visibility import FOR_ADDRESSED, with_silent_readers
+from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
 from statuses.queries.statuses import list_statuses
-from statuses.services.receiving import RemoteFile, publish_remote_status
-from statuses.services.storing import NewQuote, NewStatus
+from statuses.services.receiving import publish_remote_status
+from statuses.services.storing import Composed, NewQuote, RemoteFile
 
 QUIET_AFTER: Final = timedelta(hours=6)
 """A post that was fetched and is older is stored without telling anybody (contract, federation section 7 "Create")."""
@@ -92,14 +91,11 @@ def keep_note(
         raise Rejected("the post is not its author's")
     if author.suspended:
         raise Rejected("the author is suspended")
-    new = new_status(note, author, recipient, publish_event=publish_event)
+    new = compose_received(note, author, recipient, publish_event=publish_event)
     with transaction.atomic():
         lock(f"object:{note.uri}")
         refuse_tombstone(note.uri, author)
-        status = publish_remote_status(
-            new=new,
-            files=remote_files(note, author),
-        )
+        status = publish_remote_status(new=new)
         if status is not None and ancestors > 0 and _answers_unknown(note):
             request_post(str(note.in_reply_to), remaining=ancestors - 1)
     if status is not None:
@@ -112,33 +108,20 @@ def _answers_unknown(note: ReceivedNote) -> bool:
     return note.in_reply_to is not None and not is_own(note.in_reply_to) and find_post_by_uri(note.in_reply_to) is None
 
 
-def remote_files(note: ReceivedNote, author: Account) -> list[RemoteFile]:
-    """The files of a post, as they are stored; none from a server whose media is refused."""
+def _files(note: ReceivedNote, author: Account) -> Sequence[RemoteFile]:
+    """The files of a post, none from a server whose media is refused."""
     rule = rule_for(author.domain or "")
-    if rule is not None and rule.reject_media:
-        return []
-    return [
-        RemoteFile(
-            url=file.url,
-            type=file.type,
-            content_type=file.content_type,
-            description=file.description,
-            blurhash=file.blurhash,
-            preview_url=file.preview_url,
-            meta=file.meta,
-        )
-        for file in note.files
-    ]
+    return () if rule is not None and rule.reject_media else note.files
 
 
-def new_status(
+def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
-) -> NewStatus:
+) -> Composed:
     """The post that was read, as it is stored: with the people, the post answered and the post quoted that are known here."""
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     addressed = set(note.addressed)
     people = find_accounts_by_uri(addressed)
-    if recipient is not None and visibility in FOR_ADDRESSED:
+    if recipient is not None and visibility in ADDRESSED_VISIBILITIES:
         people.setdefault(recipient.uri, recipient)
     mentioned = set(note.mentioned)
     people = {uri: account for uri, account in people.items() if account.id != author.id}
@@ -146,7 +129,7 @@ def new_status(
     if any(account.local and account.id in silent for account in people.values()):
         visibility = with_silent_readers(visibility)
     parent = _readable_parent(note, author)
-    return NewStatus(
+    return Composed(
         author=author,
         content=note.content,
         spoiler_text=note.summary,
@@ -159,6 +142,7 @@ def new_status(
         mentions=[account for account in people.values() if account.local or account.id not in silent],
         silent=silent,
         tags=note.tags,
+        files=_files(note, author),
         has_link="<a " in note.content and note.quoted is None,
         quote_policy=_quote_policy(note, author),
         quote=_new_quote(note, author),
@@ -166,12 +150,13 @@ def new_status(
         url=note.url,
         conversation_uri=note.conversation,
         created_at=note.published,
+        edited_at=note.updated if note.updated is not None and note.updated > note.published else None,
         publish_event=publish_event,
     )
 
 
 def _quote_policy(note: ReceivedNote, author: Account) -> int:
-    """Who may quote the post, as its author's server says (FEP-044f); nobody where it says nothing."""
+    """The people who may quote the post, as its author's server says (FEP-044f); nobody where it says nothing."""
     return encode_policy(_groups(note.automatic_approval, author), _groups(note.manual_approval, author))
 
 
@@ -190,7 +175,8 @@ def _groups(uris: Sequence[str], author: Account) -> Group:
 
 
 def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
-    """What the post quotes: at once only what its author has written themselves, anything else waits for the authorization.
+    """The quote of a post: at once only what its author has written themselves, anything else waits for the
+    authorization.
 
     A post that its author may not read, or that is not known here, is kept by its id alone.
     """
@@ -213,7 +199,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
 
 
 def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
-    """What the post answers, if it is known and its author may read it; of a boost the boosted post."""
+    """The post that this one answers, if it is known and its author may read it; of a boost the boosted post."""
     if note.in_reply_to is None:
         return None
     parent = find_post_by_uri(note.in_reply_to)
@@ -224,7 +210,7 @@ def _readable_parent(note: ReceivedNote, author: Account) -> Status | None:
 
 
 def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -> bool:
-    """Whether anybody here has to do with a post that was sent to us (contract, federation section 7 "Create").
+    """Tell whether anybody here has to do with a post that was sent to us (contract, federation section 7 "Create").
 
     Its author is followed here, it answers a post of ours or of somebody followed here, or it addresses one of us.
     """
@@ -235,7 +221,7 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
 
 
 def is_followed_here(status: Status) -> bool:
-    """Whether a post is of this server, or of somebody followed here: its answers concern somebody here."""
+    """Tell whether a post is of this server, or of somebody followed here: its answers concern somebody here."""
     return status.local or _is_followed([status.account_id])
 
 

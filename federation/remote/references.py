@@ -19,7 +19,7 @@ _LOCAL_ACTOR: Final = re.compile(r"/(?:users/|@)([A-Za-z0-9_.-]+)/?\Z")
 
 
 def is_own(uri: str) -> bool:
-    """Whether an id is one of this server's, known or not."""
+    """Tell whether an id is one of this server's, known or not."""
     try:
         parts = urlsplit(uri)
     except ValueError:
@@ -43,7 +43,7 @@ def find_post_by_uri(uri: str) -> Status | None:
 
 
 def is_received(uri: str) -> bool:
-    """Whether a post of another server is here already, also as a deleted one."""
+    """Tell whether a post of another server is here already, also as a deleted one."""
     return Status.objects.filter(uri=uri).exists()
 
 

@@ -1,27 +1,25 @@
 """Puts what is wanted of other servers on the list of background fetches.
 
-Each function needs the caller's transaction or opens its own, asks for one thing once however many want it, and publishes
-FetchesDue. What waits for one server is bounded: who names a thousand posts of a slow server gets some of them.
+Each function asks for one thing once however many want it. What waits for one server is bounded.
 """
 
 from __future__ import annotations
 
-import logging
 from typing import Final
 
-from django.db import transaction
+from django.db.models.functions import Now
 
 from accounts.models import Account
 from federation.documents.reading import origin_of
-from federation.events import FetchesDue
-from federation.models import Fetch, FetchKind, InboundActivity
+from federation.events import DeliveriesDue
+from federation.models import Delivery, Fetch, FetchKind, InboundActivity
+from social.api.admission import count
+from social.api.limits import LOOK_UPS
+from social.kernel.claims import idle
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
+from social.kernel.runner import Host, enqueue
 
-logger = logging.getLogger("social.federation")
-
-WAITING_PER_HOST: Final = 500
-ADDRESSES_PER_HOST: Final = 100
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
 
@@ -36,12 +34,6 @@ def request_actor(account: Account) -> None:
     _request(Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or ""))
 
 
-def request_address(username: str, domain: str) -> bool:
-    """Have the account with an address found; False when much waits for its server: activities go before lists."""
-    host = origin_of(f"https://{domain}") or ""
-    return _request(Fetch(kind=FetchKind.ADDRESS, uri=f"{username}@{domain}", host=host), most=ADDRESSES_PER_HOST)
-
-
 def request_for(activity: InboundActivity, host: str) -> None:
     """Have an activity worked off where documents can be waited for; the first is on `host`.
 
@@ -51,15 +43,23 @@ def request_for(activity: InboundActivity, host: str) -> None:
         raise Unavailable(f"too much waits for {host}")
 
 
-def _request(fetch: Fetch, *, most: int | None = None) -> bool:
-    most = WAITING_PER_HOST if most is None else most
-    if not fetch.host:
+def may_look_up(host: str) -> bool:
+    """Count a question to a server that somebody waits for; False when it was asked too much lately (security row 71)."""
+    counted = count(LOOK_UPS, subject=host)
+    return counted is None or not counted.exceeded
+
+
+def _request(fetch: Fetch) -> bool:
+    return bool(fetch.host and enqueue(fetch))
+
+
+def record_contact(name: str) -> bool:
+    """A host has sent us something: if it was left alone, it is tried again now; whether it was.
+
+    In the caller's transaction. Announces DeliveriesDue (contract, federation section 11).
+    """
+    if not Host.objects.filter(name=name, retry_at__gt=Now()).update(retry_at=Now()):
         return False
-    waiting = Fetch.objects.filter(host=fetch.host, dead_at=None).order_by("due_at")[:most].count()
-    if waiting >= most:
-        logger.info("%s is not fetched: too much waits for %s", fetch, fetch.host)
-        return False
-    with transaction.atomic():
-        Fetch.objects.bulk_create([fetch], ignore_conflicts=True)
-        publish(FetchesDue())
+    Delivery.objects.filter(idle(), host=name, dead_at=None, due_at__gt=Now()).update(due_at=Now())
+    publish(DeliveriesDue())
     return True

@@ -1,4 +1,4 @@
-"""Who signed a request: finds the key, and fetches it from its server when it is unknown or no longer fits.
+"""Signers of requests: finds the key, and fetches it from its server when it is unknown or no longer fits.
 
 Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
 """
@@ -18,7 +18,7 @@ from federation.documents.reading import MAX_URI, Rejected, origin_of
 from federation.remote import pauses, webfinger
 from federation.remote.actors import fetch_actor, fetch_owner, may_refresh
 from federation.signatures import cavage, rfc9421
-from federation.signatures.message import BadSignature, Message
+from federation.signatures.message import BadSignature, Message, WrongKey
 from social.kernel import clock
 from social.kernel.errors import Unavailable
 from social.kernel.http.client import Busy
@@ -26,6 +26,15 @@ from social.kernel.http.limits import stranger_budget
 
 DEADLINE: Final = 4.0
 Parsed = cavage.CavageSignature | rfc9421.MessageSignature
+
+
+@dataclass(frozen=True)
+class _Key:
+    """Public key of `account`."""
+
+    account: Account
+    id: str
+    pem: str
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class Signed:
 
 
 def has_signature(message: Message) -> bool:
-    """Whether a request carries any signature."""
+    """Tell whether a request carries any signature."""
     return "signature" in message.headers
 
 
@@ -51,8 +60,8 @@ def parse(message: Message) -> Parsed:
 
 
 def verify(message: Message) -> Signed:
-    """Who signed the request. Never inside a transaction: it may ask the signer's server, for four seconds altogether, few
-    requests at a time (`social.kernel.http.limits.stranger_budget`).
+    """The signer of a request. Never inside a transaction: it may ask the signer's server, for four seconds altogether,
+    few requests at a time (`social.kernel.http.limits.stranger_budget`).
 
     Host, target and time are looked at here for every method (security row 54). Raises BadSignature, Rejected (there is
     no such signer) and Unavailable (the signer's server could not be asked).
@@ -68,20 +77,20 @@ def verify(message: Message) -> Signed:
             if pause.refused:
                 raise BadSignature(str(pause)) from None
             raise Unavailable(str(pause)) from None
-        _check(signature, message, key.public_key)
+        _check(signature, message, key.pem)
         return Signed(key.account, _fingerprint(key, signature))
     try:
-        _check(signature, message, known.public_key)
-    except BadSignature as error:
-        if error.malformed or not may_refresh(known.account):
+        _check(signature, message, known.pem)
+    except WrongKey as error:
+        if not may_refresh(known.account):
             raise
         try:
-            fresh = _fetch_key(known.key_id, message.source)
+            fresh = _fetch_key(known.id, message.source)
         except pauses.Pause:
             raise error from None
-        if fresh.public_key == known.public_key:
+        if fresh.pem == known.pem:
             raise
-        _check(signature, message, fresh.public_key)
+        _check(signature, message, fresh.pem)
         return Signed(fresh.account, _fingerprint(fresh, signature))
     return Signed(known.account, _fingerprint(known, signature))
 
@@ -93,20 +102,31 @@ def _check_host(message: Message) -> None:
         raise BadSignature("the request is for another server")
 
 
-def _known_key(key_id: str) -> KeyPair | None:
-    """The key with this id, as far as it is known here; of an `acct:` id, the key of the account with that address."""
+def _known_key(key_id: str) -> _Key | None:
+    """The key with this id, as far as it is known here; of an `acct:` id, the first key of the account with that address."""
     if len(key_id) > MAX_URI:
-        raise BadSignature("the key's id is no address", malformed=True)
+        raise BadSignature("the key's id is no address")
     keys = KeyPair.objects.select_related("account")
     address = _address_of(key_id)
     if address is not None:
         username, domain = address
-        return keys.filter(account__username__iexact=username, account__domain=domain).first()
+        return _key(keys.filter(account__username__iexact=username, account__domain=domain).first())
     if origin_of(key_id) is None:
-        raise BadSignature("the key's id is no address", malformed=True)
+        raise BadSignature("the key's id is no address")
     if origin_of(key_id) == origin_of(settings.BASE_URL):
         raise BadSignature("the key would be one of ours")
-    return keys.filter(key_id=key_id).first()
+    further = keys.filter(further_keys__has_key=key_id).exclude(further_keys={})
+    return _key(keys.filter(key_id=key_id).first() or further.first(), key_id)
+
+
+def _key(pair: KeyPair | None, key_id: str | None = None) -> _Key | None:
+    """The key of a pair with this id; the first one without an id."""
+    if pair is None:
+        return None
+    if key_id is None or key_id == pair.key_id:
+        return _Key(pair.account, pair.key_id, pair.public_key)
+    pem = pair.further_keys.get(key_id)
+    return _Key(pair.account, key_id, pem) if pem is not None else None
 
 
 def _address_of(key_id: str) -> tuple[str, str] | None:
@@ -115,16 +135,16 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
         return None
     pair = split_address(key_id[5:])
     if pair is None or "\0" in key_id:
-        raise BadSignature("the key's id is no address", malformed=True)
+        raise BadSignature("the key's id is no address")
     username, domain = pair
     if domain is None:
         raise BadSignature("the key would be one of ours")
     if origin_of(f"https://{domain}") is None:
-        raise BadSignature("the key's id is no address", malformed=True)
+        raise BadSignature("the key's id is no address")
     return username, domain
 
 
-def _fetch_key(key_id: str, source: str) -> KeyPair:
+def _fetch_key(key_id: str, source: str) -> _Key:
     """Ask a key's server for it, unless that has just failed. Raises as `verify`, and Pause."""
     pauses.check(key_id, source)
     address = _address_of(key_id)
@@ -143,7 +163,8 @@ def _fetch_key(key_id: str, source: str) -> KeyPair:
     except Unavailable:
         pauses.begin(key_id, source, refused=False)
         raise
-    key = KeyPair.objects.select_related("account").filter(account=account).first()
+    pair = KeyPair.objects.select_related("account").filter(account=account).first()
+    key = _key(pair, key_id if address is None else None)
     if key is None:
         pauses.begin(key_id, source, refused=True)
         raise Rejected("the actor has no key")
@@ -157,8 +178,8 @@ def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
         cavage.verify(signature, message, public_key_pem, clock.now())
 
 
-def _fingerprint(key: KeyPair, signature: Parsed) -> str:
+def _fingerprint(key: _Key, signature: Parsed) -> str:
     # The key's own id, not the one that was sent: a key may be called by two, and neither is signed. The bytes of the
     # signature, not its letters: the last ones of base64 hold bits that mean nothing (security row 59).
     raw = base64.b64decode(signature.signature)
-    return hashlib.sha256(key.key_id.encode() + b"\n" + raw).hexdigest()
+    return hashlib.sha256(key.id.encode() + b"\n" + raw).hexdigest()

@@ -1,4 +1,4 @@
-"""How an address is turned into an actor, and that both must agree.
+"""WebFinger: finds the actor of an address, and confirms that both agree.
 
 Sources: RFC 7033; contract, federation section 4 "Incoming actors"; security rows 5 and 14.
 """
@@ -14,8 +14,7 @@ from django.conf import settings
 from accounts.queries.accounts import split_address
 from federation.documents.reading import Rejected, many, origin_of, parse, web_uri
 from federation.documents.received_actors import is_username
-from federation.remote.fetching import Missing
-from federation.remote.gathering import get
+from federation.remote.fetching import Missing, get
 from social.kernel.errors import Unavailable
 from social.kernel.http.addresses import parse_url
 
@@ -29,7 +28,7 @@ DEADLINE: Final = 5.0
 
 @dataclass(frozen=True)
 class WebFingerResult:
-    """What a domain says of an address: how it is properly written, and the id of the actor."""
+    """Answer of a domain about an address: how it is properly written, and the id of the actor."""
 
     username: str
     domain: str
@@ -56,7 +55,7 @@ def look_up(username: str, domain: str, *, deadline: float = DEADLINE) -> WebFin
 
 
 def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEADLINE) -> WebFingerResult:
-    """What an actor says of its address, if the domain says the same. Raises as `look_up`."""
+    """The address that an actor claims, if its domain says the same. Raises as `look_up`."""
     found = look_up(username, domain, deadline=deadline)
     if found.actor_uri != actor_uri:
         raise Rejected("the domain says that the address is another actor's")

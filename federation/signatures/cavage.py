@@ -13,10 +13,11 @@ from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from federation.signatures import keys
-from federation.signatures.message import BadSignature, Message, check_digest, check_time, sha256_base64
+from federation.signatures.message import BadSignature, Message, WrongKey, check_digest, check_time, sha256_base64
 
 _PARAMETER = re.compile(r'\s*([a-zA-Z]+)=(?:"([^"]*)"|(\d+))\s*(?:,|\Z)')
 _ALGORITHMS = ("rsa-sha256", "hs2019")
+_TIMES = frozenset({"(created)", "(expires)"})
 _UNSIGNED = ("user-agent", "accept-encoding")
 _LONGEST_HEADER = 8192
 
@@ -33,24 +34,29 @@ class CavageSignature:
 
 
 def parse(header: str) -> CavageSignature:
-    """Read a `Signature` header. Raises BadSignature (malformed) when it cannot be one."""
+    """Read a `Signature` header. Raises BadSignature when it cannot be one."""
     if len(header) > _LONGEST_HEADER:
-        raise BadSignature("the signature header is too long", malformed=True)
+        raise BadSignature("the signature header is too long")
     values: dict[str, str] = {}
     position = 0
     while position < len(header):
         match = _PARAMETER.match(header, position)
         if match is None or match[1] in values:
-            raise BadSignature("the signature header cannot be read", malformed=True)
+            raise BadSignature("the signature header cannot be read")
         values[match[1]] = match[2] if match[2] is not None else match[3]
         position = match.end()
     if not values.get("keyId") or not values.get("signature"):
-        raise BadSignature("keyId and signature are required", malformed=True)
-    if values.get("algorithm", "hs2019").lower() not in _ALGORITHMS:
+        raise BadSignature("keyId and signature are required")
+    algorithm = values.get("algorithm", "hs2019").lower()
+    if algorithm not in _ALGORITHMS:
         raise BadSignature("only rsa-sha256 and hs2019 are accepted")
+    headers = tuple(values.get("headers", "date").lower().split())
+    if algorithm == "rsa-sha256" and not _TIMES.isdisjoint(headers):
+        # Section 2.3 of the draft: these are of hs2019.
+        raise BadSignature("(created) and (expires) cannot be signed with rsa-sha256")
     return CavageSignature(
         key_id=values["keyId"],
-        headers=tuple(values.get("headers", "date").lower().split()),
+        headers=headers,
         signature=values["signature"],
         created=_unix(values.get("created")),
         expires=_unix(values.get("expires")),
@@ -73,7 +79,7 @@ def verify(signature: CavageSignature, message: Message, public_key_pem: str, no
     for number, text in enumerate(texts, 1):
         try:
             keys.check(public_key_pem, signature.signature, text)
-        except BadSignature:
+        except WrongKey:
             if number == len(texts):
                 raise
         else:
@@ -106,12 +112,12 @@ def _sha256_of(header: str) -> str:
 def _made_at(signature: CavageSignature, message: Message) -> datetime:
     if "(created)" in signature.headers:
         if signature.created is None:
-            raise BadSignature("(created) is signed and not given", malformed=True)
+            raise BadSignature("(created) is signed and not given")
         return signature.created
     try:
         moment = parsedate_to_datetime(message.header("date"))
     except ValueError:
-        raise BadSignature("the date cannot be read", malformed=True) from None
+        raise BadSignature("the date cannot be read") from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
@@ -121,7 +127,7 @@ def _unix(value: str | None) -> datetime | None:
     try:
         return datetime.fromtimestamp(int(value), UTC)
     except (ValueError, OverflowError, OSError):
-        raise BadSignature("a time of the signature cannot be read", malformed=True) from None
+        raise BadSignature("a time of the signature cannot be read") from None
 
 
 def _text(signature: CavageSignature, message: Message, target: str) -> str:
@@ -132,7 +138,7 @@ def _text(signature: CavageSignature, message: Message, target: str) -> str:
         elif name in ("(created)", "(expires)"):
             moment = signature.created if name == "(created)" else signature.expires
             if moment is None:
-                raise BadSignature(f"{name} is signed and not given", malformed=True)
+                raise BadSignature(f"{name} is signed and not given")
             lines.append(f"{name}: {int(moment.timestamp())}")
         else:
             lines.append(f"{name}: {message.header(name)}")

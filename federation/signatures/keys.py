@@ -10,7 +10,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from federation.signatures.message import BadSignature
+from federation.signatures.message import BadSignature, WrongKey
 
 _SMALLEST_BITS = 1024
 _LARGEST_BITS = 8192
@@ -18,22 +18,21 @@ _LARGEST_BITS = 8192
 
 @lru_cache(maxsize=512)
 def private_key(pem: str) -> rsa.RSAPrivateKey:
-    """One of our own keys. They are not checked again: that would take a thousand times as long as signing."""
+    """Load a key of this server. It is not checked again: that would take a thousand times as long as signing."""
     key = serialization.load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError("not an RSA key")
     return key
 
 
-@lru_cache(maxsize=2048)
 def public_key(pem: str) -> rsa.RSAPublicKey:
-    """A remote key. Raises BadSignature for anything but an RSA key of a sane size."""
+    """A remote key. Raises WrongKey for anything but an RSA key of a sane size."""
     try:
         key = serialization.load_pem_public_key(pem.encode())
     except (ValueError, UnsupportedAlgorithm, UnicodeEncodeError):
-        raise BadSignature("the public key cannot be read") from None
+        raise WrongKey("the public key cannot be read") from None
     if not isinstance(key, rsa.RSAPublicKey) or not _SMALLEST_BITS <= key.key_size <= _LARGEST_BITS:
-        raise BadSignature("the public key is of a kind this server does not accept")
+        raise WrongKey("the public key is of a kind this server does not accept")
     return key
 
 
@@ -43,12 +42,12 @@ def sign(pem: str, text: str) -> str:
 
 
 def check(pem: str, signature: str, text: str) -> None:
-    """Raise BadSignature unless `signature` (base64) is the key's for the text."""
+    """Raise WrongKey unless `signature` is the key's for the text; BadSignature for one that is not base64."""
     try:
         raw = base64.b64decode(signature, validate=True)
     except (binascii.Error, ValueError):
-        raise BadSignature("the signature is not base64", malformed=True) from None
+        raise BadSignature("the signature is not base64") from None
     try:
         public_key(pem).verify(raw, text.encode(), padding.PKCS1v15(), hashes.SHA256())
     except InvalidSignature:
-        raise BadSignature("the signature does not fit the key and the request") from None
+        raise WrongKey("the signature does not fit the key and the request") from None

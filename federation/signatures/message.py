@@ -17,11 +17,17 @@ SKEW_SECONDS = 3600
 
 
 class BadSignature(Exception):
-    """Missing, not readable, expired, or not covering what it must; `malformed` ones answer 400, others 401."""
+    """A signature that is missing, not readable, expired, or does not cover what it must: 401 (contract, federation
+    section 10 "Failure codes").
+    """
 
-    def __init__(self, reason: str, *, malformed: bool = False) -> None:
-        super().__init__(reason)
-        self.malformed = malformed
+
+class WrongKey(BadSignature):
+    """A signature that does not fit the key and the request; with another key it might."""
+
+
+class MalformedDigest(BadSignature):
+    """A `Content-Digest` that cannot be read: 400."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,6 @@ def check_digest(written: str, body: bytes) -> None:
     try:
         digest = base64.b64decode(written, validate=True)
     except (binascii.Error, ValueError):
-        raise BadSignature("the digest is not base64", malformed=True) from None
+        raise BadSignature("the digest is not base64") from None
     if not hmac.compare_digest(digest, hashlib.sha256(body).digest()):
         raise BadSignature("the digest does not match the body")

@@ -20,11 +20,19 @@ from http_message_signatures import (
 )
 
 from federation.signatures import keys
-from federation.signatures.message import SKEW_SECONDS, BadSignature, Message, check_digest, check_time
+from federation.signatures.message import (
+    SKEW_SECONDS,
+    BadSignature,
+    MalformedDigest,
+    Message,
+    WrongKey,
+    check_digest,
+    check_time,
+)
 
 _LONGEST_HEADER: Final = 8192
 _ALGORITHM: Final = "rsa-v1_5-sha256"
-_NEEDED: Final = frozenset({"@method", "@target-uri"})
+_REQUIRED_COMPONENTS: Final = frozenset({"@method", "@target-uri"})
 
 
 @dataclass(frozen=True)
@@ -53,10 +61,10 @@ class _Verifier(HTTPMessageVerifier):
 
 
 def parse(message: Message) -> MessageSignature:
-    """Read `Signature-Input` and `Signature`. Raises BadSignature (malformed) when they cannot be read."""
+    """Read `Signature-Input` and `Signature`. Raises BadSignature when they cannot be read."""
     inputs, signatures = message.header("signature-input"), message.header("signature")
     if max(len(inputs), len(signatures)) > _LONGEST_HEADER:
-        raise BadSignature("the signature headers are too long", malformed=True)
+        raise BadSignature("the signature headers are too long")
     try:
         parsed: Any = http_sf.parse(inputs.encode(), tltype="dictionary")
         ((label, (components, parameters)),) = parsed.items()
@@ -69,20 +77,20 @@ def parse(message: Message) -> MessageSignature:
         key_id = parameters["keyid"]
     except Exception:
         # The parser of structured fields raises many things.
-        raise BadSignature("the signature headers cannot be read", malformed=True) from None
+        raise BadSignature("the signature headers cannot be read") from None
     if not isinstance(key_id, str) or not key_id:
-        raise BadSignature("keyid is required", malformed=True)
+        raise BadSignature("keyid is required")
     if parameters.get("alg", _ALGORITHM) != _ALGORITHM:
         raise BadSignature(f"only {_ALGORITHM} is accepted")
     return MessageSignature(key_id, signature, names, made, until)
 
 
 def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
-    """Raise BadSignature unless the signature covers what it must, is in time, and fits key and request.
+    """Raise BadSignature unless the signature covers what it must, is in time, and fits key and request (else WrongKey).
 
     `base_url` is the scheme and host that stand in front of the target, ours: a signature for another server fails.
     """
-    if not signature.components >= _NEEDED:
+    if not signature.components >= _REQUIRED_COMPONENTS:
         raise BadSignature("@method and @target-uri must be signed")
     check_time(signature.created, signature.expires, now)
     if message.method == "POST":
@@ -99,13 +107,15 @@ def verify(signature: MessageSignature, message: Message, base_url: str, public_
     try:
         verifier.verify(request, max_age=None)
     except HTTPMessageSignaturesException:
-        raise BadSignature("the signature does not fit the key and the request") from None
+        raise WrongKey("the signature does not fit the key and the request") from None
 
 
 def _sha256_of(header: str) -> str:
     try:
         digests: Any = http_sf.parse(header.encode(), tltype="dictionary")
-        raw = bytes(digests["sha-256"][0])
+        known = {name: bytes(value[0]) for name, value in digests.items() if name == "sha-256"}
     except Exception:
-        raise BadSignature("the content digest must be a SHA-256 one", malformed=True) from None
-    return base64.b64encode(raw).decode()
+        raise MalformedDigest("the content digest cannot be read") from None
+    if not known:
+        raise BadSignature("the content digest must be a SHA-256 one")
+    return base64.b64encode(known["sha-256"]).decode()

@@ -7,23 +7,24 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account, Follow
 from accounts.queries.emojis import EmojiLookup, account_texts
+from accounts.serializers.account import counters
 from accounts.services.key_pairs import keys_of
 from federation.documents import activities, collections
 from federation.documents.actors import actor as actor_document
 from federation.documents.actors import instance_actor as instance_actor_document
 from federation.documents.notes import note_terms
-from federation.remote.instance_actor import instance_actor as find_instance_actor
-from federation.views.messages import reads
-from federation.views.negotiation import Wanted, document, not_acceptable, redirect, refusal, wanted
+from federation.remote.signing import instance_actor as find_instance_actor
+from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
 from federation.views.reading import find_local_account, signer_of
 from social.kernel import links
 from social.kernel.ids import parse_id
 from statuses.models import Status
-from statuses.policies.visibility import FOR_ANYBODY, FOR_FOLLOWERS
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
+from statuses.queries.posts import load_posts
 from statuses.queries.statuses import list_statuses
 
-PEOPLE = 12
-POSTS = 20
+PEOPLE_PER_PAGE = 12
+POSTS_PER_PAGE = 20
 
 
 @reads
@@ -62,7 +63,7 @@ def followers(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/followers`."""
     account = find_local_account(username)
     rows = Follow.objects.filter(target=account).order_by("-id").values_list("account__uri", flat=True)
-    return _people(request, account, "followers", rows, account.stat.followers_count)
+    return _people(request, account, "followers", rows, counters(account)["followers_count"])
 
 
 @reads
@@ -70,7 +71,7 @@ def following(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username/following`."""
     account = find_local_account(username)
     rows = Follow.objects.filter(account=account).order_by("-id").values_list("target__uri", flat=True)
-    return _people(request, account, "following", rows, account.stat.following_count)
+    return _people(request, account, "following", rows, counters(account)["following_count"])
 
 
 def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Follow, str], total: int) -> HttpResponse:
@@ -83,15 +84,15 @@ def _people(request: HttpRequest, account: Account, name: str, rows: QuerySet[Fo
     if number is None:
         return document(collections.collection(uri, total, first=f"{uri}?page=1"))
     number = max(1, min(number, 10_000_000))
-    begin = (number - 1) * PEOPLE
-    items = list(rows[begin : begin + PEOPLE + 1])
+    begin = (number - 1) * PEOPLE_PER_PAGE
+    items = list(rows[begin : begin + PEOPLE_PER_PAGE + 1])
     return document(
         collections.page(
             f"{uri}?page={number}",
             uri,
-            items[:PEOPLE],
+            items[:PEOPLE_PER_PAGE],
             total=total,
-            next_uri=f"{uri}?page={number + 1}" if len(items) > PEOPLE else None,
+            next_uri=f"{uri}?page={number + 1}" if len(items) > PEOPLE_PER_PAGE else None,
             prev_uri=f"{uri}?page={number - 1}" if number > 1 else None,
         )
     )
@@ -105,15 +106,14 @@ def outbox(request: HttpRequest, username: str) -> HttpResponse:
     if request.GET.get("page") != "true":
         return document(
             collections.collection(
-                uri, account.stat.statuses_count, first=f"{uri}?page=true", last=f"{uri}?page=true&min_id=0"
+                uri, counters(account)["statuses_count"], first=f"{uri}?page=true", last=f"{uri}?page=true&min_id=0"
             )
         )
     signer = signer_of(request)
-    visibilities = FOR_ANYBODY if signer is None else FOR_FOLLOWERS
+    visibilities = OPEN_VISIBILITIES if signer is None else FOLLOWER_VISIBILITIES
     posts = list_statuses(signer.id if signer is not None else None).filter(
         account=account, visibility__in=visibilities
     )
-    posts = posts.select_related("account", "reblog_of__account")
     return document(_outbox_page(request, uri, posts), private=signer is not None)
 
 
@@ -122,20 +122,21 @@ def _outbox_page(request: HttpRequest, uri: str, posts: QuerySet[Status]) -> dic
     name = f"{uri}?page=true"
     if min_id is not None:
         name += f"&min_id={min_id}"
-        page = list(posts.filter(id__gt=min_id).order_by("id")[:POSTS])[::-1]
+        ids = list(posts.filter(id__gt=min_id).order_by("id").values_list("id", flat=True)[:POSTS_PER_PAGE])[::-1]
     else:
         if max_id is not None:
             name += f"&max_id={max_id}"
             posts = posts.filter(id__lt=max_id)
-        page = list(posts.order_by("-id")[:POSTS])
-    items = activities.of_posts(page)
+        ids = list(posts.order_by("-id").values_list("id", flat=True)[:POSTS_PER_PAGE])
+    documents = activities.of_posts(load_posts(ids), context=False)
+    items = [documents[number] for number in ids if number in documents]
     terms = {term: None for item in items if isinstance(item["object"], dict) for term in note_terms(item["object"])}
     return collections.page(
         name,
         uri,
         items,
-        next_uri=f"{uri}?page=true&max_id={page[-1].id}" if page else None,
-        prev_uri=f"{uri}?page=true&min_id={page[0].id}" if page else None,
+        next_uri=f"{uri}?page=true&max_id={ids[-1]}" if ids else None,
+        prev_uri=f"{uri}?page=true&min_id={ids[0]}" if ids else None,
         terms=list(terms),
     )
 

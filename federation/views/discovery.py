@@ -1,4 +1,4 @@
-"""How servers and people are found: WebFinger, host-meta, NodeInfo (contract, federation section 14)."""
+"""Discovery of servers and people: WebFinger, host-meta, NodeInfo (contract, federation section 14)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from accounts.queries.accounts import list_accounts, split_address
 from accounts.queries.sign_up import is_retired
 from accounts.queries.site_settings import load_site_texts
 from federation.documents import discovery
-from federation.remote.instance_actor import instance_actor, instance_actor_uri
 from federation.remote.references import is_own, own_username
-from federation.views.messages import reads
+from federation.remote.signing import instance_actor, instance_actor_uri
+from federation.views.negotiation import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
 from social.kernel.errors import Gone, Invalid
@@ -27,7 +27,8 @@ _HALF_YEAR = timedelta(days=180)
 
 
 def _json(data: dict[str, Any], content_type: str, cache: str) -> HttpResponse:
-    return HttpResponse(orjson.dumps(data), content_type=content_type, headers={"Cache-Control": cache})
+    headers = {"Cache-Control": cache, "Vary": "Origin, Accept"}
+    return HttpResponse(orjson.dumps(data), content_type=content_type, headers=headers)
 
 
 @reads
@@ -47,17 +48,12 @@ def webfinger(request: HttpRequest) -> HttpResponse:
     if account is None:
         return _empty(404)
     content_type = "application/jrd+json; charset=utf-8"
-    response = _json(discovery.webfinger(account, instance=instance), content_type, _DAYS_3)
-    response.headers["Vary"] = "Origin, Accept"
-    return response
+    return _json(discovery.webfinger(account, instance=instance), content_type, _DAYS_3)
 
 
 def _empty(status: int) -> HttpResponse:
     headers = {"Cache-Control": "private, no-store", "Vary": "Origin, Accept"}
-    response = HttpResponse(b"", status=status, headers=headers)
-    # Django would log it once more; the access log has it already. The mark is Django's own and not in its stubs.
-    response._has_been_logged = True  # type: ignore[attr-defined]
-    return response
+    return HttpResponse(b"", status=status, headers=headers)
 
 
 def _find(resource: str) -> tuple[Account | None, bool]:
@@ -107,7 +103,7 @@ def host_meta(request: HttpRequest) -> HttpResponse:
     """`/.well-known/host-meta`: XRD, or JSON for whoever asks for it."""
     if "json" in request.headers.get("Accept", "") or request.path.rstrip("/").endswith(".json"):
         return _json(discovery.host_meta_json(), "application/json; charset=utf-8", _DAYS_3)
-    headers = {"Cache-Control": _DAYS_3, "Vary": "Accept"}
+    headers = {"Cache-Control": _DAYS_3, "Vary": "Origin, Accept"}
     return HttpResponse(discovery.host_meta_xml(), content_type="application/xrd+xml; charset=utf-8", headers=headers)
 
 

@@ -8,9 +8,8 @@ from accounts.models import Account
 from accounts.queries.accounts import list_accounts
 from accounts.queries.sign_up import is_retired
 from federation.inbound.receiving import receive
-from federation.remote.instance_actor import instance_actor
-from federation.views.messages import accepts, message_of
-from federation.views.negotiation import refusal
+from federation.remote.signing import instance_actor
+from federation.views.negotiation import accepts, message_of, refusal
 from social.kernel.errors import Gone, NotFound
 
 

@@ -1,14 +1,21 @@
-"""Whether a caller gets the document or the page of an address that has both (contract, federation section 1)."""
+"""Choice between the document and the page of an address that has both (contract, federation section 1)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from functools import wraps
+from typing import Any, Final
 
 import orjson
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
-from social.api import responses
+from federation.documents.reading import MAX_BYTES, Rejected
+from federation.signatures.message import BadSignature, MalformedDigest, Message
+from social.api import exceptions, responses
+from social.api.addresses import client_ip, rate_key
+from social.kernel.errors import KernelError, NotFound, Unavailable
 
 CONTENT_TYPE = "application/activity+json; charset=utf-8"
 _VARY = "Origin, Accept, Signature"
@@ -17,7 +24,7 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml", "text/*", "*/*"})
 
 
 class Wanted(StrEnum):
-    """What is answered."""
+    """Form of an answer."""
 
     DOCUMENT = "document"
     PAGE = "page"
@@ -74,7 +81,7 @@ def not_acceptable() -> HttpResponse:
 
 
 def redirect(url: str, *, permanent: bool = True) -> HttpResponse:
-    """To the page of what has a document here."""
+    """Redirect to the page of what has a document here."""
     response = HttpResponse(b"", status=301 if permanent else 302, headers={"Location": url})
     response.headers["Vary"] = _VARY
     return response
@@ -85,3 +92,63 @@ def refusal(message: str, status: int) -> HttpResponse:
     response = responses.error(message, status=status)
     response.headers["Vary"] = _VARY
     return response
+
+
+View = Callable[..., HttpResponse]
+_READ: Final = frozenset({"GET", "HEAD"})
+_RETRY_AFTER: Final = "30"
+
+
+class TooLarge(Exception):
+    """A body beyond what is read."""
+
+
+def message_of(request: HttpRequest) -> Message:
+    """The request with its body, at most MAX_BYTES. Raises TooLarge."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdigit() and int(length) > MAX_BYTES:
+        raise TooLarge
+    body = request.read(MAX_BYTES + 1) if request.method == "POST" else b""
+    if len(body) > MAX_BYTES:
+        raise TooLarge
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    # HEAD is signed by nobody as such.
+    target = request.META.get("RAW_URI") or request.get_full_path()
+    return Message(request.method or "GET", target, headers, body, rate_key(client_ip(request)))
+
+
+def reads(view: View) -> View:
+    """Answer GET and HEAD only, with errors as JSON: for documents."""
+    return _guarded(view, _READ)
+
+
+def accepts(view: View) -> View:
+    """Answer POST only, with errors as JSON: for inboxes."""
+    return _guarded(view, frozenset({"POST"}))
+
+
+def _guarded(view: View, methods: frozenset[str]) -> View:
+    @wraps(view)
+    def guarded(request: HttpRequest, **values: str) -> HttpResponse:
+        if request.method not in methods:
+            return refusal(_("Not Found"), 404)
+        try:
+            return view(request, **values)
+        except TooLarge:
+            return HttpResponse(b"", status=413)
+        except BadSignature as error:
+            return refusal(str(error), 400 if isinstance(error, MalformedDigest) else 401)
+        except Rejected as error:
+            return refusal(str(error), 400)
+        except NotFound:
+            return refusal(_("Not Found"), 404)
+        except Unavailable as error:
+            response = refusal(error.message, 503)
+            response.headers["Retry-After"] = _RETRY_AFTER
+            return response
+        except KernelError as error:
+            return refusal(error.message, exceptions.status_of(error))
+
+    # Other servers sign what they send and have no cookies. Django reads this attribute of a function, mypy knows none.
+    guarded.csrf_exempt = True  # type: ignore[attr-defined]
+    return guarded

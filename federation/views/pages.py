@@ -12,29 +12,30 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, ActorType
 from accounts.pages.person import person, shown_person
+from accounts.serializers.account import counters
 from federation.documents.discovery import WEBFINGER_PATH
-from federation.documents.loading import uri_of
 from federation.views.actors import actor_response
-from federation.views.messages import reads
-from federation.views.negotiation import Wanted, alternate, not_acceptable, wanted
+from federation.views.negotiation import Wanted, alternate, not_acceptable, reads, wanted
 from federation.views.posts import post_response
 from federation.views.reading import find_local_account
 from social.kernel import links
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
+from social.kernel.text.markup import plain
 from social.kernel.text.names import visible_text
-from social.kernel.text.plain import plain
-from social.pages.frame import show
-from social.pages.sharing import Sharing, absolute
+from social.pages.frame import Sharing, absolute, show
 from social.pages.text import shown_html
 from social.pages.views import page
 from statuses.pages.feed import show_feed
-from statuses.pages.posts import load_shown, newest_shown
-from statuses.queries.statuses import find_post, list_statuses
+from statuses.pages.posts import load_shown, newest_shown, sharing_of, shown
+from statuses.queries.listings import AccountStatusesFilter
+from statuses.queries.statuses import find_post
 from statuses.queries.threads import load_context
 
-POSTS = 20
+POSTS_PER_PAGE = 20
 _KINDS = {ActorType.SERVICE: _("Bot"), ActorType.APPLICATION: _("Bot"), ActorType.GROUP: _("Group")}
+#: No boosts, and no answers to others.
+_SHOWN = AccountStatusesFilter(exclude_replies=True, exclude_reblogs=True)
 _VARY = "Origin, Accept, Cookie"
 
 
@@ -68,7 +69,7 @@ def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
 def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
     account = find_local_account(username)
     before = parse_id(request.GET.get("max_id", ""))
-    posts = newest_shown(account.id, max_id=before, limit=POSTS + 1)
+    posts = newest_shown(account.id, _SHOWN, max_id=before, limit=POSTS_PER_PAGE + 1)
     # Fields and biography were written by our own formatter when they were saved.
     fields = [
         {"name": visible_text(item["name"]), "html": shown_html(item["html"]), "verified": bool(item["verified_at"])}
@@ -82,8 +83,9 @@ def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
         "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
         "note": shown_html(account.note_html),
         "fields": fields,
-        "posts": posts[:POSTS],
-        "older": f"?max_id={posts[POSTS - 1].status.id}" if len(posts) > POSTS else "",
+        "counts": counters(account),
+        "posts": posts[:POSTS_PER_PAGE],
+        "older": f"?max_id={posts[POSTS_PER_PAGE - 1]['id']}" if len(posts) > POSTS_PER_PAGE else "",
         "newest": request.path if before is not None else "",
     }
     response = show(request, "federation/profile.html", context)
@@ -99,7 +101,7 @@ def feed(request: HttpRequest, username: str) -> HttpResponseBase:
         title=sharing.title,
         url=sharing.url,
         description=sharing.description,
-        posts=newest_shown(account.id, max_id=None, limit=POSTS),
+        posts=newest_shown(account.id, _SHOWN, limit=POSTS_PER_PAGE),
         image=sharing.image,
     )
 
@@ -127,32 +129,28 @@ def _post(request: HttpRequest, username: str, status_id: str) -> HttpResponseBa
     account, number = find_local_account(username), parse_id(status_id)
     if number is None:
         raise NotFound
-    found = list_statuses(None).select_related("account", "reblog_of").filter(id=number, account=account)
-    boost_or_post = found.first()
-    if boost_or_post is None:
+    post = find_post(number, None)
+    row = post.proper
+    if post.account_id != account.id or not row.local:
         raise NotFound
-    row = find_post(boost_or_post.reblog_of_id or boost_or_post.id, None).row
     thread = load_context(row, None)
-    above, below = [each.id for each in thread.ancestors], [each.id for each in thread.descendants]
-    posts = {post.status.id: post for post in load_shown([*above, row.id, *below])}
-    post = posts.get(row.id)
-    if post is None or not post.status.local:
-        raise NotFound
-    answered = post.status.in_reply_to_id is not None or post.status.in_reply_to_uri is not None
+    posts = {int(each["id"]): each for each in [*shown(thread.page), *load_shown([row.id])]}
+    current = require_found(posts.get(row.id))
+    author = account if row.account_id == account.id else find_local_account(row.username)
     context = {
-        **person(post.status.account),
-        "title": (post.warning or plain(post.status.content))[:100],
-        "post": post,
-        "sharing": post.sharing,
-        "ancestors": [posts[number] for number in above if number in posts],
-        "answers_hidden": answered and post.status.in_reply_to_id not in posts,
-        "replies": [posts[number] for number in below if number in posts],
+        **person(author),
+        "title": (current["warning"] or plain(current["content"]))[:100],
+        "post": current,
+        "sharing": sharing_of(current),
+        "ancestors": [posts[each.id] for each in thread.ancestors if each.id in posts],
+        "answers_hidden": row.is_reply and row.in_reply_to_id not in posts,
+        "replies": [posts[each.id] for each in thread.descendants if each.id in posts],
     }
-    return _with_alternate(show(request, "federation/post.html", context), post.status.account, uri_of(post.status))
+    return _with_alternate(show(request, "federation/post.html", context), author, row.object_uri)
 
 
 def _with_alternate(response: HttpResponse, account: Account, uri: str) -> HttpResponse:
-    """With where WebFinger and the document are (contract, federation section 1)."""
+    """Add the address of WebFinger and the document (contract, federation section 1)."""
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (
         f'<{links.web_url(WEBFINGER_PATH)}?resource={resource}>; rel="lrdd"; type="application/jrd+json", '

@@ -1,35 +1,27 @@
-"""Who asks for a document, and what they may be given.
+"""Readers of documents: who asks, and what they may be given.
 
 Source: contract, federation sections 1 and 8; behaviours section 7; security rows 19, 39 and 40.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from django.db.models import Q
 from django.http import HttpRequest
 
 from accounts.models import Account
 from accounts.queries.accounts import list_accounts
 from accounts.queries.sign_up import is_retired
 from federation.documents.reading import Rejected
+from federation.inbound.quotas import host_of
 from federation.remote import signers
 from federation.signatures.message import BadSignature
-from federation.views.messages import message_of
-from social.kernel.errors import Forbidden, Gone, NotFound, Unavailable
+from federation.views.negotiation import message_of
+from moderation.queries.blocks import is_closed_to
+from social.kernel.errors import Forbidden, Gone, NotFound, Unavailable, require_found
 from social.kernel.ids import parse_id
-from statuses.models import Status
-from statuses.policies.visibility import FOR_ANYBODY
-from statuses.queries.statuses import list_statuses
-
-
-@dataclass(frozen=True)
-class ShownPost:
-    """A post, and whether only this caller may see it."""
-
-    status: Status
-    private: bool
+from statuses.policies.posts import Post
+from statuses.policies.visibility import is_for_anybody
+from statuses.queries.posts import load_posts
+from statuses.queries.statuses import find_post
 
 
 def find_local_account(username: str, *, served_while_suspended: bool = False) -> Account:
@@ -53,9 +45,9 @@ def find_local_account(username: str, *, served_while_suspended: bool = False) -
 
 
 def signer_of(request: HttpRequest) -> Account | None:
-    """Who signed the request and reads as itself; None for nobody, and for a signature that is not good.
+    """The account that signed the request and reads as itself; None for nobody, and for a signature that is not good.
 
-    A suspended account is a stranger (security row 13), and so are the accounts of this server.
+    A suspended account and one of a closed server are strangers (security row 13), and so are the accounts of this server.
     """
     if "Signature" not in request.headers:
         return None
@@ -63,40 +55,36 @@ def signer_of(request: HttpRequest) -> Account | None:
         account = signers.verify(message_of(request)).account
     except (BadSignature, Rejected, Unavailable):
         return None
-    return None if account.suspended or account.local else account
+    if account.suspended or account.domain is None or is_closed_to(account.domain, host_of(account.uri)):
+        return None
+    return account
 
 
-def find_shown_post(request: HttpRequest, username: str, status_id: str) -> ShownPost:
-    """The local post, for everybody, or for a signer who may read it. Raises NotFound.
+def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tuple[Post, int | None]:
+    """The post of this server, if the signer, or without one anybody, may read it; and the signer's id. Raises NotFound.
 
-    Another account of the reader's server is a stranger, the one that stands for the server too (behaviours section 7).
+    Whom the author has blocked may not read the public ones either (contract, federation section 11). Another account of
+    the reader's server is a stranger, the one that stands for the server too (behaviours section 7).
     """
-    number = parse_id(status_id)
-    if number is None:
-        raise NotFound
-    wanted = Q(id=number, local=True, account__username__iexact=username)
-    found = _first(None, wanted)
-    if found is not None:
-        return ShownPost(found, private=False)
-    # Whether there is such a post is not asked before: a key that is fetched for a private one and not for an absent one
-    # would reveal which of the two it is (security row 60).
+    number = require_found(parse_id(status_id))
+    # The signer is found before the post: a key that is fetched for a private one and not for an absent one would reveal
+    # which of the two it is (security row 60).
     signer = signer_of(request)
-    if signer is None:
+    viewer_id = signer.id if signer is not None else None
+    post = find_post(number, viewer_id)
+    if not _is_at(post, username):
         raise NotFound
-    found = _first(signer.id, wanted)
-    if found is None:
-        raise NotFound
-    return ShownPost(found, private=True)
+    return post, viewer_id
 
 
-def find_deleted(username: str, status_id: str) -> Status | None:
+def find_deleted(username: str, status_id: str) -> Post | None:
     """A post everybody could read and that was deleted, for its tombstone."""
     number = parse_id(status_id)
-    if number is None:
-        return None
-    gone = Q(id=number, local=True, account__username__iexact=username, deleted_at__isnull=False)
-    return Status.objects.select_related("account").filter(gone, visibility__in=FOR_ANYBODY).first()
+    for post in load_posts([number]) if number is not None else ():
+        if post.is_deleted and _is_at(post, username) and is_for_anybody(post.visibility):
+            return post
+    return None
 
 
-def _first(viewer_id: int | None, wanted: Q) -> Status | None:
-    return list_statuses(viewer_id).select_related("account", "reblog_of__account").filter(wanted).first()
+def _is_at(post: Post, username: str) -> bool:
+    return post.local and post.username.lower() == username.lower()

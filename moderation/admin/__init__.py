@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from moderation.admin.announcements import AnnouncementAdmin
-from moderation.admin.appeals import AppealAdmin
 from moderation.admin.audit import AuditAdmin
-from moderation.admin.reports import ReportAdmin
-from moderation.admin.rules import RuleAdmin
-from moderation.admin.site import SiteAdmin
-from moderation.admin.strikes import StrikeAdmin
-from moderation.admin.terms import TermsAdmin
+from moderation.admin.documents import RuleAdmin, SiteAdmin, TermsAdmin
+from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
 
 __all__ = [
     "AnnouncementAdmin",

@@ -1,4 +1,4 @@
-"""Where staff write announcements and publish them."""
+"""Announcements of staff: writing and publishing."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class AnnouncementForm(RowForm):
 
     @property
     def draft(self) -> AnnouncementDraft:
-        """What was written."""
+        """The draft that was written."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
         return AnnouncementDraft(**sent)
 
     def clean(self) -> dict[str, Any]:
-        """With what the policy finds."""
+        """The values, with the errors of the policy."""
         sent: dict[str, Any] = super().clean() or {}
         if "text" in sent:
             for error in announcement_errors(self.draft):
@@ -64,7 +64,7 @@ class AnnouncementForm(RowForm):
         return sent
 
     def _post_clean(self) -> None:
-        """Nothing is written into the row: the service does that."""
+        """Writes nothing into the row: the service does that."""
 
 
 class StateFilter(ConditionFilter):

@@ -1,4 +1,4 @@
-"""How staff see what staff have done."""
+"""The audit log, for staff."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from social.api.staff_columns import ConditionFilter, lines, shown
 
 
 class WhoFilter(ConditionFilter):
-    """Somebody of the staff, or the operator."""
+    """Filter by a member of staff, or the operator."""
 
     title = gettext_lazy("by")
     parameter_name = "by"
@@ -35,11 +35,11 @@ def _details(entry: AuditEntry) -> Any:
     return format_html('<pre dir="ltr">{}</pre>', text)
 
 
-WHO = shown("account_name", gettext_lazy("By"))
-ACTION = shown("action", gettext_lazy("Action"))
-TARGET_TYPE = shown("target_type", gettext_lazy("Kind"), minor=True)
-TARGET = shown("target_name", gettext_lazy("What"), lambda entry: format_html("<bdi>{}</bdi>", entry.target_name))
-WHEN = shown("created_at", gettext_lazy("When"), order="id")
+ENTRY_AUTHOR = shown("account_name", gettext_lazy("By"))
+ENTRY_ACTION = shown("action", gettext_lazy("Action"))
+ENTRY_TARGET_TYPE = shown("target_type", gettext_lazy("Kind"), minor=True)
+ENTRY_TARGET = shown("target_name", gettext_lazy("What"), lambda entry: format_html("<bdi>{}</bdi>", entry.target_name))
+ENTRY_TIME = shown("created_at", gettext_lazy("When"), order="id")
 
 
 @admin.register(AuditEntry)
@@ -47,7 +47,7 @@ class AuditAdmin(PermittedAdmin):
     """The audit log. Nobody changes it."""
 
     permission = Permission.VIEW_AUDIT_LOG
-    list_display = (WHEN, WHO, ACTION, TARGET, TARGET_TYPE)
+    list_display = (ENTRY_TIME, ENTRY_AUTHOR, ENTRY_ACTION, ENTRY_TARGET, ENTRY_TARGET_TYPE)
     list_filter = (WhoFilter,)
     search_fields = ("target_name",)
     search_help_text = gettext_lazy("A name of whom it was done to, or of who has done it: @anna")
@@ -55,11 +55,11 @@ class AuditAdmin(PermittedAdmin):
     fieldsets = (
         lines(
             None,
-            WHEN,
-            WHO,
-            ACTION,
-            TARGET,
-            TARGET_TYPE,
+            ENTRY_TIME,
+            ENTRY_AUTHOR,
+            ENTRY_ACTION,
+            ENTRY_TARGET,
+            ENTRY_TARGET_TYPE,
             shown("target_id", gettext_lazy("Number")),
             shown("details", gettext_lazy("Before and after"), _details),
         ),
@@ -68,7 +68,7 @@ class AuditAdmin(PermittedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEntry], search_term: str
     ) -> tuple[QuerySet[AuditEntry], bool]:
-        """By whole names: parts of words would be looked for in the whole table."""
+        """Entries by whole names: parts of words would be looked for in the whole table."""
         term = search_term.strip()
         if not term:
             return queryset, False

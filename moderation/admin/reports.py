@@ -1,4 +1,4 @@
-"""How staff see reports."""
+"""Reports, strikes, and appeals against them, for staff."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -17,11 +18,136 @@ from accounts.admin.accounts import account_link
 from accounts.admin.permitted import PermittedAdmin
 from accounts.admin.users import acting
 from accounts.models.user import Permission
-from moderation.models import InstanceRule, Report, ReportCategory
-from moderation.services import acting_on_posts
-from moderation.services.evidence import open_evidence
-from social.api.staff_columns import ConditionFilter, lines, mark, shortened, shown
-from statuses.admin.statuses import earlier_lines
+from moderation.models import Appeal, InstanceRule, Report, ReportCategory, Strike
+from moderation.services.acting import delete_posts, mark_posts_sensitive
+from moderation.services.reports import open_evidence
+from moderation.services.strikes import accept_appeal, reject_appeal
+from social.api.staff_columns import ConditionFilter, lines, link, mark, shortened, shown
+from statuses.admin import earlier_lines
+
+
+def _report(strike: Strike) -> Any:
+    if strike.report_id is None:
+        return None
+    return link(reverse("admin:moderation_report_change", args=[strike.report_id]), str(strike.report_id))
+
+
+STRIKE_ACTION = shown("action", gettext_lazy("Action"), lambda strike: strike.get_action_display())
+STRIKE_TARGET = shown("target_account", gettext_lazy("Account"), lambda strike: account_link(strike.target_account))
+STRIKE_AUTHOR = shown(
+    "account", gettext_lazy("By"), lambda strike: account_link(strike.account) if strike.account else None
+)
+STRIKE_TEXT = shown("text", gettext_lazy("Text"), lambda strike: shortened(strike.text, 80), minor=True)
+STRIKE_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+
+
+@admin.register(Strike)
+class StrikeAdmin(PermittedAdmin):
+    """Acts of staff on people."""
+
+    permission = Permission.MANAGE_REPORTS
+    list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_TIME)
+    list_select_related = ("account", "target_account")
+    ordering = ("-id",)
+    fieldsets = (
+        lines(
+            None,
+            STRIKE_ACTION,
+            STRIKE_TARGET,
+            STRIKE_AUTHOR,
+            shown("text", gettext_lazy("Text")),
+            shown("report", gettext_lazy("Report"), _report),
+            STRIKE_TIME,
+            shown("overruled_at", gettext_lazy("Taken back since")),
+        ),
+    )
+
+
+class AppealStateFilter(ConditionFilter):
+    """Waiting, accepted or rejected."""
+
+    title = gettext_lazy("state")
+    parameter_name = "state"
+    conditions = {
+        "waiting": (gettext_lazy("Waiting"), Q(approved_at=None, rejected_at=None)),
+        "accepted": (gettext_lazy("Accepted"), Q(approved_at__isnull=False)),
+        "rejected": (gettext_lazy("Rejected"), Q(rejected_at__isnull=False)),
+    }
+
+
+def _state(appeal: Appeal) -> Any:
+    words = {"approved": (_("Accepted"), "good"), "rejected": (_("Rejected"), "bad")}
+    return mark(*words.get(appeal.state, (_("Waiting"), "waiting")))
+
+
+def _strike(appeal: Appeal) -> Any:
+    return link(reverse("admin:moderation_strike_change", args=[appeal.strike_id]), appeal.strike.get_action_display())
+
+
+APPEAL_ACCOUNT = shown("account", gettext_lazy("Account"), lambda appeal: account_link(appeal.account))
+APPEALED_STRIKE = shown("strike", gettext_lazy("Against"), _strike)
+APPEAL_TEXT = shown("text", gettext_lazy("Text"), lambda appeal: shortened(appeal.text, 120), minor=True)
+APPEAL_STATE = shown("state", gettext_lazy("State"), _state)
+APPEAL_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+
+
+@admin.register(Appeal)
+class AppealAdmin(PermittedAdmin):
+    """Appeals. Who decides must outrank whom it is about."""
+
+    permission = Permission.MANAGE_APPEALS
+    list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME)
+    list_filter = (AppealStateFilter,)
+    list_select_related = ("account", "strike")
+    ordering = ("-id",)
+    actions = ("accept", "reject")
+    fieldsets = (
+        lines(
+            None,
+            APPEAL_ACCOUNT,
+            APPEALED_STRIKE,
+            shown("reason", gettext_lazy("Text of the strike"), lambda appeal: appeal.strike.text),
+            shown("text", gettext_lazy("Text")),
+            APPEAL_STATE,
+            APPEAL_TIME,
+            shown(
+                "decided_by",
+                gettext_lazy("Decided by"),
+                lambda appeal: account_link(appeal.decided_by) if appeal.decided_by else None,
+            ),
+        ),
+    )
+
+    def name_of(self, row: Appeal) -> str:
+        """The name of the person who appeals."""
+        return f"@{row.account.acct}"
+
+    @admin.action(description=gettext_lazy("Accept: what was done is taken back"), permissions=["manage"])
+    def accept(self, request: HttpRequest, queryset: QuerySet[Appeal]) -> TemplateResponse | None:
+        """Accept."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda appeal: accept_appeal(by=by, appeal=appeal),
+            verb="accept",
+            done=lambda count: ngettext("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", count),
+            question=gettext_lazy("Accept these appeals? What was done to the accounts is taken back."),
+        )
+
+    @admin.action(description=gettext_lazy("Reject: what was done stays"), permissions=["manage"])
+    def reject(self, request: HttpRequest, queryset: QuerySet[Appeal]) -> TemplateResponse | None:
+        """Reject."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda appeal: reject_appeal(by=by, appeal=appeal),
+            verb="reject",
+            done=lambda count: ngettext("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", count),
+            question=gettext_lazy("Reject these appeals?"),
+        )
+
 
 CATEGORIES = {
     ReportCategory.SPAM: gettext_lazy("Spam"),
@@ -31,7 +157,7 @@ CATEGORIES = {
 }
 
 
-class StateFilter(ConditionFilter):
+class ReportStateFilter(ConditionFilter):
     """Open or resolved."""
 
     title = gettext_lazy("state")
@@ -43,7 +169,7 @@ class StateFilter(ConditionFilter):
 
 
 def state_of(report: Report) -> Any:
-    """Whether staff are done with it."""
+    """Return the state of a report: open or resolved."""
     return mark(_("Resolved"), "good") if report.is_resolved else mark(_("Open"), "waiting")
 
 
@@ -55,21 +181,21 @@ def _rules(report: Report) -> list[str]:
 
 def _posts(report: Report) -> Any:
     rows = [
-        (found.post.url, found.post.words or _("(without words)"), earlier_lines(found.earlier) or "")
+        (found.url, found.words or _("(without words)"), earlier_lines(found.earlier) or "")
         for found in report.__dict__.get("evidence", ())
     ]
     return format_html_join("", '<p dir="auto"><a href="{}">{}</a></p>{}', rows)
 
 
-NUMBER = shown("id", gettext_lazy("Report"), lambda report: str(report.pk), order="id")
-TARGET = shown("target_account", gettext_lazy("Account"), lambda report: account_link(report.target_account))
+REPORT_NUMBER = shown("id", gettext_lazy("Report"), lambda report: str(report.pk), order="id")
+REPORT_TARGET = shown("target_account", gettext_lazy("Account"), lambda report: account_link(report.target_account))
 REPORTER = shown("account", gettext_lazy("Reported by"), lambda report: account_link(report.account), minor=True)
-CATEGORY = shown(
+REPORT_CATEGORY = shown(
     "category", gettext_lazy("Category"), lambda report: CATEGORIES.get(report.category, report.category), minor=True
 )
-STATE = shown("state", gettext_lazy("State"), state_of)
-SINCE = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
-COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shortened(report.comment, 80))
+REPORT_STATE = shown("state", gettext_lazy("State"), state_of)
+REPORT_TIME = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
+REPORT_COMMENT = shown("comment", gettext_lazy("Comment"), lambda report: shortened(report.comment, 80))
 
 
 @admin.register(Report)
@@ -77,8 +203,8 @@ class ReportAdmin(PermittedAdmin):
     """Reports. Posts are acted on here, everything else with the admin API."""
 
     permission = Permission.MANAGE_REPORTS
-    list_display = (NUMBER, TARGET, COMMENT, CATEGORY, STATE, REPORTER, SINCE)
-    list_filter = (StateFilter,)
+    list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
+    list_filter = (ReportStateFilter,)
     list_select_related = ("account", "target_account")
     ordering = ("-id",)
     actions = ("delete_posts", "mark_sensitive")
@@ -86,9 +212,9 @@ class ReportAdmin(PermittedAdmin):
     fieldsets = (
         lines(
             None,
-            TARGET,
+            REPORT_TARGET,
             REPORTER,
-            CATEGORY,
+            REPORT_CATEGORY,
             shown("rules", gettext_lazy("Rules"), _rules),
             shown(
                 "comment",
@@ -99,8 +225,8 @@ class ReportAdmin(PermittedAdmin):
         ),
         lines(
             gettext_lazy("How it stands"),
-            STATE,
-            SINCE,
+            REPORT_STATE,
+            REPORT_TIME,
             shown("forwarded", gettext_lazy("Forwarded")),
             shown(
                 "assigned",
@@ -117,7 +243,7 @@ class ReportAdmin(PermittedAdmin):
     )
 
     def name_of(self, row: Report) -> str:
-        """Its number and whom it is about."""
+        """The number of the report and whom it is about."""
         return f"{row.pk} (@{row.target_account.acct})"
 
     @admin.action(description=gettext_lazy("Delete the reported posts"), permissions=["manage"])
@@ -126,7 +252,7 @@ class ReportAdmin(PermittedAdmin):
         return self._act(
             request,
             queryset,
-            acting_on_posts.delete_posts,
+            delete_posts,
             verb="delete_statuses",
             question=gettext_lazy("Delete the posts of these reports? This cannot be undone."),
         )
@@ -137,7 +263,7 @@ class ReportAdmin(PermittedAdmin):
         return self._act(
             request,
             queryset,
-            acting_on_posts.mark_posts_sensitive,
+            mark_posts_sensitive,
             verb="mark_statuses_as_sensitive",
             question=gettext_lazy("Mark the posts of these reports as sensitive?"),
         )
@@ -163,7 +289,7 @@ class ReportAdmin(PermittedAdmin):
         )
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """With the attached posts: the look at those that are not public is written down."""
+        """Renders the report with the attached posts; the look at those that are not public is logged."""
         report = context["original"]
         report.evidence = open_evidence(by=acting(request), report=report)
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)

@@ -79,9 +79,6 @@ class AnnouncementReaction(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.account_id} {self.name} {self.announcement_id}"
-
 
 class AnnouncementDismissal(models.Model):
     """`account` has read an announcement."""
@@ -94,6 +91,3 @@ class AnnouncementDismissal(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["announcement", "account"], name="moderation_announcement_dismissal_once")
         ]
-
-    def __str__(self) -> str:
-        return f"{self.account_id} {self.announcement_id}"

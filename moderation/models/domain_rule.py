@@ -1,4 +1,4 @@
-"""What staff have decided about other servers: rules for domains, and the servers that limited federation is open to."""
+"""Decisions of staff about other servers: rules for domains, and the servers that limited federation is open to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOMAIN_COMMENT_LIMIT = 10_000
 
 
 class DomainSeverity(models.TextChoices):
-    """What a rule does to the people of a server, the mildest first (contract, entities "Admin::DomainBlock")."""
+    """Effects of a rule on the people of a server, the mildest first (contract, entities "Admin::DomainBlock")."""
 
     NOOP = "noop", _("nothing")
     SILENCE = "silence", _("limited")

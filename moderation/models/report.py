@@ -1,6 +1,8 @@
-"""Reports: what people report to the staff of this server."""
+"""Reports to the staff of this server, strikes that staff give because of them, and appeals against those."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -13,12 +15,13 @@ from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 COMMENT_LIMIT = 1000
+
 # A received Flag's comment is cut at this many characters (contract, federation section 6).
 REMOTE_COMMENT_LIMIT = 5000
 
 
 class ReportCategory(models.TextChoices):
-    """What somebody is reported for (contract, entities "Report")."""
+    """Categories of reports (contract, entities "Report")."""
 
     SPAM = "spam"
     LEGAL = "legal"
@@ -77,5 +80,88 @@ class Report(models.Model):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether staff are done with it."""
+        """Tell whether staff are done with it."""
         return self.action_taken_at is not None
+
+
+STRIKE_TEXT_LIMIT = 10_000
+APPEAL_TEXT_LIMIT = 2000
+APPEAL_PERIOD = timedelta(days=20)
+
+
+class StrikeAction(models.TextChoices):
+    """Actions of staff (contract, entities "AccountWarning")."""
+
+    NONE = "none", _("warning")
+    DISABLE = "disable", _("login disabled")
+    MARK_STATUSES_AS_SENSITIVE = "mark_statuses_as_sensitive", _("posts marked as sensitive")
+    DELETE_STATUSES = "delete_statuses", _("posts deleted")
+    SENSITIVE = "sensitive", _("all media marked as sensitive")
+    SILENCE = "silence", _("account limited")
+    SUSPEND = "suspend", _("account suspended")
+
+
+class Strike(models.Model):
+    """`account` (a member of the staff; None for the operator) acted on `target_account`.
+
+    `status_ids` are the posts it was about, None when it was about the account. `overruled_at` is set when an appeal
+    against it was accepted.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    target_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="strikes", db_index=False)
+    action = models.TextField(choices=StrikeAction.choices, default=StrikeAction.NONE)
+    text = models.TextField(default="")
+    report = models.ForeignKey(Report, null=True, on_delete=models.SET_NULL, related_name="strikes")
+    status_ids = ArrayField(models.BigIntegerField(), null=True)
+    overruled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("strike")
+        verbose_name_plural = _("strikes")
+        constraints = [
+            lengths("moderation_strike_lengths", action=WORD_LIMIT),
+            models.CheckConstraint(condition=Q(text__length__lte=STRIKE_TEXT_LIMIT), name="moderation_strike_length"),
+        ]
+        indexes = [models.Index(fields=["target_account", "-id"], name="moderation_strike_target")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target_account_id}"
+
+
+class Appeal(models.Model):
+    """The answer of a person to a strike, once, within APPEAL_PERIOD; accepted, rejected or neither yet."""
+
+    id = SnowflakeField(primary_key=True)
+    strike = models.OneToOneField(Strike, on_delete=models.CASCADE, related_name="appeal")
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="appeals")
+    text = models.TextField()
+    approved_at = models.DateTimeField(null=True)
+    rejected_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("appeal")
+        verbose_name_plural = _("appeals")
+        constraints = [
+            models.CheckConstraint(condition=Q(text__length__lte=APPEAL_TEXT_LIMIT), name="moderation_appeal_length"),
+            models.CheckConstraint(
+                condition=Q(approved_at=None) | Q(rejected_at=None), name="moderation_appeal_one_decision"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-id"], name="moderation_appeal_open", condition=Q(approved_at=None, rejected_at=None))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.strike_id}"
+
+    @property
+    def state(self) -> str:
+        """approved, rejected or pending, as the entity says it."""
+        if self.approved_at is not None:
+            return "approved"
+        return "rejected" if self.rejected_at is not None else "pending"

@@ -12,11 +12,10 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from moderation.models import InstanceRule
-from moderation.queries.documents import find_description, find_privacy_policy, find_terms, have_terms
-from moderation.queries.instance import load_instance
+from moderation.queries.instance import find_description, find_privacy_policy, find_terms, have_terms, load_instance
 from social.kernel.errors import NotFound
-from social.kernel.text.documents import markdown_to_html
-from social.kernel.text.plain import plain
+from social.kernel.text.markdown import markdown_to_html
+from social.kernel.text.markup import plain
 from social.pages.frame import show
 from timelines.pages.public import public_url
 

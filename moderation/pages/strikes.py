@@ -15,26 +15,25 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
-from accounts.pages.service_forms import ServiceForm
+from accounts.pages.forms import ServiceForm
 from accounts.pages.settings import counted, signed_in
 from accounts.pages.steps import to_sign_in
 from moderation.models import Strike
-from moderation.models.strike import APPEAL_PERIOD, APPEAL_TEXT_LIMIT
-from moderation.policies.appeals import may_be_appealed
-from moderation.policies.strike_links import opens
-from moderation.queries.strikes import find_strike, list_strikes
-from moderation.services.appeals import file_appeal
+from moderation.models.report import APPEAL_PERIOD, APPEAL_TEXT_LIMIT
+from moderation.policies.reports import may_be_appealed, opens
+from moderation.queries.reports import find_strike, list_strikes
+from moderation.services.strikes import file_appeal
 from social.api import limits
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.pages.frame import show, with_query
 from statuses.queries.statuses import list_excerpts
 
-SHOWN = 20
+PAGE_SIZE = 20
 
 
 class AppealForm(ServiceForm):
-    """What somebody answers."""
+    """The text of an appeal."""
 
     text = forms.CharField(
         label=gettext_lazy("Why should it be taken back?"),
@@ -48,7 +47,7 @@ class AppealForm(ServiceForm):
 def strikes(request: HttpRequest) -> HttpResponse:
     """`/disputes/strikes`: what staff have done to the account of who is signed in."""
     user = signed_in(request)
-    page = Paginator(list_strikes(user.account_id), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(list_strikes(user.account_id), PAGE_SIZE).get_page(request.GET.get("page"))
     return show(request, "moderation/strikes.html", {"page": page})
 
 

@@ -1,4 +1,4 @@
-"""What an announcement and a reaction to one may be (contract, parameters section 5, behaviours section 19)."""
+"""Rules of announcements and reactions to them (contract, parameters section 5, behaviours section 19)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 
 from moderation.models.announcement import ANNOUNCEMENT_LIMIT
 from social.kernel.errors import FieldError
-from social.kernel.text.emoji import is_emoji
+from social.kernel.text.characters import is_emoji
 
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """What staff write. `starts_at` and `ends_at` say when what is announced takes place; `scheduled_at` when the text is
-    published, None: when somebody says so.
+    """Text of an announcement. `starts_at` and `ends_at` say when what is announced takes place; `scheduled_at` when
+    the text is published, None: when somebody says so.
     """
 
     text: str
@@ -27,7 +27,7 @@ class AnnouncementDraft:
 
 
 def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
-    """What is against a rule."""
+    """Errors of a draft."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
@@ -42,10 +42,10 @@ def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
 
 
 def is_shown(now: datetime) -> Q:
-    """Which announcements people see: published ones whose end has not come."""
+    """Condition of the announcements that people see: published ones whose end has not come."""
     return Q(published_at__lte=now) & (Q(ends_at=None) | Q(ends_at__gt=now))
 
 
 def may_be_reaction(name: str, *, has_custom_emoji: bool) -> bool:
-    """Whether this is an emoji: of Unicode, or a custom one of this server."""
+    """Tell whether this is an emoji: of Unicode, or a custom one of this server."""
     return has_custom_emoji or is_emoji(name)

@@ -1,4 +1,4 @@
-"""What staff may write about this server: rules, terms, and the settings of the instance documents."""
+"""Rules of staff's texts about this server: rules, terms, and the settings of the instance documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator, validate_email
 from django.utils.translation import gettext as _
 
-from moderation.models.terms_of_service import TERMS_LIMIT
+from moderation.models.documents import TERMS_LIMIT
 from social.kernel.errors import FieldError
 from social.kernel.text.languages import known_language
 
@@ -35,7 +35,7 @@ class RuleDraft:
 
 
 def rule_errors(draft: RuleDraft) -> list[FieldError]:
-    """What is against a rule in a rule."""
+    """Errors of a rule."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
@@ -57,7 +57,7 @@ class TermsDraft:
 
 
 def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) -> list[FieldError]:
-    """What is against a rule; a version to be published needs a day to come, which no other one has (`taken`)."""
+    """Errors of a version of the terms; one to be published needs a day to come, which no other one has (`taken`)."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
@@ -75,7 +75,7 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) 
 
 @dataclass(frozen=True)
 class SiteTexts:
-    """What this server says about itself; the names are those of `accounts.queries.site_settings`."""
+    """Texts of this server about itself; the names are those of `accounts.queries.site_settings`."""
 
     site_title: str = ""
     site_short_description: str = ""
@@ -93,7 +93,7 @@ class SiteTexts:
 
 
 def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
-    """What is against a rule; `contact_known` says whether there is a local account of the contact's name."""
+    """Errors of the texts; `contact_known` says whether there is a local account of the contact's name."""
     errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
     for name in ("site_short_description", "site_closed_message"):
         errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)
@@ -114,7 +114,7 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
 
 
 def is_for(audience: str, *, signed_in: bool) -> bool:
-    """Whether something that is shown to one of AUDIENCES is shown to this viewer."""
+    """Tell whether something that is shown to one of AUDIENCES is shown to this viewer."""
     return audience == "all" or (audience == "users" and signed_in)
 
 

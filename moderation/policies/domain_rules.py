@@ -1,4 +1,4 @@
-"""Which rule for a server counts, and which of two is stricter.
+"""Choice among rules for a server: which counts, and which of two is stricter.
 
 Source: contract, behaviours section 18, parameters section 6.
 """
@@ -9,7 +9,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from accounts.policies.sign_up_blocks import domain_and_parents
+from accounts.policies.sign_up import domain_and_parents
 from moderation.models import DomainRule, DomainSeverity
 
 _STRICTNESS: Final = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
@@ -17,7 +17,7 @@ _STRICTNESS: Final = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainS
 
 @dataclass(frozen=True, slots=True)
 class DomainRuleDraft:
-    """What a rule says; None: as it is, or the default."""
+    """Values of a rule; None leaves a value as it is, or at its default."""
 
     severity: str | None = None
     reject_media: bool | None = None
@@ -33,7 +33,7 @@ def names_of(domain: str) -> list[str]:
 
 
 def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:
-    """Whether a rule does more than one with these would."""
+    """Tell whether a rule does more than one with these would."""
     mine, theirs = _STRICTNESS[DomainSeverity(rule.severity)], _STRICTNESS[DomainSeverity(severity)]
     if mine != theirs:
         return mine > theirs

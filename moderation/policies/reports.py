@@ -1,18 +1,24 @@
-"""What a report may say (contract, parameters "POST /api/v1/reports")."""
+"""Rules of reports, of appeals against strikes (contract, behaviours section 18), and links to a strike that work
+without signing in.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.core.signing import BadSignature, Signer
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from moderation.models.report import COMMENT_LIMIT, ReportCategory
+from moderation.models.report import APPEAL_PERIOD, APPEAL_TEXT_LIMIT, COMMENT_LIMIT, Appeal, ReportCategory, Strike
+from social.kernel import links
 from social.kernel.errors import FieldError
 
 
 @dataclass(frozen=True)
 class ReportDraft:
-    """What somebody reports. Ids are as they were sent; `forward_domains` None means the server of the account."""
+    """Values of a report. Ids are as they were sent; `forward_domains` None means the server of the account."""
 
     comment: str = ""
     category: str = ""
@@ -29,7 +35,7 @@ def chosen_category(draft: ReportDraft) -> str:
 
 
 def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> list[FieldError]:
-    """What is against a rule; `rules_known` says whether there is each rule that is named."""
+    """Errors of a report; `rules_known` says whether there is each rule that is named."""
     errors = []
     if len(draft.comment) > COMMENT_LIMIT:
         message = _("is too long (maximum is %(count)d characters)") % {"count": COMMENT_LIMIT}
@@ -39,3 +45,39 @@ def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> li
     if not rules_known or (category == ReportCategory.VIOLATION and not draft.rule_ids):
         errors.append(FieldError("rule_ids", "ERR_INVALID", _("does not reference valid rules")))
     return errors
+
+
+def may_be_appealed(strike: Strike, appeal: Appeal | None, *, now: datetime) -> bool:
+    """Tell whether an appeal against a strike can be filed: the first one, in time, while the strike stands."""
+    return appeal is None and strike.overruled_at is None and now < strike.created_at + APPEAL_PERIOD
+
+
+def appeal_errors(text: str) -> list[FieldError]:
+    """Errors of the text of an appeal."""
+    if not text.strip():
+        return [FieldError("text", "ERR_BLANK", _("can't be blank"))]
+    if len(text) > APPEAL_TEXT_LIMIT:
+        message = _("is too long (maximum is %(count)d characters)") % {"count": APPEAL_TEXT_LIMIT}
+        return [FieldError("text", "ERR_TOO_LONG", message)]
+    return []
+
+
+_SIGNER = Signer(salt="moderation.strike")
+
+
+def strike_link(strike_id: int) -> str:
+    """The address of a strike's page with the key that opens it, for the mail to the person concerned."""
+    path = reverse("strike", args=[strike_id])
+    return links.web_url(f"{path}?key={_key(strike_id)}")
+
+
+def opens(key: str, strike_id: int) -> bool:
+    """Tell whether this is the key of the strike."""
+    try:
+        return _SIGNER.unsign(f"{strike_id}:{key}") == str(strike_id)
+    except BadSignature:
+        return False
+
+
+def _key(strike_id: int) -> str:
+    return _SIGNER.signature(str(strike_id))

@@ -13,8 +13,9 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Account, User
 from accounts.models.user import Permission
-from accounts.policies.sign_up_blocks import network_of
-from social.kernel.errors import NotFound
+from accounts.policies.audience import is_present
+from accounts.policies.sign_up import network_of
+from social.kernel.errors import require_found
 from social.kernel.text.names import normalise_domain
 
 STATUSES: Final = ("active", "pending", "disabled", "silenced", "suspended", "sensitized")
@@ -24,7 +25,7 @@ IPS_SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class AccountFilter:
-    """What accounts are looked for by; None and empty: whatever. `staff`: who may handle reports."""
+    """Conditions on accounts; None and empty: any. `staff`: who may handle reports."""
 
     origin: str | None = None
     status: str | None = None
@@ -83,14 +84,11 @@ def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
 
 def find_for_staff(account_id: int) -> Account:
     """The account with this id, whatever its state. Raises NotFound."""
-    account = _accounts().filter(id=account_id).first()
-    if account is None:
-        raise NotFound
-    return account
+    return require_found(_accounts().filter(id=account_id).first())
 
 
 def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]:
-    """These accounts as staff see them, by id, in three queries; unknown ids are left out."""
+    """Accounts as staff see them, by id, in three queries; unknown ids are left out."""
     wanted = list(account_ids)
     if not wanted:
         return {}
@@ -132,17 +130,17 @@ def _accounts() -> QuerySet[Account]:
 
 def _of_status(status: str) -> Q:
     return {
-        "active": Q(suspended_at=None),
+        "active": is_present(),
         "pending": Q(user__approved=False),
         "disabled": Q(user__disabled_at__isnull=False),
         "silenced": Q(limited_at__isnull=False),
-        "suspended": Q(suspended_at__isnull=False),
+        "suspended": ~is_present(),
         "sensitized": Q(sensitized_at__isnull=False),
     }[status]
 
 
 def _by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
-    """Who signed up from, or was seen at, an address or in a network; nobody for what is neither."""
+    """Accounts that signed up from, or were seen at, an address or in a network; none for what is neither."""
     try:
         network = network_of(address)
     except ValueError:

@@ -15,13 +15,13 @@ from accounts.queries.emojis import EmojiLookup
 from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.policies.announcements import is_shown
 from social.kernel import clock
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from statuses.queries.page import Page, hydrate
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """How often people have reacted with an emoji, and whether the viewer is among them (None: no viewer)."""
+    """Count of the reactions with an emoji, and whether the viewer is among them (None: no viewer)."""
 
     name: str
     count: int
@@ -52,14 +52,11 @@ def list_shown() -> QuerySet[Announcement]:
 
 def find_shown(announcement_id: int) -> Announcement:
     """An announcement that people see. Raises NotFound."""
-    found = list_shown().filter(id=announcement_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(list_shown().filter(id=announcement_id).first())
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """What the entities of these announcements need for a viewer: seven queries and those of a page of posts at most."""
+    """Data of the entities of these announcements for a viewer: seven queries and those of a page of posts at most."""
     ids = [row.id for row in rows]
     dismissed = None
     if viewer_id is not None:

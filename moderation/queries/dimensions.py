@@ -22,7 +22,7 @@ from social.kernel.redis import client
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One value of a dimension and how much falls to it; `unit` is "bytes" or None."""
+    """Value of a dimension and how much falls to it; `unit` is "bytes" or None."""
 
     key: str
     name: str
@@ -32,7 +32,7 @@ class Part:
 
 
 # What stands for `[there]` in the statements below: an account `a` of the server asked for.
-_THERE: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
+_DOMAIN_CONDITION: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
 # What stands for `[tagged]`: posts with the hashtag asked for.
 _TAGGED: Final = """
 FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
@@ -74,19 +74,19 @@ _LANGUAGES: Final = frozenset({"languages", "tag_languages", "instance_languages
 
 
 def is_dimension(key: str) -> bool:
-    """Whether there is a dimension of this name."""
-    return key in _SQL or key in _WITHOUT_TIME
+    """Tell whether there is a dimension of this name."""
+    return key in _SQL or key in _TIMELESS_DIMENSIONS
 
 
 def parameter_of(key: str) -> str | None:
-    """What has to be given with a dimension: `id`, `domain` or None."""
+    """The parameter that a dimension needs: `id`, `domain` or None."""
     return _PARAMETERS.get(key)
 
 
 def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit: int) -> list[Part]:
     """The `limit` largest parts of a dimension, largest first; what has no time in it whole. One statement, or a few."""
-    if key in _WITHOUT_TIME:
-        return _WITHOUT_TIME[key]()
+    if key in _TIMELESS_DIMENSIONS:
+        return _TIMELESS_DIMENSIONS[key]()
     domain = str(given.get("domain", "")).strip().lower()
     values = {
         "from": f"{start}T00:00:00Z",
@@ -99,7 +99,7 @@ def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit
         "limit": limit,
     }
     with connection.cursor() as cursor:
-        sql = _SQL[key].replace("[there]", _THERE).replace("[tagged]", _TAGGED)
+        sql = _SQL[key].replace("[there]", _DOMAIN_CONDITION).replace("[tagged]", _TAGGED)
         cursor.execute(sql + " ORDER BY 3 DESC, 1 LIMIT %(limit)s", values)
         rows = cursor.fetchall()
     return [Part(str(part), _name(key, str(part), name), str(count)) for part, name, count in rows]
@@ -150,7 +150,7 @@ def _load_space() -> list[Part]:
     return [Part(key, name, str(size), "bytes", human_size(size)) for key, name, size in found]
 
 
-_WITHOUT_TIME: Final[dict[str, Callable[[], list[Part]]]] = {
+_TIMELESS_DIMENSIONS: Final[dict[str, Callable[[], list[Part]]]] = {
     "software_versions": _load_versions,
     "space_usage": _load_space,
 }

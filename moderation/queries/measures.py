@@ -1,7 +1,10 @@
-"""Counts what has happened on this server, day by day: new people, posts, reports, hashtags, other servers.
+"""Counts what has happened on this server, day by day: new people, posts, reports, hashtags; and how many of those who
+signed up were seen later.
 
 Source: contract, parameters section 6, entities "Admin::Measure". Days are those of UTC. Each measure is one statement for
 its days and totals.
+
+Source: contract, parameters section 6, entities "Admin::Cohort".
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from django.db import connection
 
@@ -42,14 +45,11 @@ class _Measure:
 
 
 # What stands for `[there]` in the statements below: an account `a` of the server asked for.
-_THERE: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
-
-
+_DOMAIN_CONDITION: Final = "(lower(a.domain) = %(domain)s OR (%(subdomains)s AND lower(a.domain) LIKE %(under)s))"
 _TAG_POSTS: Final = """
 SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS thing, 1 AS weight
   FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
  WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND s.created_at >= %(from)s AND s.created_at < %(until)s"""
-
 _MEASURES: Final[dict[str, _Measure]] = {
     # Who was last seen, or wrote something, on that day: what people did on the days before is not kept.
     "active_users": _Measure(
@@ -146,18 +146,17 @@ _MEASURES: Final[dict[str, _Measure]] = {
     ),
 }
 
-
 #: The measures that are of something, which is given under their names.
 PARAMETRIC: Final = tuple(key for key, what in _MEASURES.items() if what.parameter is not None)
 
 
 def is_measure(key: str) -> bool:
-    """Whether there is a measure of this name."""
+    """Tell whether there is a measure of this name."""
     return key in _MEASURES
 
 
 def parameter_of(key: str) -> str | None:
-    """What has to be given with a measure: `id`, `domain` or None."""
+    """The parameter that a measure needs: `id`, `domain` or None."""
     return _MEASURES[key].parameter
 
 
@@ -185,7 +184,8 @@ def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measu
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:
     with connection.cursor() as cursor:
         cursor.execute(
-            _selected(what, "day, ", " GROUP BY day").replace("[there]", _THERE), _between(start, end, values)
+            _selected(what, "day, ", " GROUP BY day").replace("[there]", _DOMAIN_CONDITION),
+            _between(start, end, values),
         )
         return {day: int(count) for day, count in cursor.fetchall()}
 
@@ -205,6 +205,66 @@ def _between(start: date, end: date, values: Mapping[str, Any]) -> dict[str, Any
 
 def _number(sql: str, values: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(sql.replace("[there]", _THERE), values)
+        cursor.execute(sql.replace("[there]", _DOMAIN_CONDITION), values)
         (number,) = cursor.fetchone() or (0,)
     return int(number)
+
+
+Frequency = Literal["day", "month"]
+
+#: The longest time that is counted at once, in periods; of a longer one the beginning.
+PERIODS_LIMITS: Final[dict[Frequency, int]] = {"day": 31, "month": 12}
+_SQL: Final = """
+SELECT date_trunc(%(unit)s, created_at AT TIME ZONE 'UTC')::date, date_trunc(%(unit)s, seen_at AT TIME ZONE 'UTC')::date,
+       count(*)
+  FROM (SELECT created_at, greatest(created_at, active_at, last_login) AS seen_at FROM accounts_user
+         WHERE created_at >= %(from)s AND created_at < %(until)s) AS users
+ GROUP BY 1, 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """People who signed up in the period that begins at `period`; of each period since then how many were seen in or
+    after it.
+    """
+
+    period: date
+    size: int
+    seen: tuple[tuple[date, int], ...]
+
+
+def load_cohorts(start: date, end: date, frequency: Frequency) -> list[Cohort]:
+    """A cohort for each period between two days, both included, in one statement."""
+    periods = _periods(start, end, frequency)
+    if not periods:
+        return []
+    with connection.cursor() as cursor:
+        values = {
+            "unit": frequency,
+            "from": f"{periods[0]}T00:00:00Z",
+            "until": f"{_next(periods[-1], frequency)}T00:00:00Z",
+        }
+        cursor.execute(_SQL, values)
+        rows = cursor.fetchall()
+    found = []
+    for place, period in enumerate(periods):
+        mine = [(seen, count) for joined, seen, count in rows if joined == period]
+        counts = tuple((later, sum(count for seen, count in mine if seen >= later)) for later in periods[place:])
+        found.append(Cohort(period, sum(count for _seen, count in mine), counts))
+    return found
+
+
+def _periods(start: date, end: date, frequency: Frequency) -> list[date]:
+    found: list[date] = []
+    current = start.replace(day=1) if frequency == "month" else start
+    while current <= end and len(found) < PERIODS_LIMITS[frequency]:
+        found.append(current)
+        current = _next(current, frequency)
+    return found
+
+
+def _next(period: date, frequency: Frequency) -> date:
+    return (
+        (period.replace(day=28) + timedelta(days=4)).replace(day=1) if frequency == "month" else period + timedelta(1)
+    )

@@ -1,20 +1,21 @@
-"""Reads what a report may name, and reports with what their entity shows."""
+"""Reads reports, strikes and the appeals against them, for staff and for those concerned."""
 
 from __future__ import annotations
 
-from collections.abc import Collection as Many
+from collections import abc
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.models import Account, Collection, Follow
-from moderation.models import InstanceRule, Report
-from social.kernel.errors import NotFound
+from moderation.models import Appeal, InstanceRule, Report, Strike
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
 from statuses.models import Mention, Status
-from statuses.policies.visibility import FOR_ANYBODY, FOR_FOLLOWERS
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.statuses import list_statuses
 
 # Not by the lookup "overlap": Django sends the numbers of an array as 4 bytes each, which ids are not.
@@ -37,14 +38,14 @@ def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequen
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
-    """Those of these posts of the target that may have reached a server: for anybody, for followers where the target has
-    any there, or mentioning somebody there.
+    """The posts of the target among these that may have reached a server: for anybody, for followers where the target
+    has any there, or mentioning somebody there.
     """
     if not status_ids:
         return []
     followed = Follow.objects.filter(target=target, account__domain=domain).exists()
     mentioned = Exists(Mention.objects.filter(status_id=OuterRef("id"), account__domain=domain))
-    readable = Q(visibility__in=FOR_FOLLOWERS) if followed else Q(visibility__in=FOR_ANYBODY)
+    readable = Q(visibility__in=FOLLOWER_VISIBILITIES) if followed else Q(visibility__in=OPEN_VISIBILITIES)
     found = Status.objects.filter(readable | Q(mentioned), account=target, id__one_of=list(status_ids))
     return list(found.order_by("id").values_list("id", flat=True))
 
@@ -67,7 +68,7 @@ def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
     return wanted if found.issuperset(wanted) else None
 
 
-def load_reports(report_ids: Many[int]) -> dict[int, Report]:
+def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:
     """The reports with these ids."""
     if not report_ids:
         return {}
@@ -81,14 +82,96 @@ def _ids(sent: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(number for number in numbers if number is not None))
 
 
-def _all_of(wanted: list[int], found: Many[int]) -> list[int]:
+def _all_of(wanted: list[int], found: abc.Collection[int]) -> list[int]:
     if len(set(found)) < len(wanted):
         raise NotFound
     return wanted
 
 
-def find_reported_statuses(status_ids: Many[int]) -> set[int]:
-    """Those of the posts that a report or a warning is about: staff look at them also long after."""
+def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
+    """The posts that a report or a warning is about: staff look at them also long after."""
     with connection.cursor() as cursor:
         cursor.execute(_REPORTED, {"ids": list(status_ids)})
         return {number for (number,) in cursor.fetchall()}
+
+
+def outlive(account_id: int) -> bool:
+    """Tell whether reports about an account stay when it is deleted: staff have suspended it and had it erased."""
+    return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFilter:
+    """Conditions on reports; None: any. Both states or none of them: as the contract says."""
+
+    resolved: bool = False
+    unresolved: bool = False
+    account_id: int | None = None
+    target_account_id: int | None = None
+
+
+def list_reports(wanted: ReportFilter) -> QuerySet[Report]:
+    """The reports that fit, in no order: open ones, with `resolved` settled ones, with both all."""
+    rows = Report.objects.all()
+    if not (wanted.resolved and wanted.unresolved):
+        rows = rows.filter(action_taken_at__isnull=not wanted.resolved)
+    if wanted.account_id is not None:
+        rows = rows.filter(account_id=wanted.account_id)
+    if wanted.target_account_id is not None:
+        rows = rows.filter(target_account_id=wanted.target_account_id)
+    return rows
+
+
+def find_report(report_id: int) -> Report:
+    """The report with this id. Raises NotFound."""
+    return require_found(Report.objects.filter(id=report_id).first())
+
+
+def find_report_about(account: Account, report_id: int) -> Report:
+    """The report with this id, which is about the account. Raises NotFound."""
+    report = find_report(report_id)
+    if report.target_account_id != account.pk:
+        raise NotFound
+    return report
+
+
+def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
+    """The rules that these reports name, withdrawn ones too, by id, in one query."""
+    wanted = {number for report in reports for number in report.rule_ids or ()}
+    return {rule.pk: rule for rule in InstanceRule.objects.filter(id__one_of=wanted)} if wanted else {}
+
+
+def people_of(report: Report) -> list[int]:
+    """The accounts that a report names: who made it, about whom, who handles it and who has settled it."""
+    found = (
+        report.account_id,
+        report.target_account_id,
+        report.assigned_account_id,
+        report.action_taken_by_id,
+    )
+    return [number for number in found if number is not None]
+
+
+def load_strikes(strike_ids: abc.Collection[int]) -> dict[int, Strike]:
+    """The strikes with these ids."""
+    if not strike_ids:
+        return {}
+    return {strike.id: strike for strike in Strike.objects.filter(id__one_of=list(strike_ids))}
+
+
+def load_appeals(strike_ids: abc.Collection[int]) -> dict[int, Appeal]:
+    """The appeals against these strikes, by the id of the strike."""
+    if not strike_ids:
+        return {}
+    return {appeal.strike_id: appeal for appeal in Appeal.objects.filter(strike_id__one_of=list(strike_ids))}
+
+
+def list_strikes(account_id: int | None) -> QuerySet[Strike]:
+    """The strikes against an account (None: any), newest first, with their appeals and the person concerned."""
+    found = Strike.objects.select_related("appeal", "target_account__user").order_by("-id")
+    return found if account_id is None else found.filter(target_account_id=account_id)
+
+
+def find_strike(account_id: int, strike_id: int) -> Strike:
+    """A strike against this account, with its appeal. Raises NotFound for anybody else's."""
+    return require_found(list_strikes(account_id).filter(id=strike_id).first())

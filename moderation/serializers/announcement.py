@@ -1,4 +1,4 @@
-"""The entities "Announcement" and "Reaction" (contract, entities)."""
+"""The entities "Announcement" and "Reaction" (contract, entities), one way for REST and streaming."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 import orjson
 
-from accounts.serializers.emoji import CustomEmojiSerializer
+from accounts.serializers.account import CustomEmojiSerializer
 from moderation.models import Announcement
 from moderation.queries.announcements import Reaction, ShownAnnouncements
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from statuses.serializers.presenting import present_by_id
 
 
 class ReactionSerializer(EntitySerializer):
     """Reaction; `me` for a viewer only, pictures for custom emojis only."""
 
     def to_representation(self, instance: Reaction) -> dict[str, Any]:
-        """The entity."""
         entity: dict[str, Any] = {"name": instance.name, "count": instance.count}
         if instance.me is not None:
             entity["me"] = instance.me
@@ -57,3 +57,10 @@ class AnnouncementSerializer(EntitySerializer):
             "emojis": CustomEmojiSerializer(shown.emojis.find(None, instance.text), many=True).data,
             "reactions": ReactionSerializer(shown.reactions.get(instance.id, []), many=True).data,
         }
+
+
+def present_announcements(shown: ShownAnnouncements) -> list[dict[str, Any]]:
+    """The entities, in their order."""
+    context = {"shown": shown, "statuses": present_by_id(shown.statuses)}
+    entities: list[dict[str, Any]] = AnnouncementSerializer(shown.rows, many=True, context=context).data
+    return entities

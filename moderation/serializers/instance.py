@@ -1,30 +1,42 @@
-"""The instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance")."""
+"""The instance documents, old and new (contract, entities "Instance (v2)" and "V1::Instance"), and the entities of what
+this server says about itself beyond them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 
-from accounts.models.featured_tag import FEATURED_TAGS_LIMIT
-from accounts.policies.relations import NOBODY
+from accounts.models.tag import FEATURED_TAGS_LIMIT
+from accounts.policies.relations import NO_RELATIONS
 from accounts.serializers.account import AccountSerializer
 from accounts.services.profiles import DESCRIPTION_LIMIT as PICTURE_DESCRIPTION_LIMIT
 from accounts.services.profiles import DISPLAY_NAME_LIMIT, FIELD_LENGTH, FIELDS_LIMIT, NOTE_LIMIT
 from moderation.models import InstanceRule
-from moderation.queries.instance import InstanceDocument
+from moderation.queries.instance import (
+    Document,
+    InstanceDocument,
+    ShownDomainBlock,
+    ShownTerms,
+    Week,
+    offered_report_year,
+)
 from social.api.serializers import EntitySerializer
 from social.kernel import links
 from social.kernel.media import storage
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
-from social.kernel.text.documents import markdown_to_html
-from social.kernel.text.length import URL_LENGTH
-from statuses.models.media import DESCRIPTION_LIMIT
+from social.kernel.text.characters import URL_LENGTH
+from social.kernel.text.markdown import markdown_to_html
+from statuses.models.attachments import DESCRIPTION_LIMIT
 from statuses.policies.media import IMAGE_SIZE_LIMIT, SUPPORTED_TYPES, VIDEO_SIZE_LIMIT
-from statuses.policies.polls import OPTION_LIMIT, OPTIONS, SECONDS
+from statuses.policies.polls import DURATION_SECONDS, OPTION_COUNTS, OPTION_LIMIT
 from statuses.policies.publishing import MEDIA_LIMIT, TEXT_LIMIT
 
 ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)
@@ -40,7 +52,6 @@ class RuleSerializer(EntitySerializer):
     """Rule."""
 
     def to_representation(self, instance: InstanceRule) -> dict[str, Any]:
-        """The entity."""
         return {
             "id": str(instance.id),
             "text": instance.text,
@@ -69,9 +80,9 @@ def _media() -> dict[str, Any]:
 
 
 def _polls() -> dict[str, int]:
-    shortest, longest = SECONDS
+    shortest, longest = DURATION_SECONDS
     return {
-        "max_options": OPTIONS[1],
+        "max_options": OPTION_COUNTS[1],
         "max_characters_per_option": OPTION_LIMIT,
         "min_expiration": shortest,
         "max_expiration": longest,
@@ -93,7 +104,7 @@ def _closed_message(texts: Mapping[str, Any]) -> str:
 def _contact(document: InstanceDocument) -> dict[str, Any] | None:
     if document.contact is None:
         return None
-    context = {"emojis": document.emojis, "relations": NOBODY}
+    context = {"emojis": document.emojis, "relations": NO_RELATIONS}
     found: dict[str, Any] = AccountSerializer(document.contact, context=context).data
     return found
 
@@ -102,7 +113,6 @@ class InstanceSerializer(EntitySerializer):
     """Instance (v2)."""
 
     def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
-        """The whole document."""
         texts = instance.texts
         return {
             "domain": settings.LOCAL_DOMAIN,
@@ -154,7 +164,7 @@ class InstanceSerializer(EntitySerializer):
                 "url": None,
             },
             "api_versions": {"mastodon": settings.API_VERSION},
-            "wrapstodon": None,
+            "wrapstodon": offered_report_year(),
             "contact": {"email": texts["site_contact_email"], "account": _contact(instance)},
             "rules": RuleSerializer(instance.rules, many=True).data,
         }
@@ -164,7 +174,6 @@ class InstanceV1Serializer(EntitySerializer):
     """V1::Instance."""
 
     def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
-        """The whole document."""
         texts = instance.texts
         return {
             "uri": settings.LOCAL_DOMAIN,
@@ -194,3 +203,70 @@ class InstanceV1Serializer(EntitySerializer):
             "contact_account": _contact(instance),
             "rules": RuleSerializer(instance.rules, many=True).data,
         }
+
+
+class DescriptionSerializer(EntitySerializer):
+    """ExtendedDescription."""
+
+    def to_representation(self, instance: Document) -> dict[str, Any]:
+        return {"updated_at": _moment(instance.updated_at), "content": markdown_to_html(instance.markdown)}
+
+
+class PrivacyPolicySerializer(EntitySerializer):
+    """PrivacyPolicy: the words of staff, else those of this software, in the reader's language."""
+
+    def to_representation(self, instance: Document) -> dict[str, Any]:
+        if instance.markdown:
+            content = markdown_to_html(instance.markdown)
+        else:
+            context = {"contact_email": instance.contact_email, "about_url": reverse("about")}
+            content = render_to_string("moderation/privacy_text.html", context).strip()
+        return {"updated_at": _moment(instance.updated_at), "content": content}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    # To the second, unlike every other moment (contract, entities "PrivacyPolicy": a string of no particular form).
+    return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+class TermsOfServiceSerializer(EntitySerializer):
+    """TermsOfService."""
+
+    def to_representation(self, instance: ShownTerms) -> dict[str, Any]:
+        return {
+            "effective_date": str(instance.terms.effective_date),
+            "effective": instance.effective,
+            "content": markdown_to_html(instance.terms.text),
+            "succeeded_by": str(instance.succeeded_by) if instance.succeeded_by is not None else None,
+        }
+
+
+class ActivitySerializer(EntitySerializer):
+    """InstanceActivity: every number is a string (SEED-047)."""
+
+    def to_representation(self, instance: Week) -> dict[str, Any]:
+        return {
+            "week": str(int(instance.start.timestamp())),
+            "statuses": str(instance.statuses),
+            "logins": str(instance.logins),
+            "registrations": str(instance.registrations),
+        }
+
+
+class DomainBlockSerializer(EntitySerializer):
+    """DomainBlock."""
+
+    def to_representation(self, instance: ShownDomainBlock) -> dict[str, Any]:
+        return {
+            "domain": instance.domain,
+            "digest": instance.digest,
+            "severity": instance.severity,
+            "comment": instance.comment,
+        }
+
+
+class LanguageSerializer(EntitySerializer):
+    """Language: a code and its name."""
+
+    def to_representation(self, instance: tuple[str, str]) -> dict[str, Any]:
+        return {"code": instance[0], "name": instance[1]}

@@ -1,4 +1,4 @@
-"""The entity "Report" (contract, entities)."""
+"""The entities "Report" and "AccountWarning" (contract, entities)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from moderation.models import Report
+from moderation.models import Appeal, Report, Strike
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
@@ -16,7 +16,6 @@ class ReportSerializer(EntitySerializer):
     """Report. Context: `accounts`, encoded entities by id."""
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
-        """The entity."""
         accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
         return {
             "id": str(instance.id),
@@ -30,4 +29,22 @@ class ReportSerializer(EntitySerializer):
             "rule_ids": None if instance.rule_ids is None else [str(number) for number in instance.rule_ids],
             "collection_ids": [str(number) for number in instance.collection_ids],
             "target_account": accounts[instance.target_account_id],
+        }
+
+
+class StrikeSerializer(EntitySerializer):
+    """AccountWarning. Context: `accounts`, encoded entities by id, and `appeals` by the id of the strike."""
+
+    def to_representation(self, instance: Strike) -> dict[str, Any]:
+        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
+        appeals: Mapping[int, Appeal] = self.context["appeals"]
+        appeal = appeals.get(instance.id)
+        return {
+            "id": str(instance.id),
+            "action": instance.action,
+            "text": instance.text,
+            "status_ids": None if instance.status_ids is None else [str(number) for number in instance.status_ids],
+            "created_at": clock.iso(instance.created_at),
+            "target_account": accounts[instance.target_account_id],
+            "appeal": None if appeal is None else {"text": appeal.text, "state": appeal.state},
         }

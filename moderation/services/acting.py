@@ -1,8 +1,8 @@
-"""What staff do to somebody because of how they behave: the act, the strike the person sees, and the reports it settles."""
+"""Acts of staff on a person and on their posts: the act, the strike the person sees, and the report it is about."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from django.db import transaction
@@ -13,10 +13,12 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services import sanctions, staff
 from accounts.services.audit import record
-from moderation.models import Report
-from moderation.services.handling import settle_reports
+from moderation.models import Report, Strike, StrikeAction
+from moderation.services.reports import settle_reports
 from moderation.services.strikes import issue_strike
-from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound
+from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid, NotFound
+from statuses.models import Status
+from statuses.services.moderating import mark_statuses_sensitive, remove_statuses
 
 ACTIONS: Final = ("none", "disable", "sensitive", "silence", "suspend")
 
@@ -34,7 +36,7 @@ def act_on_account(
         blank = FieldError("type", "ERR_BLANK", _("can't be blank"))
         raise Invalid.of([wrong] if action.strip() else [blank, wrong])
     with transaction.atomic():
-        _do[action](by, account)
+        _ACTS_ON_ACCOUNTS[action](by, account)
         issue_strike(by=by, target=account, action=action, text=text, report=report, notify=notify)
         if action != "none" or report is not None:
             settle_reports(by=by, target=account, only=report if action == "none" else None)
@@ -55,10 +57,76 @@ def _disable(by: Staff, account: Account) -> None:
     staff.disable(by=by, user=user)
 
 
-_do: Final[dict[str, Callable[[Staff, Account], None]]] = {
+_ACTS_ON_ACCOUNTS: Final[dict[str, Callable[[Staff, Account], None]]] = {
     "none": _warn,
     "disable": _disable,
     "sensitive": lambda by, account: sanctions.sensitize_account(by=by, account=account),
     "silence": lambda by, account: sanctions.limit_account(by=by, account=account),
     "suspend": lambda by, account: sanctions.suspend_account(by=by, account=account),
 }
+
+
+def delete_posts(
+    *,
+    by: Staff,
+    account: Account,
+    status_ids: Collection[int],
+    text: str = "",
+    report: Report | None = None,
+    notify: bool = True,
+) -> Strike:
+    """Delete these posts of an account, write the strike down, and settle the report.
+
+    All or nothing. The strike names the posts that were deleted; posts of others and deleted ones are passed over. Raises
+    Forbidden without MANAGE_REPORTS or the rank above the person; Conflict when none of the posts is there; Invalid for a
+    text that is too long. Source: contract, entities "AccountWarning".
+    """
+    return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, notify=notify)
+
+
+def mark_posts_sensitive(
+    *,
+    by: Staff,
+    account: Account,
+    status_ids: Collection[int],
+    text: str = "",
+    report: Report | None = None,
+    notify: bool = True,
+) -> Strike:
+    """Mark these posts of an account as sensitive; everything else as `delete_posts`.
+
+    The strike names those that were not marked before: an accepted appeal takes the mark from them. Posts without files and
+    preview are passed over.
+    """
+    return _act(by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, notify=notify)
+
+
+_ACTS_ON_POSTS: Final[dict[StrikeAction, Callable[..., list[int]]]] = {
+    StrikeAction.DELETE_STATUSES: remove_statuses,
+    StrikeAction.MARK_STATUSES_AS_SENSITIVE: mark_statuses_sensitive,
+}
+
+
+def _act(
+    by: Staff,
+    account: Account,
+    status_ids: Collection[int],
+    action: StrikeAction,
+    text: str,
+    report: Report | None,
+    *,
+    notify: bool,
+) -> Strike:
+    user = User.objects.select_related("role").filter(account_id=account.pk).first()
+    require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
+    with transaction.atomic():
+        own = Status.objects.filter(id__one_of=list(status_ids), account_id=account.pk, deleted_at=None)
+        done = _ACTS_ON_POSTS[action](by=by, status_ids=list(own.values_list("id", flat=True)))
+        if not done:
+            raise Conflict(_("None of these posts is there to act on."))
+        strike = issue_strike(
+            by=by, target=account, action=action, text=text, report=report, status_ids=done, notify=notify
+        )
+        if report is not None:
+            settle_reports(by=by, target=account, only=report)
+    return strike

@@ -30,7 +30,7 @@ from moderation.models import Announcement, AnnouncementDismissal, AnnouncementR
 from moderation.models.announcement import REACTIONS_LIMIT
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors, may_be_reaction
 from social.kernel import clock, links
-from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.ids import parse_id
 from social.kernel.locks import lock
@@ -46,7 +46,7 @@ _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
 
 @dataclass(frozen=True)
 class _Written:
-    """What a text becomes."""
+    """Parts of a formatted text."""
 
     content: str
     mentioned_ids: list[int]
@@ -241,10 +241,7 @@ def _publish_due(announcement: Announcement) -> None:
 
 
 def _lock(announcement_id: int) -> Announcement:
-    locked = Announcement.objects.select_for_update().filter(id=announcement_id).first()
-    if locked is None:
-        raise NotFound
-    return locked
+    return require_found(Announcement.objects.select_for_update().filter(id=announcement_id).first())
 
 
 def _record(by: Staff, action: str, announcement: Announcement, **details: Any) -> None:

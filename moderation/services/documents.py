@@ -1,4 +1,4 @@
-"""What staff write about this server: rules, terms of service, the texts and pictures of the instance documents.
+"""Texts of staff about this server: rules, terms of service, the texts and pictures of the instance documents.
 
 Every act asks a permission of `by` and writes an audit row with what was there before.
 """
@@ -17,8 +17,7 @@ from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.site_settings import load_site_texts
-from accounts.services.audit import record
-from accounts.services.site_settings import write_setting
+from accounts.services.audit import record, write_setting
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import (
     RuleDraft,
@@ -29,7 +28,7 @@ from moderation.policies.documents import (
     terms_errors,
 )
 from social.kernel import clock
-from social.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.media import images, storage
 
 THUMBNAIL_LIMIT: Final = 8 * 1024 * 1024
@@ -51,9 +50,7 @@ def update_rule(*, by: Staff, rule: InstanceRule, draft: RuleDraft) -> None:
     require(by, Permission.MANAGE_RULES)
     _check(rule_errors(draft))
     with transaction.atomic():
-        locked = InstanceRule.objects.select_for_update().filter(id=rule.id).first()
-        if locked is None:
-            raise NotFound
+        locked = require_found(InstanceRule.objects.select_for_update().filter(id=rule.id).first())
         before = {name: getattr(locked, name) for name in _values(draft)}
         InstanceRule.objects.filter(id=rule.id).update(**_values(draft))
         _record(by, "update", "Rule", rule.id, locked.text, before=before, after=_values(draft))
@@ -149,9 +146,7 @@ def _values(draft: RuleDraft) -> dict[str, Any]:
 
 
 def _draft(terms: TermsOfService) -> TermsOfService:
-    locked = TermsOfService.objects.select_for_update().filter(id=terms.id).first()
-    if locked is None:
-        raise NotFound
+    locked = require_found(TermsOfService.objects.select_for_update().filter(id=terms.id).first())
     if locked.published_at is not None:
         raise Conflict(_("These terms have been published and cannot be changed any more."))
     return locked

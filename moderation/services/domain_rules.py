@@ -6,35 +6,37 @@ Accounts that come later obey when they are fetched (`federation`). Source: cont
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from accounts.events import FollowsSevered
 from accounts.models.user import Permission
 from accounts.policies.sign_up import taken
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from accounts.services.sanctions import apply_domain_rule
-from moderation.events import DomainRuleChanged
+from accounts.services.severing import sever_server
+from moderation.events import DomainRuleChanged, ServerSuspended
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, is_stricter
-from moderation.queries.domain_rules import load_people_under, rule_for
+from moderation.queries.blocks import load_people_under, rule_for
 from social.kernel import links
-from social.kernel.errors import FieldError, Invalid, KernelError, NotFound
-from social.kernel.events import publish
+from social.kernel.errors import FieldError, Invalid, KernelError, NotFound, require_found
+from social.kernel.events import Event, publish
 from social.kernel.locks import lock
 from social.kernel.text.names import normalise_domain
 
-STEP: Final = 200
+BATCH_SIZE: Final = 200
 _SHOWN: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
 
 
 class AlreadyRuled(KernelError):
-    """There is a rule for the server, or a stricter one for a domain above it: `rule`."""
+    """Refusal because `rule` is for the same server, or is a stricter one for a domain above it."""
 
     def __init__(self, rule: DomainRule) -> None:
         super().__init__(_("You have already imposed stricter limits on %(domain)s.") % {"domain": rule.domain})
@@ -70,9 +72,7 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
     require(by, Permission.MANAGE_FEDERATION)
     values = _values(draft)
     with transaction.atomic():
-        current = DomainRule.objects.select_for_update().filter(pk=rule.pk).first()
-        if current is None:
-            raise NotFound
+        current = require_found(DomainRule.objects.select_for_update().filter(pk=rule.pk).first())
         before = _state(current)
         for name, value in values.items():
             setattr(current, name, value)
@@ -87,9 +87,7 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
-        current = DomainRule.objects.select_for_update().filter(pk=rule.pk).first()
-        if current is None:
-            raise NotFound
+        current = require_found(DomainRule.objects.select_for_update().filter(pk=rule.pk).first())
         _record(by, "destroy", current, before=_state(current), after={})
         publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
         current.delete()
@@ -122,13 +120,14 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
-    """Have the accounts of a server obey the rule that counts for them now: STEP accounts for each event.
+    """Have the accounts of a server obey the rule that counts for them now: BATCH_SIZE accounts for each event.
 
-    When more are left, the event is published for those after. Each account is a transaction of its own.
+    When more are left, the event is published for those after, else ServerSuspended for a server that is. Each account is
+    a transaction of its own.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)
-        people = load_people_under(event.domain, event.after, STEP)
+        people = load_people_under(event.domain, event.after, BATCH_SIZE)
         rules = {domain: rule_for(domain) for domain in {domain for _number, domain in people}}
         for account_id, domain in people:
             rule = rules[domain]
@@ -137,11 +136,38 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
                 limited_since=_since(rule, DomainSeverity.SILENCE),
                 suspended_since=_since(rule, DomainSeverity.SUSPEND),
                 before=since,
-                cause=f"domain_rule:{rule.pk if rule is not None else event.since}",
+                cause=_cause(rule) if rule is not None else f"domain_rule:{event.since}",
             )
-        if len(people) >= STEP:
+        if len(people) >= BATCH_SIZE:
             with transaction.atomic():
                 publish(DomainRuleChanged(domain=event.domain, since=event.since, after=people[-1][0]))
+            continue
+        own = rule_for(event.domain)
+        if own is not None and own.severity == DomainSeverity.SUSPEND:
+            with transaction.atomic():
+                publish(ServerSuspended(domain=own.domain, rule_id=own.pk))
+
+
+def end_follows(events: Sequence[ServerSuspended]) -> None:
+    """End the follows with the people of a suspended server in steps (`sever_server`); those that are left when the rule is
+    taken back stay. Publishes FollowsSevered at the end.
+    """
+    for event in events:
+        rule = rule_for(event.domain)
+        if rule is None or rule.pk != event.rule_id or rule.severity != DomainSeverity.SUSPEND:
+            continue
+        people = [number for number, _domain in load_people_under(event.domain, event.after, BATCH_SIZE)]
+        following: Event = FollowsSevered(cause=_cause(rule))
+        if sever_server(account_ids=people, domain=rule.domain, cause=_cause(rule)):
+            following = event
+        elif len(people) >= BATCH_SIZE:
+            following = replace(event, after=people[-1])
+        with transaction.atomic():
+            publish(following)
+
+
+def _cause(rule: DomainRule) -> str:
+    return f"domain_rule:{rule.pk}"
 
 
 def _since(rule: DomainRule | None, severity: DomainSeverity) -> datetime | None:

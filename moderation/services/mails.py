@@ -5,39 +5,112 @@ Mails go through the outbox, as those of `accounts.services.mails`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django.urls import reverse
 
 from accounts.events import UserWaiting
 from accounts.models import User
 from accounts.models.user import Permission
+from accounts.policies.audience import is_present
+from accounts.policies.mails import SIGN_UPS, STAFF, is_on
 from accounts.queries.users import list_staff
 from accounts.services.mails import Letter, send_all
-from moderation.events import AppealDecided, AppealFiled, ReportFiled, StrikeIssued
+from moderation.events import AppealDecided, AppealFiled, ReportFiled, StaffMailDue, StrikeIssued
 from moderation.models import Appeal, Report, Strike, StrikeAction
-from moderation.policies.strike_links import strike_link
+from moderation.policies.reports import strike_link
+from social.api import admission
+from social.api.limits import Rule
 from social.kernel import links
+from social.kernel.events import publish
+from social.kernel.mail import quoted
 
-WANTED: Final = "staff_mails"
-"""The preference of staff who get mails about reports and appeals; they do unless they have said otherwise."""
+STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
+"""Mails that one of the staff gets at most in an hour of what strangers do; they see the rest in the administration."""
 
 
-SIGN_UPS_WANTED: Final = "sign_up_mails"
-"""The preference of staff who get mails about people who wait for approval; they do unless they have said otherwise."""
+@dataclass(frozen=True)
+class _StaffMail:
+    """Mail for everybody with a permission who has not switched it off, and what it shows of its subject: nothing (None)
+    once there is no reason for it any more.
+    """
+
+    permission: Permission
+    switch: str
+    context: Callable[[int], dict[str, Any] | None]
+
+
+def _sign_up_context(user_id: int) -> dict[str, Any] | None:
+    waiting = User.objects.select_related("account").filter(
+        is_present("account"), pk=user_id, approved=False, disabled_at=None
+    )
+    for user in waiting:
+        return {
+            "person": user.account.username,
+            "reason": quoted(user.sign_up_reason),
+            "link": links.web_url(reverse("admin:accounts_user_change", args=[user.pk])),
+        }
+    return None
+
+
+def _report_context(report_id: int) -> dict[str, Any] | None:
+    for report in Report.objects.select_related("account", "target_account").filter(id=report_id):
+        return {
+            "target": report.target_account.acct,
+            "reporter": report.account.acct,
+            "category": report.category,
+            "comment": quoted(report.comment),
+            "link": links.web_url(reverse("admin:moderation_report_change", args=[report.id])),
+        }
+    return None
+
+
+def _appeal_context(appeal_id: int) -> dict[str, Any] | None:
+    undecided = Appeal.objects.select_related("account").filter(id=appeal_id, approved_at=None, rejected_at=None)
+    for appeal in undecided:
+        return {
+            "author": appeal.account.acct,
+            "text": quoted(appeal.text),
+            "link": links.web_url(reverse("admin:moderation_appeal_change", args=[appeal.id])),
+        }
+    return None
+
+
+_STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
+    "sign_up": _StaffMail(Permission.MANAGE_USERS, SIGN_UPS, _sign_up_context),
+    "report": _StaffMail(Permission.MANAGE_REPORTS, STAFF, _report_context),
+    "appeal": _StaffMail(Permission.MANAGE_APPEALS, STAFF, _appeal_context),
+}
 
 
 def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
     """The reaction to UserWaiting: to everybody who manages users (contract, behaviours section 6), as long as nobody has
     decided.
     """
-    send_all(letter for event in events for letter in _sign_up_letters(event.user_id))
+    _address("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
     """The reaction to ReportFiled: to everybody who manages reports (SEED-143)."""
-    send_all(letter for event in events for letter in _report_letters(event.report_id))
+    _address("report", [event.report_id for event in events])
+
+
+def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
+    """The reaction to AppealFiled: to everybody who manages appeals."""
+    _address("appeal", [event.appeal_id for event in events])
+
+
+def _address(template: str, subject_ids: Sequence[int]) -> None:
+    """Publish StaffMailDue for each who is to get it: what fails for one is not sent to the others again."""
+    staff = list_staff(_STAFF_MAILS[template].permission).values_list("pk", flat=True)
+    publish(*(StaffMailDue(template, number, user_id) for number in subject_ids for user_id in staff))
+
+
+def send_staff_mails(events: Sequence[StaffMailDue]) -> None:
+    """The reaction to StaffMailDue."""
+    send_all(letter for event in events for letter in _staff_letters(event))
 
 
 def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
@@ -45,44 +118,20 @@ def send_strike_mails(events: Sequence[StrikeIssued]) -> None:
     send_all(letter for event in events for letter in _strike_letters(event.strike_id))
 
 
-def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
-    """The reaction to AppealFiled: to everybody who manages appeals."""
-    send_all(letter for event in events for letter in _appeal_letters(event.appeal_id))
-
-
 def send_decision_mails(events: Sequence[AppealDecided]) -> None:
     """The reaction to AppealDecided: to whom appealed."""
     send_all(letter for event in events for letter in _decision_letters(event.appeal_id))
 
 
-def _staff(permission: Permission, wanted: str = WANTED) -> Iterator[User]:
-    return (user for user in list_staff(permission) if user.preferences.get(wanted, True))
-
-
-def _sign_up_letters(user_id: int) -> Iterator[Letter]:
-    for waiting in User.objects.select_related("account").filter(
-        pk=user_id, approved=False, disabled_at=None, account__suspended_at=None
-    ):
-        context = {
-            "person": waiting.account.username,
-            "reason": waiting.sign_up_reason,
-            "link": links.web_url(reverse("admin:accounts_user_change", args=[waiting.pk])),
-        }
-        for user in _staff(Permission.MANAGE_USERS, SIGN_UPS_WANTED):
-            yield Letter(user, user.email, "sign_up", context)
-
-
-def _report_letters(report_id: int) -> Iterator[Letter]:
-    for report in Report.objects.select_related("account", "target_account").filter(id=report_id):
-        context = {
-            "target": report.target_account.acct,
-            "reporter": report.account.acct,
-            "category": report.category,
-            "comment": report.comment,
-            "link": links.web_url(reverse("admin:moderation_report_change", args=[report.id])),
-        }
-        for user in _staff(Permission.MANAGE_REPORTS):
-            yield Letter(user, user.email, "report", context)
+def _staff_letters(event: StaffMailDue) -> Iterator[Letter]:
+    kind = _STAFF_MAILS[event.template]
+    for user in list_staff(kind.permission).filter(pk=event.user_id):
+        context = kind.context(event.subject_id) if is_on(user.preferences, kind.switch) else None
+        if context is None:
+            continue
+        counted = admission.count(STAFF_MAILS, subject=str(user.pk))
+        if counted is None or not counted.exceeded:
+            yield Letter(user, user.email, event.template, context, kind.switch)
 
 
 def _strike_letters(strike_id: int) -> Iterator[Letter]:
@@ -96,17 +145,6 @@ def _strike_letters(strike_id: int) -> Iterator[Letter]:
             "link": strike_link(strike.id),
         }
         yield Letter(user, user.email, "strike", context)
-
-
-def _appeal_letters(appeal_id: int) -> Iterator[Letter]:
-    for appeal in Appeal.objects.select_related("account").filter(id=appeal_id):
-        context = {
-            "author": appeal.account.acct,
-            "text": appeal.text,
-            "link": links.web_url(reverse("admin:moderation_appeal_change", args=[appeal.id])),
-        }
-        for user in _staff(Permission.MANAGE_APPEALS):
-            yield Letter(user, user.email, "appeal", context)
 
 
 def _decision_letters(appeal_id: int) -> Iterator[Letter]:

@@ -1,19 +1,31 @@
-"""Strikes: what staff have done to somebody is written down, shown to that person, and may be appealed against."""
+"""Strikes: what staff have done to somebody, written down and shown to that person; and appeals against them, filed by
+the person concerned, accepted or rejected by staff.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import Account
-from accounts.policies.staff import Staff
-from moderation.events import StrikeIssued
-from moderation.models import Report, Strike
-from moderation.models.strike import STRIKE_TEXT_LIMIT
-from social.kernel.errors import FieldError, Invalid
+from accounts.models.account import SuspensionOrigin
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services import sanctions
+from accounts.services.audit import record
+from accounts.services.staff import enable
+from moderation.events import AppealDecided, AppealFiled, StrikeIssued
+from moderation.models import Appeal, Report, Strike, StrikeAction
+from moderation.models.report import STRIKE_TEXT_LIMIT
+from moderation.policies.reports import appeal_errors, may_be_appealed
+from social.kernel import clock
+from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid
 from social.kernel.events import publish
+from statuses.services.moderating import unmark_statuses_sensitive
 
 
 def issue_strike(
@@ -49,3 +61,102 @@ def issue_strike(
         strike.save(force_insert=True)
         publish(StrikeIssued(strike_id=strike.id, account_id=target.id, notify=notify and target.local))
     return strike
+
+
+Undo = Callable[[Staff, Strike], None]
+
+
+def _enable(by: Staff, strike: Strike) -> None:
+    enable(by=by, user=strike.target_account.user)
+
+
+def _unmark(by: Staff, strike: Strike) -> None:
+    unmark_statuses_sensitive(by=by, status_ids=strike.status_ids or ())
+
+
+def _unsuspend(by: Staff, strike: Strike) -> None:
+    account = strike.target_account
+    # It may have been taken back already, or be another server's.
+    if account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL:
+        sanctions.unsuspend_account(by=by, account=account)
+
+
+UNDO: Final[dict[str, Undo]] = {
+    StrikeAction.DISABLE: _enable,
+    StrikeAction.MARK_STATUSES_AS_SENSITIVE: _unmark,
+    StrikeAction.SENSITIVE: lambda by, strike: sanctions.unsensitize_account(by=by, account=strike.target_account),
+    StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
+    StrikeAction.SUSPEND: _unsuspend,
+}
+"""How each action is taken back; a warning needs no undoing, and what was deleted does not come back."""
+
+
+def file_appeal(*, strike: Strike, text: str) -> Appeal:
+    """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled.
+
+    The caller has made sure that it is the person concerned who asks. Raises Forbidden when it is too late or there is an
+    appeal already; Invalid with `details` for the text.
+    """
+    errors = appeal_errors(text)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with transaction.atomic():
+        locked = Strike.objects.select_for_update(no_key=True).get(id=strike.id)
+        filed = Appeal.objects.filter(strike=locked).first()
+        if not may_be_appealed(locked, filed, now=clock.now()):
+            raise Forbidden(_("There can be no appeal against this any more."))
+        appeal = Appeal(strike=locked, account_id=locked.target_account_id, text=text.strip())
+        appeal.save(force_insert=True)
+        publish(AppealFiled(appeal_id=appeal.id, account_id=appeal.account_id))
+    return appeal
+
+
+def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
+    """Take back what was done, as far as it still stands, and mark the strike as overruled. Publishes AppealDecided.
+
+    Raises Forbidden without MANAGE_APPEALS or the rank above the person, Conflict for an appeal that is decided already.
+    """
+    with transaction.atomic():
+        locked = _decide(by, appeal)
+        now = clock.now()
+        Appeal.objects.filter(id=locked.id).update(approved_at=now, decided_by_id=by.account_id)
+        Strike.objects.filter(id=locked.strike_id).update(overruled_at=now)
+        undo = UNDO.get(locked.strike.action)
+        if undo is not None:
+            # Who decides on appeals takes back what was done, whatever right the doing of it took.
+            rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
+            undo(replace(by, permissions=by.permissions | rights), locked.strike)
+        _record(by, "accept", locked)
+
+
+def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
+    """Leave everything as it is. Publishes AppealDecided. Raises Forbidden and Conflict as `accept_appeal`."""
+    with transaction.atomic():
+        locked = _decide(by, appeal)
+        Appeal.objects.filter(id=locked.id).update(rejected_at=clock.now(), decided_by_id=by.account_id)
+        _record(by, "reject", locked)
+
+
+def _decide(by: Staff, appeal: Appeal) -> Appeal:
+    locked = (
+        Appeal.objects.select_for_update(of=("self",))
+        .select_related("strike__target_account__user", "account__user__role")
+        .get(id=appeal.id)
+    )
+    require(by, Permission.MANAGE_APPEALS, over=locked.account.user.role)
+    if locked.state != "pending":
+        raise Conflict(_("This appeal has been decided already."))
+    return locked
+
+
+def _record(by: Staff, action: str, appeal: Appeal) -> None:
+    record(
+        by=by,
+        action=action,
+        target_type="Appeal",
+        target_id=appeal.id,
+        target_name=f"@{appeal.account.acct}",
+        strike=appeal.strike_id,
+        undone=appeal.strike.action if action == "accept" else None,
+    )
+    publish(AppealDecided(appeal_id=appeal.id, account_id=appeal.account_id))

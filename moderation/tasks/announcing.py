@@ -8,8 +8,7 @@ import orjson
 
 from moderation.events import AnnouncementPublished, AnnouncementReactionChanged, AnnouncementWithdrawn
 from moderation.queries.announcements import Reaction, list_shown, load_reactions, show
-from moderation.serializers.announcement import ReactionSerializer
-from moderation.serializers.presenting import present_announcements
+from moderation.serializers.announcement import ReactionSerializer, present_announcements
 from timelines.services.broadcasting import broadcast_to_everybody
 from timelines.stores.messages import Event
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from moderation.queries.announcements import find_shown, list_shown, show
-from moderation.serializers.presenting import present_announcements
+from moderation.serializers.announcement import present_announcements
 from moderation.services.announcements import add_reaction, dismiss_announcement, remove_reaction
 from social.api.access import optional_user, user
 from social.api.declarations import EMPTY, Endpoint

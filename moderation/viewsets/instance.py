@@ -1,8 +1,9 @@
-"""The instance documents: what a client asks first, without a token."""
+"""The instance documents and the other documents of this server about itself, over HTTP."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any, Final
 
 import orjson
@@ -10,20 +11,44 @@ from django.http import HttpResponse
 from django.utils.translation import get_language
 from rest_framework.request import Request
 
-from moderation.queries.instance import list_rules, load_instance
-from moderation.serializers.instance import InstanceSerializer, InstanceV1Serializer, RuleSerializer
-from social.api.access import anyone
+from accounts.queries.site_settings import load_site_texts
+from moderation.policies.documents import is_for
+from moderation.queries.instance import (
+    find_description,
+    find_privacy_policy,
+    find_terms,
+    list_domain_blocks,
+    list_peers,
+    list_rules,
+    list_weeks,
+    load_instance,
+    search_peers,
+)
+from moderation.serializers.inputs.reports import SearchInput
+from moderation.serializers.instance import (
+    ActivitySerializer,
+    DescriptionSerializer,
+    DomainBlockSerializer,
+    InstanceSerializer,
+    InstanceV1Serializer,
+    LanguageSerializer,
+    PrivacyPolicySerializer,
+    RuleSerializer,
+    TermsOfServiceSerializer,
+)
+from social.api.access import anyone, optional_user
 from social.api.declarations import Endpoint
-from social.api.renderers import render
-from social.api.responses import reply
+from social.api.responses import render, reply, reply_empty
 from social.api.viewsets import ApiViewSet
+from social.kernel.errors import NotFound
 from social.kernel.recent import Recent
+from social.kernel.text.languages import CODES, LANGUAGE_NAMES
 
 _documents: Final = Recent[bytes]()
 _MINUTES_5 = "public, max-age=300"
 
 # The time of Mastodon's release 4.0, in seconds.
-_SINCE_4_0 = 1668384000
+_DEPRECATION_4_0 = 1668384000
 
 
 class InstanceViewSet(ApiViewSet):
@@ -31,7 +56,7 @@ class InstanceViewSet(ApiViewSet):
 
     endpoints = {
         "retrieve": Endpoint(anyone(), "Instance"),
-        "retrieve_v1": Endpoint(anyone(), "InstanceV1", deprecated=_SINCE_4_0),
+        "retrieve_v1": Endpoint(anyone(), "InstanceV1", deprecated=_DEPRECATION_4_0),
         "rules": Endpoint(anyone(), "Rule", many=True),
     }
 
@@ -52,3 +77,94 @@ class InstanceViewSet(ApiViewSet):
         """The encoded document in the reader's language, a few seconds old at most."""
         encoded = _documents.get((name, get_language()), lambda: render(make()))
         return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
+
+
+_other_documents: Final = Recent[bytes]()
+
+
+class DocumentsViewSet(ApiViewSet):
+    """`/api/v1/instance/...`: peers, activity, domain blocks, texts, terms, languages."""
+
+    endpoints = {
+        "peers": Endpoint(anyone(), "Text", many=True),
+        "search_peers": Endpoint(anyone(), "Peers", input=SearchInput),
+        "activity": Endpoint(anyone(), "InstanceActivity", many=True),
+        "domain_blocks": Endpoint(optional_user(), "DomainBlock", many=True),
+        "extended_description": Endpoint(anyone(), "ExtendedDescription"),
+        "privacy_policy": Endpoint(anyone(), "PrivacyPolicy"),
+        "terms_of_service": Endpoint(anyone(), "TermsOfService"),
+        "terms_of_day": Endpoint(anyone(), "TermsOfService"),
+        "translation_languages": Endpoint(anyone(), "TranslationLanguages"),
+        "languages": Endpoint(anyone(), "Language", many=True),
+    }
+
+    def peers(self, request: Request) -> HttpResponse:
+        """The servers this one knows; 404 without a body where that is switched off."""
+        if not load_site_texts()["site_publish_peers"]:
+            return reply_empty(request, status=404)
+        return self._document("peers", list_peers)
+
+    def search_peers(self, request: Request) -> HttpResponse:
+        """Known servers whose names begin with `q`; null without one (contract, endpoints)."""
+        if not load_site_texts()["site_publish_peers"]:
+            return reply_empty(request, status=404)
+        wanted = SearchInput.read(request).q
+        headers = {"Cache-Control": _MINUTES_5}
+        return reply(search_peers(wanted) if wanted is not None else None, headers=headers)
+
+    def activity(self, request: Request) -> HttpResponse:
+        """Figures of twelve weeks, this one first; 404 without a body where that is switched off."""
+        if not load_site_texts()["site_publish_activity"]:
+            return reply_empty(request, status=404)
+        return self._document("activity", lambda: ActivitySerializer(list_weeks(), many=True).data)
+
+    def domain_blocks(self, request: Request) -> HttpResponse:
+        """The servers that this one limits or suspends, for whom they are shown; 404 without a body for others."""
+        texts, signed_in = load_site_texts(), self.viewer_id is not None
+        if not is_for(texts["site_show_domain_blocks"], signed_in=signed_in):
+            return reply_empty(request, status=404)
+        rationale = is_for(texts["site_show_domain_blocks_rationale"], signed_in=signed_in)
+        found = list_domain_blocks(with_rationale=rationale)
+        public = texts["site_show_domain_blocks"] == "all" and not signed_in
+        headers = {"Cache-Control": _MINUTES_5} if public else {}
+        return reply(DomainBlockSerializer(found, many=True).data, headers=headers)
+
+    def extended_description(self, request: Request) -> HttpResponse:
+        """The text of staff about this server."""
+        return self._document("description", lambda: DescriptionSerializer(find_description()).data)
+
+    def privacy_policy(self, request: Request) -> HttpResponse:
+        """The privacy policy, in the words of this server's staff or else of this software."""
+        return self._document("privacy", lambda: PrivacyPolicySerializer(find_privacy_policy()).data)
+
+    def terms_of_service(self, request: Request) -> HttpResponse:
+        """The terms that apply today."""
+        headers = {"Cache-Control": _MINUTES_5}
+        return reply(TermsOfServiceSerializer(find_terms()).data, headers=headers)
+
+    def terms_of_day(self, request: Request, date: str) -> HttpResponse:
+        """The terms that apply from a day on."""
+        headers = {"Cache-Control": _MINUTES_5}
+        return reply(TermsOfServiceSerializer(find_terms(_day(date))).data, headers=headers)
+
+    def translation_languages(self, request: Request) -> HttpResponse:
+        """Languages posts are translated from and to: none, as this server translates nothing."""
+        return self._document("translations", dict)
+
+    def languages(self, request: Request) -> HttpResponse:
+        """The languages a post can be written in."""
+        names = [(code, LANGUAGE_NAMES[code]) for code in CODES]
+        return self._document("languages", lambda: LanguageSerializer(names, many=True).data)
+
+    @staticmethod
+    def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
+        """The encoded document in the reader's language, a few seconds old at most."""
+        encoded = _other_documents.get((name, get_language()), lambda: render(make()))
+        return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise NotFound from None

@@ -7,10 +7,10 @@ from rest_framework.request import Request
 
 from accounts.queries.accounts import find_account
 from accounts.queries.users import find_own_account
-from accounts.serializers.presenting import present_accounts
+from accounts.serializers.account import present_accounts
 from moderation.serializers.inputs.reports import ReportInput
 from moderation.serializers.report import ReportSerializer
-from moderation.services.reporting import file_report
+from moderation.services.reports import file_report
 from social.api.access import user
 from social.api.declarations import Endpoint
 from social.api.limits import family

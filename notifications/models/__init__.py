@@ -1,5 +1,19 @@
 """Lists the tables of the bell."""
 
+from notifications.models.annual_report import AnnualReport
 from notifications.models.notification import Notification, NotificationType
+from notifications.models.policy import Handling, NotificationPermission, NotificationPolicy, NotificationRequest
+from notifications.models.push import Push, PushPolicy, PushSubscription
 
-__all__ = ["Notification", "NotificationType"]
+__all__ = [
+    "AnnualReport",
+    "Handling",
+    "Notification",
+    "NotificationPermission",
+    "NotificationPolicy",
+    "NotificationRequest",
+    "NotificationType",
+    "Push",
+    "PushPolicy",
+    "PushSubscription",
+]

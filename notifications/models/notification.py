@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.db import models
 
-from accounts.models import Account
+from accounts.models import Account, Collection, SeveredAccount
 from moderation.models import Report, Strike
+from notifications.models.annual_report import AnnualReport
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import NAME_LIMIT, WORD_LIMIT, lengths
@@ -13,7 +16,7 @@ from statuses.models import Status
 
 
 class NotificationType(models.TextChoices):
-    """The types that are made today (contract, behaviours section 13)."""
+    """Types of notifications (contract, behaviours section 13)."""
 
     MENTION = "mention"
     STATUS = "status"
@@ -28,13 +31,21 @@ class NotificationType(models.TextChoices):
     ADMIN_SIGN_UP = "admin.sign_up"
     ADMIN_REPORT = "admin.report"
     MODERATION_WARNING = "moderation_warning"
+    SEVERED_RELATIONSHIPS = "severed_relationships"
+    ADDED_TO_COLLECTION = "added_to_collection"
+    COLLECTION_UPDATE = "collection_update"
+    ANNUAL_REPORT = "annual_report"
+
+
+MESSAGE_TYPES: Final = (NotificationType.MENTION, NotificationType.QUOTE)
+"""Those that make a request when they are held, and that it counts (contract, behaviours section 13)."""
 
 
 class Notification(models.Model):
     """`from_account` did something that concerns `account`.
 
     `cause` names the row that made it (`favourite:12`), once per recipient: a reaction that runs twice notifies once, and
-    undoing the act finds its notifications. `filtered` ones are kept and not listed.
+    undoing the act finds its notifications. `filtered` ones are held: kept and not listed, until their sender is let through.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -44,6 +55,11 @@ class Notification(models.Model):
     status = models.ForeignKey(Status, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
     report = models.ForeignKey(Report, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
     strike = models.ForeignKey(Strike, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    severed = models.ForeignKey(SeveredAccount, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    collection = models.ForeignKey(Collection, null=True, on_delete=models.CASCADE, related_name="+", db_index=False)
+    annual_report = models.ForeignKey(
+        AnnualReport, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
     cause = models.TextField()
     group_key = models.TextField(null=True)
     filtered = models.BooleanField(default=False)
@@ -56,11 +72,37 @@ class Notification(models.Model):
         ]
         indexes = [
             models.Index(fields=["account", "-id"], name="notifications_list", condition=models.Q(filtered=False)),
-            models.Index(fields=["account", "from_account"], name="notifications_from"),
+            models.Index(
+                fields=["account", "type", "-id"], name="notifications_types", condition=models.Q(filtered=False)
+            ),
+            models.Index(fields=["account", "-id"], name="notifications_held", condition=models.Q(filtered=True)),
+            models.Index(
+                fields=["account", "from_account", "-id"],
+                name="notifications_held_from",
+                condition=models.Q(filtered=True),
+            ),
+            models.Index(
+                fields=["account", "from_account", "-id"],
+                name="notifications_held_messages",
+                condition=models.Q(filtered=True, type__in=MESSAGE_TYPES),
+            ),
+            models.Index(fields=["account", "from_account", "-id"], name="notifications_pair"),
+            models.Index(
+                fields=["account", "group_key", "-id"],
+                name="notifications_groups",
+                condition=models.Q(group_key__isnull=False),
+            ),
             models.Index(fields=["from_account"], name="notifications_from_account"),
             models.Index(fields=["status"], name="notifications_status", condition=models.Q(status__isnull=False)),
             models.Index(fields=["report"], name="notifications_report", condition=models.Q(report__isnull=False)),
             models.Index(fields=["strike"], name="notifications_strike", condition=models.Q(strike__isnull=False)),
+            models.Index(fields=["severed"], name="notifications_severed", condition=models.Q(severed__isnull=False)),
+            models.Index(
+                fields=["collection"], name="notifications_collection", condition=models.Q(collection__isnull=False)
+            ),
+            models.Index(
+                fields=["annual_report"], name="notifications_annual", condition=models.Q(annual_report__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

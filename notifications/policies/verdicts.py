@@ -1,47 +1,155 @@
-"""Who is notified of what: the reasons not to, as a list (contract, behaviours section 13)."""
+"""Verdicts on notifications: made or not, and delivered or held (contract, behaviours section 13).
+
+What a type allows and what a policy looks at are two tables, RULES and GROUNDS; a verdict follows from them, from how the
+recipient stands to the sender, and from nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from enum import IntEnum
+from typing import Final
 
+from accounts.policies.audience import PRESENT
 from accounts.policies.relations import Relations
+from notifications.models import Handling, NotificationPolicy
+from notifications.models import NotificationType as Type
+
+NEW_ACCOUNT_AGE: Final = timedelta(days=30)
+"""Age up to which an account is a new one."""
+
+FOLLOWER_AGE: Final = timedelta(days=3)
+"""Age that a follow needs for its author to be a follower."""
+
+
+class Verdict(IntEnum):
+    """What becomes of a notification; of two reasons the stricter one holds."""
+
+    DELIVER = 0
+    HOLD = 1
+    DROP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRule:
+    """What holds for a type. `filterable`: the recipient's policy is asked.
+
+    `past_blocks`: staff send it past blocks, mutes and policies. `about_oneself`: it also tells people of what they have
+    done themselves, or what was done to them. `of_any_post`: it says that somebody whom the recipient follows has posted, so
+    that a mute ends it whatever it says of notifications. `grouped`: clients may show several as one.
+    """
+
+    filterable: bool = False
+    past_blocks: bool = False
+    about_oneself: bool = False
+    of_any_post: bool = False
+    grouped: bool = False
+
+
+RULES: Final[Mapping[Type, TypeRule]] = {
+    Type.MENTION: TypeRule(filterable=True, past_blocks=True),
+    Type.QUOTE: TypeRule(filterable=True),
+    Type.REBLOG: TypeRule(filterable=True, grouped=True),
+    Type.FAVOURITE: TypeRule(filterable=True, grouped=True),
+    Type.FOLLOW: TypeRule(filterable=True, grouped=True),
+    Type.FOLLOW_REQUEST: TypeRule(filterable=True),
+    Type.STATUS: TypeRule(of_any_post=True),
+    Type.UPDATE: TypeRule(),
+    Type.QUOTED_UPDATE: TypeRule(),
+    Type.POLL: TypeRule(about_oneself=True),
+    Type.ADMIN_SIGN_UP: TypeRule(grouped=True),
+    Type.ADMIN_REPORT: TypeRule(),
+    Type.MODERATION_WARNING: TypeRule(about_oneself=True),
+    Type.SEVERED_RELATIONSHIPS: TypeRule(about_oneself=True),
+    Type.ANNUAL_REPORT: TypeRule(about_oneself=True),
+    Type.ADDED_TO_COLLECTION: TypeRule(filterable=True),
+    Type.COLLECTION_UPDATE: TypeRule(),
+}
+DEFAULT_POLICY: Final = NotificationPolicy()
+"""The policy of who has never changed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A notification that may be made. `relations` are the recipient's, to the sender and to the `involved`: whom a post
-    that mentions the recipient mentions besides, and whom it answers. `about_oneself`: of a type that also tells people of
-    what they have done themselves, such as the end of their own poll.
+    that mentions the recipient mentions besides, and whom it answers. `suspended`: one of the two is.
+
+    `follows_recipient`: the sender does, for FOLLOWER_AGE at least. `unsolicited`: a private mention that answers nothing
+    the recipient wrote to the sender in private. `permitted`: the recipient has accepted a request of the sender.
     """
 
+    type: Type
     recipient_id: int
     sender_id: int
     relations: Relations
-    recipient_suspended: bool = False
-    sender_suspended: bool = False
-    sender_staff: bool = False
-    thread_muted: bool = False
-    about_oneself: bool = False
+    policy: NotificationPolicy = DEFAULT_POLICY
     involved: Collection[int] = ()
+    suspended: bool = False
+    thread_muted: bool = False
+    sender_staff: bool = False
+    sender_limited: bool = False
+    sender_new: bool = False
+    sender_bot: bool = False
+    follows_recipient: bool = False
+    unsolicited: bool = False
+    permitted: bool = False
+
+    @property
+    def followed(self) -> bool:
+        """Whether the recipient follows the sender."""
+        return self.sender_id in self.relations.following
+
+
+GROUNDS: Final[Mapping[str, Callable[[Candidate], bool]]] = {
+    "for_not_following": lambda candidate: not candidate.followed,
+    "for_not_followers": lambda candidate: not candidate.follows_recipient,
+    "for_new_accounts": lambda candidate: candidate.sender_new and not candidate.followed,
+    "for_private_mentions": lambda candidate: candidate.unsolicited and not candidate.followed,
+    "for_limited_accounts": lambda candidate: candidate.sender_limited and not candidate.followed,
+    "for_bots": lambda candidate: candidate.sender_bot and not candidate.followed,
+}
+"""Whom each setting of a policy concerns."""
+
+_HANDLED: Final = {
+    Handling.ACCEPT: Verdict.DELIVER,
+    Handling.FILTER: Verdict.HOLD,
+    Handling.DROP: Verdict.DROP,
+}
+
+
+def verdict(candidate: Candidate) -> Verdict:
+    """The verdict on a notification."""
+    if is_dropped(candidate):
+        return Verdict.DROP
+    rule = RULES[candidate.type]
+    if not rule.filterable or candidate.permitted or _passes_blocks(candidate):
+        return Verdict.DELIVER
+    settings = (getattr(candidate.policy, name) for name, concerns in GROUNDS.items() if concerns(candidate))
+    return max((_HANDLED[Handling(setting)] for setting in settings), default=Verdict.DELIVER)
 
 
 def is_dropped(candidate: Candidate) -> bool:
-    """Whether nothing at all is made. Staff mention past blocks and mutes."""
-    sender, relations = candidate.sender_id, candidate.relations
-    if candidate.recipient_suspended or candidate.sender_suspended:
-        return True
-    if candidate.thread_muted:
+    """Whether nothing at all is made, whatever the recipient's policy is. Staff mention past blocks and mutes."""
+    sender, relations, rule = candidate.sender_id, candidate.relations, RULES[candidate.type]
+    if candidate.suspended or candidate.thread_muted:
         return True
     if sender == candidate.recipient_id:
-        return not candidate.about_oneself
-    if candidate.sender_staff:
+        return not rule.about_oneself
+    if _passes_blocks(candidate):
         return False
-    if relations.blocked_either_way(sender) or _is_silenced(sender, relations):
+    if not PRESENT.shows(sender, relations) or (rule.of_any_post and sender in relations.muting):
         return True
-    if any(account in relations.blocking or _is_silenced(account, relations) for account in candidate.involved):
+    if any(
+        account in relations.blocking or _is_silenced(account, relations) for account in (sender, *candidate.involved)
+    ):
         return True
-    return sender in relations.domain_blocking and sender not in relations.following
+    return sender in relations.domain_blocking and not candidate.followed
+
+
+def _passes_blocks(candidate: Candidate) -> bool:
+    return candidate.sender_staff and RULES[candidate.type].past_blocks
 
 
 def _is_silenced(account_id: int, relations: Relations) -> bool:

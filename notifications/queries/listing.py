@@ -1,27 +1,47 @@
-"""Reads notifications, with everything their entities need, in a fixed number of queries."""
+"""Reads notifications, with everything their entities and pages need, in a fixed number of queries."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from accounts.models import Account, SeveredAccount
+from accounts.policies.audience import PRESENT
+from accounts.queries.accounts import CountedAccounts, load_accounts, load_counted_accounts
+from accounts.queries.collections import ShownCollection, load_shown
+from accounts.queries.networks import load_severances
+from moderation.models import Appeal, Report, Strike
+from moderation.queries.reports import load_appeals, load_reports, load_strikes
+from notifications.models import AnnualReport, NotificationType
+from notifications.policies.fallbacks import needs_fallback
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
+from statuses.queries.page import Page, hydrate
+from timelines.models import Timeline
+from timelines.queries.lists import load_markers
 
-# The columns are the fields of ListedNotification, in their order.
-_FOUND: Final = """
-SELECT n.id, n.type, n.created_at, n.from_account_id, n.status_id, n.report_id, n.strike_id, n.group_key, n.filtered
-  FROM notifications_notification n
+COLUMNS: Final = """
+n.id, n.type, n.created_at, n.from_account_id, n.status_id, n.report_id, n.strike_id, n.severed_id, n.collection_id,
+n.annual_report_id, n.group_key, n.filtered
 """
-# Those of suspended senders and of deleted posts are not shown.
-_SHOWN: Final = f"""{_FOUND}
- WHERE n.account_id = %(account)s
-   AND (SELECT a.suspended_at IS NULL FROM accounts_account a WHERE a.id = n.from_account_id)
-   AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
+"""The columns of a ListedNotification, of a table called `n`."""
+
+IS_SHOWN: Final = f"""
+n.account_id = %(account)s
+AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
+AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
 """  # noqa: S608 (constants)
+"""A condition: the notifications of one account, without those of suspended senders and of deleted posts."""
+
+_FOUND: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
+_SHOWN: Final = f"{_FOUND} WHERE {IS_SHOWN}"
+UNGROUPED: Final = "ungrouped-"
+"""The beginning of the keys of groups of one."""
+
+_TYPES: Final = tuple(NotificationType.values)
 
 
 @dataclass(slots=True)
@@ -35,13 +55,22 @@ class ListedNotification:
     status_id: int | None
     report_id: int | None
     strike_id: int | None
+    severed_id: int | None
+    collection_id: int | None
+    annual_report_id: int | None
     group_key: str | None
     filtered: bool
+    others: int = 0
+
+    @property
+    def key(self) -> str:
+        """The key of its group; of its own where its type has none."""
+        return self.group_key or f"{UNGROUPED}{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationFilter:
-    """Which notifications: of these types, without those types, of one sender; with those that were filtered.
+    """Conditions on notifications: of these types, without those types, of one sender; with those that were filtered.
 
     Asking for one sender shows filtered ones as well (SEED-071; contract, behaviours section 13).
     """
@@ -51,26 +80,55 @@ class NotificationFilter:
     from_account_id: int | None = None
     include_filtered: bool = False
 
+    @property
+    def chosen_types(self) -> list[str]:
+        """Those of the types there are that are asked for."""
+        return [type for type in _TYPES if (not self.types or type in self.types) and type not in self.exclude_types]
+
+    def parts(self) -> list[str]:
+        """Conditions whose rows together are the ones wanted: each of them has an index in the order of the list, so that
+        nothing is read beyond a page of each, however many other notifications there are.
+        """
+        chosen = self.chosen_types
+        has_type = "TRUE" if len(chosen) == len(_TYPES) else "n.type = ANY(%(types)s)"
+        if self.from_account_id is not None:
+            return [f"n.from_account_id = %(sender)s AND {has_type}"] if chosen else []
+        if has_type == "TRUE":
+            parts = ["NOT n.filtered"]
+        else:
+            # A power of two: few statements for all numbers of types. What the array does not have is NULL, and no type.
+            places = 1 << (len(chosen) - 1).bit_length() if chosen else 0
+            parts = [f"NOT n.filtered AND n.type = (%(types)s::text[])[{place + 1}]" for place in range(places)]
+        return [*parts, f"n.filtered AND {has_type}"] if parts and self.include_filtered else parts
+
 
 def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[ListedNotification]:
-    """One's own notifications at a cursor, newest first."""
-    sql = _SHOWN
-    if not wanted.include_filtered and wanted.from_account_id is None:
-        sql += " AND NOT n.filtered"
-    if wanted.types:
-        sql += " AND n.type = ANY(%(types)s)"
-    if wanted.exclude_types:
-        sql += " AND n.type <> ALL(%(excluded)s)"
-    if wanted.from_account_id is not None:
-        sql += " AND n.from_account_id = %(sender)s"
+    """One's own notifications at a cursor, newest first. One query."""
+    parts = [f"{_SHOWN} AND {part}{cursor.ordered('n.id')}" for part in wanted.parts()]
+    if not parts:
+        return []
+    sql = parts[0]
+    if len(parts) > 1:
+        together = ") UNION ALL (".join(parts)
+        sql = f"SELECT * FROM (({together})) n ORDER BY id {cursor.direction} LIMIT %(limit)s"  # noqa: S608 (constants)
     parameters = {
         "account": account_id,
-        "types": list(wanted.types),
-        "excluded": list(wanted.exclude_types),
+        "types": wanted.chosen_types,
         "sender": wanted.from_account_id,
         **cursor.parameters,
     }
-    return cursor.newest_first(_rows(sql + cursor.ordered("n.id"), parameters))
+    return cursor.newest_first(_rows(sql, parameters))
+
+
+def unread_cursor(account_id: int, limit: int) -> Cursor:
+    """The cursor of one's own notifications that are newer than one's marker. One query."""
+    markers = {marker.timeline: marker.last_read_id for marker in load_markers(account_id, [Timeline.NOTIFICATIONS])}
+    return Cursor(limit, after=markers.get(Timeline.NOTIFICATIONS))
+
+
+def count_unread(account_id: int, wanted: NotificationFilter, limit: int) -> int:
+    """The number of one's own notifications that are newer than one's marker, up to `limit`. Two queries."""
+    return len(list_notifications(account_id, wanted, unread_cursor(account_id, limit))) if limit else 0
 
 
 def find_notification(account_id: int, notification_id: int) -> ListedNotification:
@@ -81,7 +139,7 @@ def find_notification(account_id: int, notification_id: int) -> ListedNotificati
 
 
 def load_notifications(notification_ids: Collection[int]) -> list[ListedNotification]:
-    """Those of these notifications that are not filtered, oldest first."""
+    """The notifications among these that are not filtered, oldest first."""
     return _rows(
         f"{_FOUND} WHERE n.id = ANY((SELECT %(ids)s)::bigint[]) AND NOT n.filtered ORDER BY n.id",
         {"ids": list(notification_ids)},
@@ -89,4 +147,101 @@ def load_notifications(notification_ids: Collection[int]) -> list[ListedNotifica
 
 
 def _rows(sql: str, parameters: dict[str, Any]) -> list[ListedNotification]:
-    return [ListedNotification(*values) for values in fetch(sql, parameters)]
+    return [
+        ListedNotification(*values) for values in rows_of(sql, parameters)
+    ]  # the columns are the fields, in their order
+
+
+class About(Protocol):
+    """A notification, or a group of them, that may be about one of these rows. `others`: how many more have done it."""
+
+    type: str
+    from_account_id: int
+    others: int
+    report_id: int | None
+    strike_id: int | None
+    severed_id: int | None
+    collection_id: int | None
+    annual_report_id: int | None
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """Rows that notifications are about, posts apart, by id: appeals by that of the strike, of annual reports the years."""
+
+    reports: Mapping[int, Report]
+    strikes: Mapping[int, Strike]
+    appeals: Mapping[int, Appeal]
+    severances: Mapping[int, SeveredAccount]
+    collections: Mapping[int, ShownCollection]
+    years: Mapping[int, int]
+
+    @property
+    def people(self) -> set[int]:
+        """The accounts that are named in the entities of these rows."""
+        reported = {report.target_account_id for report in self.reports.values()}
+        return reported | {strike.target_account_id for strike in self.strikes.values()}
+
+    def has(self, row: About) -> bool:
+        """Whether what it is about, if anything, is still there."""
+        pairs: tuple[tuple[int | None, Mapping[int, Any]], ...] = (
+            (row.report_id, self.reports),
+            (row.strike_id, self.strikes),
+            (row.severed_id, self.severances),
+            (row.collection_id, self.collections),
+            (row.annual_report_id, self.years),
+        )
+        return all(number is None or number in known for number, known in pairs)
+
+
+def load_subjects(rows: Sequence[About], viewer_id: int) -> Subjects:
+    """What these are about, as the viewer sees it: no query for a table of which they name no row, two for strikes, three for
+    collections, else one.
+    """
+    strikes = load_strikes({row.strike_id for row in rows if row.strike_id is not None})
+    years = {row.annual_report_id for row in rows if row.annual_report_id is not None}
+    return Subjects(
+        reports=load_reports({row.report_id for row in rows if row.report_id is not None}),
+        strikes=strikes,
+        appeals=load_appeals(strikes.keys()),
+        severances=load_severances({row.severed_id for row in rows if row.severed_id is not None}),
+        collections=load_shown({row.collection_id for row in rows if row.collection_id is not None}, viewer_id),
+        years=dict(AnnualReport.objects.filter(id__one_of=list(years)).values_list("id", "year")) if years else {},
+    )
+
+
+@dataclass(frozen=True)
+class NotificationPage:
+    """Rows with their senders, the posts the recipient may read, and what else they are about."""
+
+    rows: Sequence[ListedNotification]
+    accounts: CountedAccounts
+    statuses: Page
+    subjects: Subjects
+    supported: Collection[str] | None
+    named: Mapping[int, Account]
+
+
+def load_named(rows: Sequence[About], subjects: Subjects, supported: Collection[str] | None) -> dict[int, Account]:
+    """The accounts that the fallbacks of these name, in one query, for a client that knows the `supported` types."""
+    ids: set[int] = set()
+    for row in rows:
+        if needs_fallback(row.type, supported):
+            ids.add(row.from_account_id)
+            report = subjects.reports.get(row.report_id or 0)
+            if report is not None:
+                ids.add(report.target_account_id)
+    return load_accounts(ids)
+
+
+def load_page(
+    rows: Sequence[ListedNotification], viewer_id: int, supported: Collection[str] | None = None
+) -> NotificationPage:
+    """Data of the entities of these rows: at most eight queries, whatever their number, those of `load_subjects`, and one
+    where a client that knows the `supported` types gets fallbacks.
+    """
+    subjects = load_subjects(rows, viewer_id)
+    accounts = load_counted_accounts({row.from_account_id for row in rows} | subjects.people, viewer_id)
+    statuses = hydrate(dict.fromkeys(row.status_id for row in rows if row.status_id is not None), viewer_id)
+    named = load_named(rows, subjects, supported)
+    return NotificationPage(rows, accounts, statuses, subjects, supported, named)

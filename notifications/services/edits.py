@@ -7,19 +7,19 @@ from sys import maxsize
 from typing import Final
 
 from notifications.events import BoostersWaiting, QuotersWaiting
-from notifications.models import Notification, NotificationType
+from notifications.models import NotificationType
 from notifications.services.event_handlers import notify_of_mentions
-from notifications.services.notifying import Note, notify
+from notifications.services.notifying import Note, notify_anew
 from social.kernel.events import publish
 from statuses.events import StatusEdited
 from statuses.models import Quote, QuoteState, Status
 
-STEP: Final = 200
+BATCH_SIZE: Final = 200
 """Boosts or quotes whose authors are notified in one transaction."""
 
 
 def notify_added(events: Sequence[StatusEdited]) -> None:
-    """Those whom an edit mentions for the first time."""
+    """Notifies those whom an edit mentions for the first time."""
     first_ids: dict[int, int] = {}
     for event in events:
         if event.first_mention_id is not None:
@@ -28,7 +28,7 @@ def notify_added(events: Sequence[StatusEdited]) -> None:
 
 
 def notify_boosters(events: Sequence[StatusEdited]) -> None:
-    """Everybody here who has boosted a post that was edited; the notification of an earlier edit is replaced."""
+    """Notifies everybody here who has boosted a post that was edited; the notification of an earlier edit is replaced."""
     for status in _edited(event.status_id for event in events):
         _notify_boosters(status, after_id=0)
 
@@ -44,19 +44,21 @@ def _notify_boosters(status: Status, *, after_id: int) -> None:
     boosts = Status.objects.filter(
         reblog_of_id=status.id, deleted_at=None, account__domain=None, id__gt=after_id
     ).order_by("id")
-    found = list(boosts.values_list("id", "account_id")[:STEP])
-    _replace(
+    found = list(boosts.values_list("id", "account_id")[:BATCH_SIZE])
+    notify_anew(
         [
             Note(account_id, status.account_id, NotificationType.UPDATE, f"update:{status.id}", status.id)
             for _boost, account_id in found
         ]
     )
-    if len(found) == STEP:
+    if len(found) == BATCH_SIZE:
         publish(BoostersWaiting(status_id=status.id, after_id=found[-1][0]))
 
 
 def notify_quoters(events: Sequence[StatusEdited]) -> None:
-    """Everybody here whose post quotes one that was edited, with its author's consent; as `notify_boosters`."""
+    """Notifies everybody here whose post quotes one that was edited, with its author's consent; otherwise as
+    `notify_boosters`.
+    """
     for status in _edited(event.status_id for event in events):
         _notify_quoters(status, after_id=0)
 
@@ -76,25 +78,16 @@ def _notify_quoters(status: Status, *, after_id: int) -> None:
         status__local=True,
         id__gt=after_id,
     ).order_by("id")
-    found = list(quotes.values_list("id", "status_id", "status__account_id")[:STEP])
-    _replace(
+    found = list(quotes.values_list("id", "status_id", "status__account_id")[:BATCH_SIZE])
+    notify_anew(
         [
             Note(account_id, status.account_id, NotificationType.QUOTED_UPDATE, f"quoted_update:{number}", quoting_id)
             for number, quoting_id, account_id in found
         ]
     )
-    if len(found) == STEP:
+    if len(found) == BATCH_SIZE:
         publish(QuotersWaiting(status_id=status.id, after_id=found[-1][0]))
 
 
 def _edited(status_ids: Iterable[int]) -> list[Status]:
     return list(Status.objects.filter(id__one_of=list(set(status_ids)), deleted_at=None).order_by("id"))
-
-
-def _replace(notes: Sequence[Note]) -> None:
-    """Make the notifications, in place of those of an earlier edit."""
-    Notification.objects.filter(
-        cause__one_of=list({note.cause for note in notes}),
-        account_id__one_of=[note.recipient_id for note in notes],
-    ).delete()
-    notify(notes)

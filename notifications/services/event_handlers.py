@@ -25,8 +25,15 @@ from accounts.queries.users import list_staff
 from moderation.events import ReportFiled, StrikeIssued
 from moderation.models import Report
 from notifications.events import FollowersWaiting, VotersWaiting
-from notifications.models import Notification, NotificationType
-from notifications.services.notifying import Note, notify, remove_between, remove_from_domain, take_back
+from notifications.models import Notification, NotificationPermission, NotificationType
+from notifications.services.notifying import (
+    Note,
+    notify,
+    remove_between,
+    remove_from_domain,
+    remove_of_posts,
+    take_back,
+)
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.plans import IDS, Plan
@@ -40,12 +47,12 @@ from statuses.events import (
     StatusUnfavourited,
 )
 from statuses.models import Favourite, Mention, Poll, PollVote, Quote, QuoteState, Status
-from statuses.policies.visibility import FOR_FOLLOWERS
-from statuses.queries.rows import load_rows
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_conversational
+from statuses.queries.posts import load_posts
 from statuses.queries.statuses import is_readable
 from timelines.services.conversations import add_posts
 
-STEP: Final = 200
+BATCH_SIZE: Final = 200
 """Followers notified in one transaction."""
 
 MAX_AGE: Final = timedelta(days=1)
@@ -76,7 +83,7 @@ def notify_followed(events: Sequence[AccountFollowed]) -> None:
 
 
 def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
-    """Somebody asks to follow a locked account."""
+    """Notifies a locked account of a request to follow."""
     requests = FollowRequest.objects.filter(id__one_of=[event.request_id for event in events])
     notify(
         [
@@ -98,8 +105,9 @@ def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def notify_mentioned(events: Sequence[StatusPublished]) -> None:
-    """Everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently are not
-    notified. A direct post becomes part of the conversations of those who are (behaviours section 11).
+    """Notifies everybody a post mentions, unless it mentions or answers somebody they block; those addressed silently
+    are not notified. A direct post becomes part of the conversations of those who are, for whom it is not held (behaviours
+    section 11).
     """
     notify_of_mentions({event.status_id: 0 for event in events})
 
@@ -125,6 +133,7 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
                 f"mention:{mention.id}",
                 mention.status_id,
                 frozenset(involved[mention.status_id] - {mention.account_id, mention.status.account_id}),
+                private=is_conversational(mention.status.visibility),
             )
             for mention in mentions
             if not mention.silent and mention.id >= first_ids[mention.status_id]
@@ -134,7 +143,8 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
 
 
 def notify_followers(events: Sequence[StatusPublished]) -> None:
-    """Those who follow an author with `notify`: of posts, of answers only to themselves (behaviours section 13, `status`).
+    """Notifies those who follow an author with `notify`: of posts, of answers only to themselves (behaviours section
+    13, `status`).
 
     A post written more than MAX_AGE before it arrived notifies nobody.
     """
@@ -143,7 +153,7 @@ def notify_followers(events: Sequence[StatusPublished]) -> None:
         for status in Status.objects.filter(
             id__one_of=[event.status_id for event in events],
             deleted_at=None,
-            visibility__in=FOR_FOLLOWERS,
+            visibility__in=FOLLOWER_VISIBILITIES,
             created_at__gt=clock.now() - MAX_AGE,
         ).order_by("id")
         if status.in_reply_to_account_id in (None, status.account_id) and status.in_reply_to_uri is None
@@ -170,7 +180,7 @@ def _notify_followers(status: Status, *, after_id: int) -> None:
     follows = list(
         Follow.objects.filter(target_id=status.account_id, notify=True, account__domain=None, id__gt=after_id).order_by(
             "id"
-        )[:STEP]
+        )[:BATCH_SIZE]
     )
     notify(
         [
@@ -179,7 +189,7 @@ def _notify_followers(status: Status, *, after_id: int) -> None:
             if not follow.languages or not status.language or status.language in follow.languages
         ]
     )
-    if len(follows) == STEP:
+    if len(follows) == BATCH_SIZE:
         publish(FollowersWaiting(status_id=status.id, after_id=follows[-1].id))
 
 
@@ -211,7 +221,7 @@ def notify_quoted(events: Sequence[StatusQuoted]) -> None:
         status__deleted_at=None,
         quoted_status__deleted_at=None,
     )
-    rows = {row.id: row for row in load_rows(quote.status_id for quote in quotes)}
+    rows = {row.id: row for row in load_posts(quote.status_id for quote in quotes)}
     notify(
         [
             Note(
@@ -265,9 +275,9 @@ def _ended_polls(poll_id: int) -> QuerySet[Poll]:
 
 def _notify_voters(poll: Poll, *, after_id: int) -> None:
     votes = PollVote.objects.filter(poll=poll, account__domain=None, account_id__gt=after_id)
-    voters = list(votes.order_by("account_id").values_list("account_id", flat=True).distinct()[:STEP])
+    voters = list(votes.order_by("account_id").values_list("account_id", flat=True).distinct()[:BATCH_SIZE])
     notify([_poll_note(poll, voter) for voter in voters])
-    if len(voters) == STEP:
+    if len(voters) == BATCH_SIZE:
         publish(VotersWaiting(poll_id=poll.id, after_id=voters[-1]))
 
 
@@ -284,16 +294,19 @@ def forget_favourite(events: Sequence[StatusUnfavourited]) -> None:
 
 def forget_status(events: Sequence[StatusDeleted]) -> None:
     """A post was deleted: its notifications are removed; an undone boost removes its own notification."""
-    Notification.objects.filter(status_id__one_of=[event.status_id for event in events]).delete()
+    remove_of_posts([event.status_id for event in events])
     take_back(f"reblog:{event.status_id}" for event in events)
 
 
 def forget_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Blocking removes the notifications of both about each other (SEED-130), unless the block was undone meanwhile."""
+    """Blocking removes the notifications of both about each other (SEED-130), and whom one blocks is let through no more,
+    unless the block was undone meanwhile.
+    """
     pairs = {(event.account_id, event.target_id) for event in events}
     for account_id, target_id in pairs & load_block_pairs([event.block_id for event in events]):
         remove_between(account_id=account_id, from_account_id=target_id)
         remove_between(account_id=target_id, from_account_id=account_id)
+        NotificationPermission.objects.filter(account_id=account_id, from_account_id=target_id).delete()
 
 
 def forget_blocked_domains(events: Sequence[DomainBlocked]) -> None:
@@ -312,7 +325,7 @@ def forget_muted(events: Sequence[AccountMuted]) -> None:
 
 
 def notify_reported(events: Sequence[ReportFiled]) -> None:
-    """Everybody who manages reports (behaviours section 18): of the report, in the name of whom it is by."""
+    """Notifies everybody who manages reports (behaviours section 18): of the report, in the name of whom it is by."""
     reports = Report.objects.filter(id__one_of=[event.report_id for event in events])
     staff = list(list_staff(Permission.MANAGE_REPORTS).values_list("account_id", flat=True))
     notify(
@@ -327,7 +340,7 @@ def notify_reported(events: Sequence[ReportFiled]) -> None:
 
 
 def notify_signed_up(events: Sequence[UserActivated]) -> None:
-    """Everybody who manages users, of somebody new who can use their account (behaviours section 6)."""
+    """Notifies everybody who manages users of somebody new who can use their account (behaviours section 6)."""
     users = User.objects.filter(pk__one_of=[event.user_id for event in events])
     staff = list(list_staff(Permission.MANAGE_USERS).values_list("account_id", flat=True))
     notify(
@@ -340,7 +353,7 @@ def notify_signed_up(events: Sequence[UserActivated]) -> None:
 
 
 def notify_warned(events: Sequence[StrikeIssued]) -> None:
-    """Whom staff have acted on, in their own name: who acted is not said."""
+    """Notifies the person whom staff have acted on, in their own name: who acted is not said."""
     notify(
         [
             Note(

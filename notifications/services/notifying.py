@@ -2,50 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.models import Model
 
 from accounts.models import Account
+from accounts.models.account import ActorType
 from accounts.policies.relations import Relations
-from accounts.queries.relations import load_relations_of
+from accounts.queries.relations import load_followers_since, load_relations_of
 from notifications.events import NotificationMade
-from notifications.models import Notification, NotificationType
-from notifications.policies.verdicts import Candidate, is_dropped
+from notifications.models import (
+    Handling,
+    Notification,
+    NotificationPermission,
+    NotificationPolicy,
+    NotificationRequest,
+    NotificationType,
+)
+from notifications.models.notification import MESSAGE_TYPES
+from notifications.policies.verdicts import (
+    DEFAULT_POLICY,
+    FOLLOWER_AGE,
+    NEW_ACCOUNT_AGE,
+    RULES,
+    Candidate,
+    Verdict,
+    is_dropped,
+    verdict,
+)
+from notifications.queries.listing import UNGROUPED
+from notifications.queries.requests import load_permitted
+from notifications.services.requests import MESSAGES_SQL, lock_recipients, make_requests, review_requests
 from social.kernel import clock
 from social.kernel.events import publish
+from social.kernel.ids import parse_id
 from social.kernel.plans import IDS, Plan
-from statuses.queries.conversation_mutes import load_muted
+from statuses.queries.marks import load_muted
+from statuses.queries.threads import load_solicited
 
-_GROUPED = (
-    NotificationType.FAVOURITE,
-    NotificationType.REBLOG,
-    NotificationType.FOLLOW,
-    NotificationType.ADMIN_SIGN_UP,
-)
-# People are notified of these by what they have done, or what was done to them, themselves.
-_ABOUT_ONESELF = (NotificationType.POLL, NotificationType.MODERATION_WARNING)
 _GROUP_SECONDS = 12 * 3600
-_INSERT: Final = """
-INSERT INTO notifications_notification
-       (account_id, from_account_id, type, status_id, report_id, strike_id, cause, group_key, filtered, created_at)
-SELECT account_id, from_account_id, type, status_id, report_id, strike_id, cause, group_key, false, %s
-  FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::text[])
-       WITH ORDINALITY
-       AS n (account_id, from_account_id, type, status_id, report_id, strike_id, cause, group_key, position)
+# The rows that a notification may be about: names of columns, and of the fields of a Note.
+_SUBJECTS: Final = ("status_id", "report_id", "strike_id", "severed_id", "collection_id", "annual_report_id")
+_COLUMNS: Final = ", ".join(("account_id", "from_account_id", *_SUBJECTS, "type", "cause", "group_key", "filtered"))
+_INSERT: Final = f"""
+INSERT INTO notifications_notification ({_COLUMNS}, created_at)
+SELECT {_COLUMNS}, %s
+  FROM unnest({"%s::bigint[], " * (2 + len(_SUBJECTS))}%s::text[], %s::text[], %s::text[], %s::bool[])
+       WITH ORDINALITY AS n ({_COLUMNS}, position)
  ORDER BY position
     ON CONFLICT (cause, account_id) DO NOTHING
-RETURNING id, account_id, status_id
-"""
+RETURNING id, account_id, from_account_id, type, status_id, filtered
+"""  # noqa: S608 (constants)
+_REMOVE: Final = f"""
+WITH gone AS (
+  DELETE FROM notifications_notification n WHERE {{condition}}
+  RETURNING n.account_id, n.from_account_id, n.filtered AND n.type IN ({MESSAGES_SQL}) AS counted)
+SELECT account_id, from_account_id, bool_or(counted) FROM gone GROUP BY account_id, from_account_id
+"""  # noqa: S608 (constants)
 _BATCH: Final = 500
-_PEOPLE = Plan(lambda: Account.objects.select_related("user__role").filter(id__one_of=IDS))
+_PEOPLE = Plan(lambda: Account.objects.select_related("user__role", "notification_policy").filter(id__one_of=IDS))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A notification to make: `cause` is the row that made it, `involved` as in `verdicts.Candidate`."""
+    """A notification to make: `cause` is the row that made it, `involved` as in `verdicts.Candidate`; `private`: it is of a
+    private mention.
+    """
 
     recipient_id: int
     sender_id: int
@@ -55,10 +80,19 @@ class Note:
     involved: frozenset[int] = frozenset()
     report_id: int | None = None
     strike_id: int | None = None
+    severed_id: int | None = None
+    collection_id: int | None = None
+    annual_report_id: int | None = None
+    private: bool = False
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The recipient and the sender."""
+        return self.recipient_id, self.sender_id
 
 
 def _group_key(note: Note) -> str | None:
-    if note.type not in _GROUPED:
+    if not RULES[note.type].grouped:
         return None
     bucket = int(clock.now().timestamp()) // _GROUP_SECONDS
     return f"{note.type}-{note.status_id}-{bucket}" if note.status_id else f"{note.type}-{bucket}"
@@ -68,78 +102,131 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
     """Make these notifications, leaving out those the recipient does not want and those that exist already. Returns who was
     notified, of which post.
 
-    Works in the caller's transaction; publishes NotificationMade for each new row. Remote recipients are left out: their
-    own server notifies them. The number of statements does not depend on that of the recipients.
+    Those that the recipient's policy holds are kept, and nobody is notified; messages among them make a request. Works in the
+    caller's transaction; publishes NotificationMade for each new row that is not held. Remote recipients are left out:
+    their own server notifies them. The number of statements does not depend on that of the recipients.
     """
-    if not notes:
+    judged = [(note, found, verdict(found)) for note, found in _candidates(notes) if not is_dropped(found)]
+    if not judged:
         return []
-    people = {
-        account.id: account
-        for account in _PEOPLE.run(
-            ids=list({number for note in notes for number in (note.recipient_id, note.sender_id)})
-        )
-    }
-    local = [note for note in notes if note.recipient_id in people and people[note.recipient_id].local]
+    with transaction.atomic():
+        # Read for those alone whom the policy stops, who are few, and after the lock: see `lock_recipients`.
+        stopped = {note.pair for note, _found, decided in judged if decided is not Verdict.DELIVER}
+        lock_recipients({recipient_id for recipient_id, _sender in stopped})
+        permitted = load_permitted(stopped)
+        decided = [
+            (note, verdict(replace(found, permitted=True)) if note.pair in permitted else decided)
+            for note, found, decided in judged
+        ]
+        made = _insert([(note, decided is Verdict.HOLD) for note, decided in decided if decided is not Verdict.DROP])
+        delivered = [row for row in made if not row.held]
+        publish(*(NotificationMade(notification_id=row.id, account_id=row.account_id) for row in delivered))
+        make_requests({(row.account_id, row.sender_id) for row in made if row.held and row.type in MESSAGE_TYPES})
+    return [(row.account_id, row.status_id) for row in delivered]
+
+
+def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
+    """The notifications for people of this server, with what decides about them."""
+    people = (
+        {
+            account.id: account
+            for account in _PEOPLE.run(
+                ids=list({number for note in notes for number in (note.recipient_id, note.sender_id)})
+            )
+        }
+        if notes
+        else {}
+    )
+    local = [
+        note
+        for note in notes
+        if note.sender_id in people and note.recipient_id in people and people[note.recipient_id].local
+    ]
     relations = load_relations_of(
         {note.recipient_id for note in local},
         {account for note in local for account in (note.sender_id, *note.involved)},
         followable={note.sender_id for note in local},
     )
     muted = load_muted({(note.recipient_id, note.status_id) for note in local if note.status_id is not None})
-    wanted = [
-        note
-        for note in local
-        if _is_wanted(
+
+    def policy_of(note: Note) -> NotificationPolicy:
+        return getattr(people[note.recipient_id], "notification_policy", DEFAULT_POLICY)
+
+    def asks(note: Note, setting: str) -> bool:
+        return RULES[note.type].filterable and getattr(policy_of(note), setting) != Handling.ACCEPT
+
+    now = clock.now()
+    followers = load_followers_since(
+        {(note.sender_id, note.recipient_id) for note in local if asks(note, "for_not_followers")}, now - FOLLOWER_AGE
+    )
+    solicited = load_solicited(
+        {
+            (note.status_id, note.recipient_id)
+            for note in local
+            if note.private and note.status_id is not None and asks(note, "for_private_mentions")
+        }
+    )
+    for note in local:
+        recipient, sender = people[note.recipient_id], people[note.sender_id]
+        user = getattr(sender, "user", None)
+        yield (
             note,
-            people[note.recipient_id],
-            people.get(note.sender_id),
-            relations.get(note.recipient_id) or Relations(viewer_id=note.recipient_id),
-            thread_muted=(note.recipient_id, note.status_id) in muted,
+            Candidate(
+                type=note.type,
+                recipient_id=recipient.id,
+                sender_id=sender.id,
+                relations=relations.get(recipient.id) or Relations(viewer_id=recipient.id),
+                policy=policy_of(note),
+                involved=note.involved,
+                suspended=recipient.suspended or sender.suspended,
+                thread_muted=(recipient.id, note.status_id) in muted,
+                sender_staff=user is not None and user.is_staff,
+                sender_limited=sender.limited,
+                sender_new=sender.created_at > now - NEW_ACCOUNT_AGE,
+                sender_bot=sender.actor_type in (ActorType.SERVICE, ActorType.APPLICATION),
+                follows_recipient=(sender.id, recipient.id) in followers,
+                unsolicited=note.private and (note.status_id, recipient.id) not in solicited,
+            ),
         )
-    ]
-    if not wanted:
-        return []
-    with transaction.atomic():
-        made = _insert(wanted)
-        publish(*(NotificationMade(notification_id=number, account_id=account) for number, account, _status in made))
-    return [(account, status) for _number, account, status in made]
 
 
-def _insert(notes: Sequence[Note]) -> list[tuple[int, int, int | None]]:
-    """Ids, recipients and posts of the rows that were not there yet."""
+def notify_anew(notes: Sequence[Note]) -> None:
+    """Make the notifications like `notify`, in place of those that the same causes made earlier: of an edit the latest."""
+    Notification.objects.filter(
+        cause__one_of=list({note.cause for note in notes}),
+        account_id__one_of=[note.recipient_id for note in notes],
+    ).delete()
+    notify(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A new row."""
+
+    id: int
+    account_id: int
+    sender_id: int
+    type: str
+    status_id: int | None
+    held: bool
+
+
+def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Made]:
+    """The rows that were not there yet, of notes and whether they are held. Held ones are in no group, also later."""
     columns: list[Any] = [
-        [note.recipient_id for note in notes],
-        [note.sender_id for note in notes],
-        [str(note.type) for note in notes],
-        [note.status_id for note in notes],
-        [note.report_id for note in notes],
-        [note.strike_id for note in notes],
-        [note.cause for note in notes],
-        [_group_key(note) for note in notes],
+        [note.recipient_id for note, _held in notes],
+        [note.sender_id for note, _held in notes],
+        *([getattr(note, subject) for note, _held in notes] for subject in _SUBJECTS),
+        [str(note.type) for note, _held in notes],
+        [note.cause for note, _held in notes],
+        [None if held else _group_key(note) for note, held in notes],
+        [held for _note, held in notes],
     ]
+    if not notes:
+        return []
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, [clock.now(), *columns])
-        return list(cursor.fetchall())
-
-
-def _is_wanted(
-    note: Note, recipient: Account, sender: Account | None, relations: Relations, *, thread_muted: bool
-) -> bool:
-    if sender is None:
-        return False
-    user = getattr(sender, "user", None)
-    candidate = Candidate(
-        recipient_id=recipient.id,
-        sender_id=sender.id,
-        relations=relations,
-        recipient_suspended=recipient.suspended,
-        sender_suspended=sender.suspended,
-        thread_muted=thread_muted,
-        involved=note.involved,
-        about_oneself=note.type in _ABOUT_ONESELF,
-        sender_staff=note.type == NotificationType.MENTION and user is not None and user.is_staff,
-    )
-    return not is_dropped(candidate)
+        return [_Made(*row) for row in cursor.fetchall()]
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:
@@ -148,23 +235,55 @@ def take_back(causes: Iterable[str], **between: int) -> None:
 
 
 def remove_between(*, account_id: int, from_account_id: int) -> None:
-    """Remove all notifications of `account_id` about `from_account_id` (block; mute with notifications)."""
-    Notification.objects.filter(account_id=account_id, from_account_id=from_account_id).delete()
+    """Remove all notifications of `account_id` about `from_account_id`, and that sender's request (block; mute with
+    notifications).
+    """
+    between = {"account_id": account_id, "from_account_id": from_account_id}
+    NotificationRequest.objects.filter(**between).delete()
+    Notification.objects.filter(**between).delete()
 
 
 def remove_from_domain(*, account_id: int, domain: str) -> None:
-    """Remove all notifications of `account_id` about people of a server they have blocked, in batches."""
-    found = Notification.objects.filter(account_id=account_id, from_account__domain=domain).values("id")
-    while Notification.objects.filter(id__in=found[:_BATCH]).delete()[0]:
-        continue
+    """Remove all notifications of `account_id` about people of a server they have blocked, in batches; with their requests,
+    and with the permission of those who were let through.
+    """
+    models: tuple[type[Model], ...] = (NotificationPermission, NotificationRequest, Notification)
+    for model in models:
+        found = model._default_manager.filter(account_id=account_id, from_account__domain=domain).values("id")
+        while model._default_manager.filter(id__in=found[:_BATCH]).delete()[0]:
+            continue
+
+
+def remove_of_posts(status_ids: Collection[int]) -> None:
+    """Remove the notifications of posts that are gone."""
+    _remove("n.status_id = ANY(%(posts)s)", {"posts": list(status_ids)})
 
 
 def dismiss(*, account_id: int, notification_id: int) -> bool:
     """Remove one of one's own notifications; False when there is none."""
-    removed, _rows = Notification.objects.filter(account_id=account_id, id=notification_id).delete()
-    return removed > 0
+    return _remove("n.account_id = %(account)s AND n.id = %(id)s", {"account": account_id, "id": notification_id})
+
+
+def dismiss_group(*, account_id: int, key: str) -> None:
+    """Remove the notifications of one group of one's own; one of no group by the key that it has instead."""
+    values = {"account": account_id, "key": key, "id": 0}
+    condition = "n.account_id = %(account)s AND n.group_key = %(key)s"
+    if key.startswith(UNGROUPED):
+        condition = "n.account_id = %(account)s AND n.group_key IS NULL AND n.id = %(id)s"
+        values["id"] = parse_id(key.removeprefix(UNGROUPED)) or 0
+    _remove(condition, values)
+
+
+def _remove(condition: str, values: dict[str, Any]) -> bool:
+    """Remove notifications, and count anew the requests that had some of them; whether there were any."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_REMOVE.format(condition=condition), values)
+            removed = cursor.fetchall()
+        review_requests([(account, sender) for account, sender, was_counted in removed if was_counted])
+    return bool(removed)
 
 
 def clear(*, account_id: int) -> None:
-    """Remove all of one's notifications."""
+    """Remove all of one's notifications; requests stay."""
     Notification.objects.filter(account_id=account_id).delete()

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import orjson
 
-from notifications.events import NotificationMade
-from notifications.queries.listing import load_notifications
-from notifications.queries.page import load_page
-from notifications.serializers.presenting import present
+from notifications.events import NotificationMade, NotificationsMerged
+from notifications.queries.listing import load_notifications, load_page
+from notifications.serializers.notification import present
 from timelines.services.broadcasting import broadcast_notification, listeners
+from timelines.stores.messages import Event
 
 
 def stream_notifications(events: Sequence[NotificationMade]) -> None:
@@ -22,3 +22,9 @@ def stream_notifications(events: Sequence[NotificationMade]) -> None:
         rows = load_notifications(by_recipient[account_id])
         for entity in present(load_page(rows, account_id)):
             broadcast_notification(account_id, orjson.dumps(entity))
+
+
+def stream_merges(events: Sequence[NotificationsMerged]) -> None:
+    """Say that what was held is in the list now (contract, behaviours section 16)."""
+    for account_id in listeners({event.account_id for event in events}):
+        broadcast_notification(account_id, b"1", Event.NOTIFICATIONS_MERGED)

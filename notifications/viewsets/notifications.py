@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from notifications.queries.listing import NotificationFilter, find_notification, list_notifications
-from notifications.queries.page import load_page
-from notifications.serializers.inputs.notifications import ListInput
-from notifications.serializers.presenting import present
-from notifications.services.notifying import clear, dismiss
+from accounts.serializers.account import present_accounts
+from notifications.queries.groups import (
+    GROUPED_TYPES,
+    Span,
+    count_unread_groups,
+    find_group,
+    list_heads,
+    list_of_group,
+    load_group_page,
+    load_groups,
+    span_of,
+)
+from notifications.queries.listing import (
+    ListedNotification,
+    NotificationFilter,
+    count_unread,
+    find_notification,
+    list_notifications,
+    load_page,
+)
+from notifications.serializers.inputs.notifications import (
+    PARTIAL_AVATARS,
+    Conditions,
+    CountInput,
+    GroupCountInput,
+    GroupListInput,
+    ListInput,
+)
+from notifications.serializers.notification import UnreadCountSerializer, present, present_groups
+from notifications.services.notifying import clear, dismiss, dismiss_group
 from social.api.access import user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
+from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 
 _PAGES = ByCursor(Limit(40, 80), next_when="any")
+
+
+def _conditions(form: Conditions) -> NotificationFilter:
+    return NotificationFilter(
+        types=form.types, exclude_types=form.exclude_types, include_filtered=form.include_filtered
+    )
+
+
+def _filter(form: Conditions) -> NotificationFilter | None:
+    """What is asked for; None for a sender that cannot be."""
+    sender_id = parse_id(form.account_id)
+    if form.account_id and sender_id is None:
+        return None
+    return replace(_conditions(form), from_account_id=sender_id)
 
 
 class NotificationsViewSet(ApiViewSet):
@@ -29,6 +72,7 @@ class NotificationsViewSet(ApiViewSet):
     endpoints = {
         "list": Endpoint(user("read:notifications"), "Notification", many=True, input=ListInput, paging=_PAGES),
         "retrieve": Endpoint(user("read:notifications"), "Notification"),
+        "unread_count": Endpoint(user("read:notifications"), "UnreadCount", input=CountInput),
         "dismiss": Endpoint(user("write:notifications"), EMPTY),
         "clear": Endpoint(user("write:notifications"), EMPTY),
     }
@@ -36,19 +80,19 @@ class NotificationsViewSet(ApiViewSet):
     def list(self, request: Request) -> HttpResponse:
         """One's own notifications, newest first; an unknown type in `types[]` matches nothing."""
         form = ListInput.read(request)
-        sender_id = parse_id(form.account_id)
-        if form.account_id and sender_id is None:
+        wanted = _filter(form)
+        if wanted is None:
             return reply([])
         me = self.account_id
-        wanted = NotificationFilter(
-            types=form.types,
-            exclude_types=form.exclude_types,
-            from_account_id=sender_id,
-            include_filtered=form.include_filtered,
-        )
-
         page = self.paginate(partial(list_notifications, me, wanted))
-        return page.respond(present(load_page(page.items, me)))
+        return page.respond(present(load_page(page.items, me, form.supported_types)))
+
+    def unread_count(self, request: Request) -> Any:
+        """The number of those that are newer than one's marker."""
+        form = CountInput.read(request)
+        wanted = _filter(form)
+        count = count_unread(self.account_id, wanted, form.effective_limit) if wanted is not None else 0
+        return UnreadCountSerializer(count).data
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """One notification."""
@@ -62,6 +106,72 @@ class NotificationsViewSet(ApiViewSet):
         """Remove one notification."""
         if not dismiss(account_id=self.account_id, notification_id=id):
             raise NotFound
+        return reply({})
+
+    def clear(self, request: Request) -> HttpResponse:
+        """Remove all notifications."""
+        clear(account_id=self.account_id)
+        return reply({})
+
+
+class NotificationGroupsViewSet(ApiViewSet):
+    """`/api/v2/notifications`: like ones as one."""
+
+    endpoints = {
+        "list": Endpoint(
+            user("read:notifications"), "GroupedNotificationsResults", input=GroupListInput, paging=_PAGES
+        ),
+        "retrieve": Endpoint(user("read:notifications"), "GroupedNotificationsResults"),
+        "accounts": Endpoint(user("read:notifications"), "Account", many=True, paging=ByCursor(Limit(40, 80))),
+        "unread_count": Endpoint(user("read:notifications"), "UnreadCount", input=GroupCountInput),
+        "dismiss": Endpoint(user("write:notifications"), EMPTY),
+        "clear": Endpoint(user("write:notifications"), EMPTY),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """One's own notifications in groups, newest first."""
+        form = GroupListInput.read(request)
+        me, grouped = self.account_id, form.grouped_types or GROUPED_TYPES
+        spans: list[Span] = []
+
+        def load(cursor: Cursor) -> Sequence[ListedNotification]:
+            heads = list_heads(me, _conditions(form), grouped, cursor)
+            spans.extend(span_of(heads, cursor) for _head in heads[:1])
+            return heads
+
+        page = self.paginate(load)
+        groups = load_groups(me, page.items, grouped, spans[0]) if page.items else []
+        in_short = form.expand_accounts == PARTIAL_AVATARS
+        found = load_group_page(groups, me, supported=form.supported_types, partial=in_short)
+        return page.respond(present_groups(found, paged=True))
+
+    def retrieve(self, request: Request, key: str) -> HttpResponse:
+        """One group."""
+        me = self.account_id
+        entity = present_groups(load_group_page([find_group(me, key)], me), paged=False)
+        if not entity["notification_groups"]:
+            raise NotFound
+        return reply(entity)
+
+    def accounts(self, request: Request, key: str) -> HttpResponse:
+        """Everybody in a group, newest first; nobody where there is none of that key."""
+        me = self.account_id
+        page = self.paginate(partial(list_of_group, me, key))
+        found = present_accounts((row.from_account_id for row in page.items), me)
+        return page.respond(list(found.values()))
+
+    def unread_count(self, request: Request) -> Any:
+        """The number of groups that are newer than one's marker."""
+        form = GroupCountInput.read(request)
+        wanted, grouped = _filter(form), form.grouped_types or GROUPED_TYPES
+        count = 0
+        if wanted is not None:
+            count = count_unread_groups(self.account_id, wanted, grouped, form.effective_limit)
+        return UnreadCountSerializer(count).data
+
+    def dismiss(self, request: Request, key: str) -> HttpResponse:
+        """Remove a group; nothing happens where there is none of that key."""
+        dismiss_group(account_id=self.account_id, key=key)
         return reply({})
 
     def clear(self, request: Request) -> HttpResponse:

@@ -22,14 +22,15 @@ Callers
     admission.count(limits.SIGN_IN_EMAIL, subject=email)    # pages that count for themselves
 
 Parameters
-    class StatusInput(Input[StatusDraft]):             # in an app's serializers/inputs: fields -> frozen dataclass
-        draft = StatusDraft
+    class MuteInput(Form):                             # in an app's serializers/inputs: a frozen dataclass, read by its types
         required_keys = ("uri",)                       # absent or blank: 400
         details = True                                 # 422 with details per field
-        status = ClientString(max_length=500)          # ClientBoolean, ClientInteger, ClientNumber, ClientChoice,
-        media_ids = IdListField(scalar=True)           #   ClientDateTime, ClientFile, IdField, StringListField
-        options = NestedListField(OptionInput)
-    draft = StatusInput.read(request)                  # query and body of any encoding; override read_mapping for more
+        notifications: bool = True
+        name: Annotated[str, ClientString(max_length=500)] = ""
+    class StatusInput(Input[Draft]):                   # a dataclass of the services
+        fields = ("visibility", "language")            # read by their types
+        media_ids = IdListField(scalar=True)           # ClientChoice, ClientDateTime, ClientFile, NestedListField, ...
+    form = MuteInput.read(request)                     # query and body of any encoding; override read_mapping for more
 
 Answers
     class StatusSerializer(EntitySerializer): ...      # serializers: to_representation -> dict; many=True; no queries

@@ -1,4 +1,4 @@
-"""Who may call an endpoint: the kinds of access that viewsets declare, and the order in which they are checked.
+"""Kinds of access to endpoints that viewsets declare, and the order in which they are checked.
 
 Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv columns auth and scope.
 """
@@ -6,7 +6,7 @@ Source: contract, behaviours section 3 ("Order of checks"), endpoints.tsv column
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntFlag
 
 from django.utils.translation import gettext as _
 
@@ -16,7 +16,7 @@ from social.kernel import errors
 
 
 class AccessKind(Enum):
-    """What kind of caller an action is for."""
+    """Kinds of callers of an action."""
 
     ANYONE = "anyone"
     OPTIONAL_USER = "optional_user"
@@ -28,12 +28,17 @@ class AccessKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an action asks of its caller. Made by the functions below, never by hand."""
+    """Requirements of an action on its caller. Made by the functions below, never by hand.
+
+    `permission`: what the role of the caller must grant, or one of several; judged by the viewset's `require_permission`,
+    since roles are not known here.
+    """
 
     kind: AccessKind
     scopes: tuple[str, ...] = ()
     sufficient_scopes: frozenset[str] = frozenset()
     unconfirmed: bool = False
+    permission: IntFlag | None = None
 
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
         """Let the caller pass or raise, in the contract's order: token, scope, user, state of the user.
@@ -77,11 +82,13 @@ class Access:
                 raise errors.Forbidden(_("Your login is currently disabled"))
 
 
-def _access(kind: AccessKind, scopes: tuple[str, ...], *, unconfirmed: bool = False) -> Access:
+def _access(
+    kind: AccessKind, scopes: tuple[str, ...], *, unconfirmed: bool = False, permission: IntFlag | None = None
+) -> Access:
     strange = tree.unknown(scopes)
     if strange:
         raise ValueError(f"unknown scopes: {', '.join(strange)}")
-    return Access(kind, scopes, tree.sufficient_for_any(scopes), unconfirmed)
+    return Access(kind, scopes, tree.sufficient_for_any(scopes), unconfirmed, permission)
 
 
 def anyone() -> Access:
@@ -95,12 +102,12 @@ def optional_user(*scopes: str) -> Access:
 
 
 def any_token(*scopes: str) -> Access:
-    """Any valid token, an application's own is enough (`app`)."""
+    """Require a valid token; an application's own is enough (`app`)."""
     return _access(AccessKind.ANY_TOKEN, scopes)
 
 
 def app_token(*scopes: str) -> Access:
-    """Only an application's own token: a user's one answers 403 (sign-up)."""
+    """An application's own token only: a user's one answers 403 (sign-up)."""
     return _access(AccessKind.APP_TOKEN, scopes)
 
 
@@ -112,6 +119,6 @@ def user(*scopes: str, unconfirmed: bool = False) -> Access:
     return _access(AccessKind.USER, scopes, unconfirmed=unconfirmed)
 
 
-def staff(*scopes: str) -> Access:
-    """Moderators' endpoints: without a token 403; the role is the action's policy to judge."""
-    return _access(AccessKind.STAFF, scopes)
+def staff(scope: str, permission: IntFlag) -> Access:
+    """Moderators' endpoints: without a token 403, and so for everybody whose role does not grant the permission."""
+    return _access(AccessKind.STAFF, (scope,), permission=permission)

@@ -1,4 +1,4 @@
-"""Whose address a request comes from, and what of it is counted.
+"""The client's address of a request, and the network that rate limits count for it.
 
 Only proxies named in `settings.TRUSTED_PROXIES` are believed (security row 25: X-Forwarded-For is anybody's to write).
 """
@@ -6,7 +6,6 @@ Only proxies named in `settings.TRUSTED_PROXIES` are believed (security row 25: 
 from __future__ import annotations
 
 import ipaddress
-from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -23,26 +22,8 @@ def client_ip(request: Any) -> str:
 
 def find(meta: dict[str, Any]) -> str:
     """The client's address from the WSGI environment, as it is written canonically."""
-    return _find(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR") or "", settings.TRUSTED_PROXIES)
-
-
-def is_trusted(remote: str) -> bool:
-    """Whether the peer is one of our proxies, whose other forwarded headers may be believed too."""
-    return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
-
-
-@lru_cache(maxsize=4096)
-def rate_key(address: str) -> str:
-    """What is counted for an address: itself, or the /64 of an IPv6 one, which one customer has to himself."""
-    parsed = _parse(address)
-    if isinstance(parsed, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((parsed, 64), strict=False))
-    return str(parsed) if parsed is not None else UNKNOWN
-
-
-@lru_cache(maxsize=4096)
-def _find(remote: str, forwarded: str, proxies: tuple[_Network, ...]) -> str:
-    peer = _parse(remote)
+    peer, proxies = _parse(meta.get("REMOTE_ADDR") or ""), settings.TRUSTED_PROXIES
+    forwarded = meta.get("HTTP_X_FORWARDED_FOR") or ""
     if forwarded and _is_trusted(peer, proxies):
         # From the right: the last entry was written by the proxy that spoke to us, anything left of the first stranger
         # was written by the stranger.
@@ -54,6 +35,31 @@ def _find(remote: str, forwarded: str, proxies: tuple[_Network, ...]) -> str:
             if not _is_trusted(hop, proxies):
                 break
     return str(peer) if peer is not None else UNKNOWN
+
+
+def is_trusted(remote: str) -> bool:
+    """Tell whether the peer is one of our proxies, whose other forwarded headers may be believed too."""
+    return _is_trusted(_parse(remote), settings.TRUSTED_PROXIES)
+
+
+def rate_key(address: str) -> str:
+    """The key of rate limits for an address: itself, or the /64 of an IPv6 one, which one customer has to himself."""
+    parsed = _parse(address)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"
+    return str(parsed) if parsed is not None else UNKNOWN
+
+
+def connection_key(address: str) -> str | None:
+    """The key by which the open connections of an address are counted; None for trusted proxies and private networks.
+
+    What comes from a private address is from a proxy of ours, whether or not TRUSTED_PROXIES names it: counted, it would
+    be one client with everybody's connections.
+    """
+    parsed = _parse(address)
+    if parsed is None or not parsed.is_global or _is_trusted(parsed, settings.TRUSTED_PROXIES):
+        return None
+    return rate_key(address)
 
 
 def _is_trusted(peer: ipaddress.IPv4Address | ipaddress.IPv6Address | None, proxies: tuple[_Network, ...]) -> bool:

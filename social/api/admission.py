@@ -24,7 +24,7 @@ LOCAL_SECONDS: Final = 1.0
 # Longer than anybody can be between reading a token from the database and storing what was read.
 FORGOTTEN_SECONDS: Final = 10
 _LOCAL_ENTRIES: Final = 4096
-_FORGOTTEN: Final = b"-"
+_REVOKED_MARK: Final = b"-"
 
 # KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known,
 # the entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is only
@@ -64,8 +64,8 @@ return answer
 """,
 )
 
-_GIVE_BACK = redis.Script("cache", "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end")
-_NOBODY: Final = b":::"
+_RELEASE = redis.Script("cache", "if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('DECR', KEYS[1]) end")
+_ANONYMOUS: Final = b":::"
 
 _local: dict[str, tuple[float, Identity]] = {}
 # What Redis answered last for a token, with what it means: the same bytes need not be decoded twice.
@@ -74,7 +74,7 @@ _decoded: dict[bytes, Identity] = {}
 
 @dataclass(slots=True)
 class Admission:
-    """Who sends a request, if known, and how far their rate limits are used up.
+    """The sender of a request, if known, and how far their rate limits are used up.
 
     `counts` are those of the server, `families` those of the action. Both are empty when limits are off or Redis is
     down. `refusal` is what the token source said of a token that was valid once.
@@ -95,7 +95,7 @@ class Admission:
 
 
 def checksum_of(token: str) -> str:
-    """How a token is named where it must not be readable: SHA-256 in hexadecimal, as in the column token_checksum."""
+    """The name of a token where it must not be readable: SHA-256 in hexadecimal, as in the column token_checksum."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -134,9 +134,9 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                     known = identities.encode(identity)
                     answer = _ask(entry_key, address, known, known, counted)
                 else:
-                    answer = _ask([], address, _NOBODY, b"", counted)
+                    answer = _ask([], address, _ANONYMOUS, b"", counted)
     elif counted:
-        answer = _ask([], address, _NOBODY, b"", counted)
+        answer = _ask([], address, _ANONYMOUS, b"", counted)
     admission = _admission(identity, bool(token), address, counted, answer)
     admission.refusal = refusal
     return admission
@@ -170,7 +170,7 @@ def give_back(admission: Admission) -> None:
         window = count_.reset // count_.rule.period - 1
         key = redis.key("cache", "limit", count_.rule.name, identity.account_id, window)
         with redis.best_effort("give an attempt back"):
-            _GIVE_BACK([key])
+            _RELEASE([key])
 
 
 def forget_token(token_checksum: str) -> bool:
@@ -183,7 +183,7 @@ def forget_token(token_checksum: str) -> bool:
 
 
 def forget_tokens(token_checksums: Sequence[str]) -> bool:
-    """As `forget_token`, for all tokens of a user or an application."""
+    """Forgets like `forget_token` all tokens of a user or an application."""
     for checksum in token_checksums:
         _local.pop(checksum, None)
     if not token_checksums:
@@ -192,7 +192,7 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
         pipeline = redis.client("cache").pipeline(transaction=False)
         for checksum in token_checksums:
             # Not DEL: somebody may have read the old state from the database and be about to store it (with NX).
-            pipeline.set(redis.key("cache", "token", checksum), _FORGOTTEN, ex=FORGOTTEN_SECONDS)
+            pipeline.set(redis.key("cache", "token", checksum), _REVOKED_MARK, ex=FORGOTTEN_SECONDS)
         pipeline.execute()
     return not attempt.failed
 

@@ -21,12 +21,13 @@ from social.openapi import DOCUMENT
 from social.settings import env
 
 logger = logging.getLogger("social.api")
-_MOST_DEVIATIONS: Final = 10
+_DEVIATIONS_LIMIT: Final = 10
 _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def find_deviations(method: str, route: str, status: int, body: bytes) -> list[str]:
-    """Where an answer differs from what its endpoint declares: at most ten places, each with the rule that does not hold.
+    """Deviations of an answer from what its endpoint declares: at most ten places, each with the rule that does not
+    hold.
 
     `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values:
     they may be private. Empty for what the document does not describe, for redirects, and for errors of a body without
@@ -46,7 +47,7 @@ def find_deviations(method: str, route: str, status: int, body: bytes) -> list[s
         return ["(top): no JSON"]
     schema = {"components": _load_document()["components"], **described["application/json"]["schema"]}
     errors = Draft202012Validator(schema).iter_errors(answer)
-    return [f"{error.json_path}: {error.validator}" for error in islice(errors, _MOST_DEVIATIONS)]
+    return [f"{error.json_path}: {error.validator}" for error in islice(errors, _DEVIATIONS_LIMIT)]
 
 
 @cache

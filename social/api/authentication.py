@@ -1,4 +1,4 @@
-"""How a token travels in a request, and who the caller is once their token was looked up.
+"""Tokens in requests, and the caller once the token was looked up.
 
 Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and what belongs to the cache behind
 it are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
@@ -36,7 +36,7 @@ _TOKEN_PARAMETERS = ("access_token", "bearer_token")
 _PAGING = re.compile(rf"(?:^|&)(?:{'|'.join(limits.PAGING_PARAMETERS)})=[^&]")
 
 
-NOBODY = Caller()
+ANONYMOUS = Caller()
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -48,11 +48,11 @@ class TokenAuthentication(BaseAuthentication):
     counts = True
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
-        """Who calls. Raises RateLimited (429); whether a bad token matters is the action's access to say."""
+        """The caller. Raises RateLimited (429); whether a bad token matters is the action's access to say."""
         # DRF's request passes on what it has not got, which takes several times as long.
         http = request._request
         view = request.parser_context.get("view")
-        rules = limits.ALWAYS if self.counts else ()
+        rules = limits.GENERAL_RULES if self.counts else ()
         query = http.META.get("QUERY_STRING")
         if query and self.counts and _PAGING.search(query):
             rules += limits.PAGING
@@ -65,7 +65,7 @@ class TokenAuthentication(BaseAuthentication):
         limits.refuse_exceeded(admission.counts)
         identity = admission.identity
         if identity is None:
-            return NOBODY, None
+            return ANONYMOUS, None
         if identity.locale and not languages.was_asked_for(http):
             languages.activate(identity.locale)
         return Caller(identity.user_id, identity.account_id), identity
@@ -76,7 +76,7 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class UncountedAuthentication(TokenAuthentication):
-    """For pictures: a page is full of them, so they do not count as requests of the API."""
+    """Authentication for pictures: a page is full of them, so they do not count as requests of the API."""
 
     counts = False
 

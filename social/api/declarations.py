@@ -1,4 +1,4 @@
-"""How an endpoint declares itself: who may call it, what it reads, what it answers, how it is cut into pages.
+"""Declarations of endpoints: who may call them, what they read and answer, how answers are cut into pages.
 
 Everything that is the same for all endpoints is made from this declaration: the checks of the caller, the page and its
 `Link` header, and for developers the battery of tests, the table in docs/coverage.md and the OpenAPI document.
@@ -7,10 +7,9 @@ Everything that is the same for all endpoints is made from this declaration: the
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 from social.api.access import Access
-from social.api.inputs import Input
+from social.api.inputs import Reading
 from social.api.limits import Rule
 from social.api.pagination import ByCursor, Paging
 from social.api.parsers import DEFAULT_MAX_BODY
@@ -21,7 +20,7 @@ EMPTY = "Empty"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What an action of a viewset is, as `endpoints = {"list": Endpoint(user("read:bookmarks"), "Status", ...)}`.
+    """Declaration of an action of a viewset: `endpoints = {"list": Endpoint(user("read:bookmarks"), "Status", ...)}`.
 
     `access`: who may call it. `entity`: the name of what a 2xx holds (contract, entities), of each item with `many`; None
     for an answer without a body of JSON.
@@ -40,7 +39,7 @@ class Endpoint:
     entity: str | None
     _: KW_ONLY
     many: bool = False
-    input: type[Input[Any]] | None = None
+    input: type[Reading] | None = None
     also: tuple[str, ...] = ()
     paging: Paging | None = None
     throttles: tuple[Rule, ...] = ()
@@ -59,12 +58,14 @@ class Endpoint:
             names |= self.paging.parameters
         return frozenset(names)
 
-    @property
-    def lists(self) -> frozenset[str]:
-        """The parameters that hold lists and drop a single value."""
-        return self.input.lists() if self.input is not None else frozenset()
+    def is_repeated(self, name: str) -> bool:
+        """Tell whether the links to other pages keep a parameter of the query: one that is read; of a list with brackets only,
+        since a single value is dropped.
+        """
+        lists = self.input.lists() if self.input is not None else ()
+        return name.partition("[")[0] in self.parameters and name not in lists
 
     @property
     def links(self) -> bool:
-        """Whether its answers have a `Link` header."""
+        """Tell whether its answers have a `Link` header."""
         return self.paging is not None and (isinstance(self.paging, ByCursor) or self.paging.links)

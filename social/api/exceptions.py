@@ -1,4 +1,4 @@
-"""Which answer each error gets: status, body, headers (contract, behaviours section 3, entities "Errors")."""
+"""Answers to errors: status, body, headers (contract, behaviours section 3, entities "Errors")."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STATUS: dict[type[errors.KernelError], int] = {
 # What somebody needs who makes room.
 _FULL_DISK_SECONDS = 30
 # What a RateLimited may carry is for the headers, which the counters of the admission already fill.
-_NOT_IN_BODY = ("limit", "remaining", "reset")
+_HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
@@ -89,7 +89,7 @@ def not_found(message: str | None = None) -> HttpResponse:
 
 def _of_kernel(exc: errors.KernelError) -> HttpResponse:
     status = status_of(exc)
-    extra = {name: value for name, value in exc.extra.items() if name not in _NOT_IN_BODY}
+    extra = {name: value for name, value in exc.extra.items() if name not in _HEADER_FIELDS}
     headers = unauthorized_headers(exc.message) if status == 401 else None
     return responses.error(exc.message, status=status, headers=headers, **extra)
 

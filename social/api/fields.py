@@ -80,7 +80,7 @@ def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list
 
 
 class _ClientField:
-    """Every field is optional unless it says so, and an empty or absent value is not passed on."""
+    """Field that is optional unless it says otherwise; an empty or absent value is not passed on."""
 
     empty_is_absent = True
 
@@ -114,7 +114,6 @@ class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
     """
 
     def to_internal_value(self, data: Any) -> bool:
-        """A bool."""
         return str(data).strip().lower() in _AGREED if isinstance(data, str | bool | int) else False
 
 
@@ -131,7 +130,6 @@ class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> int:
-        """An int within the bounds."""
         number = as_integer(data)
         if self.minimum is not None and number < self.minimum:
             self.fail("minimum", minimum=self.minimum)
@@ -144,7 +142,6 @@ class ClientNumber(_ClientField, serializers.Field[float, Any, float, Any]):
     """A finite number with a fraction (focus points)."""
 
     def to_internal_value(self, data: Any) -> float:
-        """A float."""
         try:
             number = float(data)
         except (TypeError, ValueError):
@@ -171,7 +168,6 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> str:
-        """A str."""
         if isinstance(data, bool):
             data = "true" if data else "false"
         elif isinstance(data, int | float):
@@ -187,8 +183,14 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
         return text
 
 
+class ClientWord(ClientString):
+    """A text of which "" is absent."""
+
+    empty_is_absent = True
+
+
 class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
-    """One of some words; "" is absent."""
+    """Field for one of some words; "" is absent."""
 
     def __init__(self, choices: Iterable[str], **options: Any) -> None:
         self.choices = tuple(choices)
@@ -197,7 +199,6 @@ class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> str:
-        """One of the choices."""
         if not isinstance(data, str) or data not in self.choices:
             self.fail("invalid_choice")
         return data
@@ -207,7 +208,6 @@ class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
     """A moment: ISO 8601 with any offset, a bare date, or the form of mail headers (RFC 5322); no offset means UTC."""
 
     def to_internal_value(self, data: Any) -> datetime:
-        """An aware datetime."""
         text = data.strip() if isinstance(data, str) else ""
         moment: datetime | None = None
         try:
@@ -227,11 +227,7 @@ class IdField(_ClientField, serializers.Field[int, Any, str, Any]):
     """An id as string or number. One that cannot be an id raises NotFound (404), as an unknown one does."""
 
     def to_internal_value(self, data: Any) -> int:
-        """A 64-bit int."""
-        number = parse_id(data.strip() if isinstance(data, str) else data)
-        if number is None:
-            raise errors.NotFound
-        return number
+        return errors.require_found(parse_id(data.strip() if isinstance(data, str) else data))
 
 
 class CursorField(IdField):
@@ -256,7 +252,7 @@ class ListField(_ClientField):
         super().__init__(**options)
 
     def items(self, data: Any) -> Sequence[Any]:
-        """What was sent as a list; SkipField for what is none."""
+        """The list that was sent; SkipField where it is none."""
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
         items = as_list(data, scalar=self.scalar, by_index=self.by_index)
@@ -277,7 +273,6 @@ class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], 
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> tuple[int, ...]:
-        """A tuple of ints."""
         numbers = (parse_id(item.strip() if isinstance(item, str) else item) for item in self.items(data))
         if self.all_known:
             numbers = (number or 0 for number in numbers)
@@ -288,7 +283,6 @@ class StringListField(ListField, serializers.Field[tuple[str, ...], Any, list[st
     """Texts in their order; anything else in the list is left out."""
 
     def to_internal_value(self, data: Any) -> tuple[str, ...]:
-        """A tuple of strs."""
         return tuple(
             str(item)
             for item in self.items(data)
@@ -308,6 +302,20 @@ class NestedListField(ListField, serializers.Field[tuple[Any, ...], Any, list[An
     def to_internal_value(self, data: Any) -> tuple[Any, ...]:
         """A tuple of the child's dataclasses."""
         return tuple(self.input.read_mapping(item) for item in self.items(data) if isinstance(item, dict))
+
+
+class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
+    """An object, read by an `Input`. What is no object is dropped, with `non_empty` an empty one too."""
+
+    def __init__(self, child: Any, *, non_empty: bool = False, **options: Any) -> None:
+        self.input, self.non_empty = child, non_empty
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The values as the child reads them."""
+        if not isinstance(data, dict) or (self.non_empty and not data):
+            raise SkipField
+        return self.input.read_mapping(data)
 
 
 class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, Any]):

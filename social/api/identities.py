@@ -1,4 +1,4 @@
-"""Who is behind a token, in a form small enough to be kept in Redis, and whom to ask for it."""
+"""Identities behind tokens, in a form small enough to be kept in Redis, and the port that finds them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in rang
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a valid token says. Without `user_id` it is an application's own (client credentials).
+    """Facts of a valid token. Without `user_id` it is an application's own (client credentials).
 
     `disabled` and `suspended` close every endpoint, `moved` and the rest only those that need a user
     (contract, behaviours section 3). `locale` is the user's language for messages, or "".
@@ -35,7 +35,7 @@ class TokenSource(Protocol):
     """The port to the app that keeps tokens."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """Who a token belongs to, from the database; None for an unknown or revoked one.
+        """The identity behind a token, from the database; None for an unknown or revoked one.
 
         May raise `errors.Unauthorized` with its own text ("The access token was revoked"). One query for a valid token.
         """

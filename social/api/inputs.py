@@ -1,73 +1,81 @@
-"""How parameters become frozen dataclasses, in all spellings clients use (contract, parameters section 0).
+"""Inputs: parameters become frozen dataclasses, in all spellings clients use (contract, parameters section 0).
 
-    class BookmarkInput(Input[BookmarkDraft]):
-        draft = BookmarkDraft                      # a frozen dataclass of the services
-        required_keys = ("title",)                 # absent or blank: 400
-        title = ClientString(max_length=60)
-        sensitive = ClientBoolean()
-        media_ids = IdListField()
+    class MuteInput(Form):                         # a dataclass of its own; its types say how values are read
+        required_keys = ("reason",)                # absent or blank: 400
+        reason: Annotated[str, ClientString(max_length=60)] = ""
+        notifications: bool = True
+        account_id: Id | None = None
 
-    draft = BookmarkInput.read(request)            # BookmarkDraft(title=..., ...) or BadRequest / Invalid
+    class ListInput(Input[ListDraft]):             # a frozen dataclass of the services
+        fields = ("title", "exclusive")            # those that are read by their types
+        q = ClientString(source="text")            # further ones, or otherwise
+
+    form = MuteInput.read(request)                 # MuteInput(reason=..., ...) or BadRequest / Invalid
+    draft = ListInput.read(request)                # ListDraft(title=..., ...)
 
 A parameter that was not sent is not passed on: the dataclass's own default stands for it. Unknown ones are ignored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar, cast
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from datetime import datetime
+from functools import cache
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Self,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+from django.core.files.uploadedfile import UploadedFile
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from social.api.fields import (
-    ClientAgreement,
     ClientBoolean,
-    ClientChoice,
     ClientDateTime,
     ClientFile,
     ClientInteger,
     ClientNumber,
     ClientString,
-    CursorField,
+    ClientWord,
     IdField,
     IdListField,
     ListField,
-    NestedListField,
     StringListField,
-    as_boolean,
-    as_integer,
-    as_list,
 )
 from social.api.requests import ApiRequest
 from social.kernel import errors
 
-__all__ = [
-    "ClientAgreement",
-    "ClientBoolean",
-    "ClientChoice",
-    "ClientDateTime",
-    "ClientFile",
-    "ClientInteger",
-    "ClientNumber",
-    "ClientString",
-    "CursorField",
-    "IdField",
-    "IdListField",
-    "Input",
-    "NestedListField",
-    "StringListField",
-    "as_boolean",
-    "as_integer",
-    "as_list",
-    "field_errors",
-    "parameters",
-]
-
 T = TypeVar("T")
+Id = Annotated[int, IdField()]
+Stripped = Annotated[str, ClientString(strip=True)]
+Word = Annotated[str, ClientWord()]
 
-_SHARED: dict[type[Any], Any] = {}
-_LISTS: dict[type[Any], frozenset[str]] = {}
+#: How values of a type are read, unless `Annotated` with another field.
+_FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    bool: ClientBoolean,
+    int: ClientInteger,
+    float: ClientNumber,
+    str: ClientString,
+    datetime: ClientDateTime,
+    UploadedFile: ClientFile,
+    tuple[int, ...]: IdListField,
+    tuple[str, ...]: StringListField,
+    Sequence[str]: StringListField,
+}
 _CODES = {
     "required": "ERR_BLANK",
     "null": "ERR_BLANK",
@@ -84,13 +92,123 @@ def parameters(request: Request) -> dict[str, Any]:
     return cast(ApiRequest, request).parameters
 
 
-class Input(serializers.Serializer[Any], Generic[T]):
-    """A DRF serializer for input only: declared fields in, a frozen dataclass out."""
+def _field_for(hint: Any) -> serializers.Field[Any, Any, Any, Any]:
+    if get_origin(hint) is Annotated:
+        return copy.deepcopy(cast(Any, hint.__metadata__[0]))
+    if hint in _FIELDS:
+        return _FIELDS[hint]()
+    (only,) = (part for part in get_args(hint) if part is not NoneType)
+    return _field_for(only)
 
-    draft: ClassVar[type[Any]]
+
+class _Reader(serializers.Serializer[Any]):
+    def __init__(self, declared: Mapping[str, serializers.Field[Any, Any, Any, Any]]) -> None:
+        self._declared = declared
+        super().__init__()
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """The fields by their parameters."""
+        return dict(self._declared)
+
+
+class Reading:
+    """Base of both kinds of inputs: reads parameters by a DRF serializer."""
+
     required_keys: ClassVar[tuple[str, ...]] = ()
     details: ClassVar[bool] = False
-    """Whether a 422 carries `details` per field (sign-up, credentials and the profile do)."""
+    """Presence of `details` per field in a 422 (sign-up, credentials and the profile have them)."""
+
+    @classmethod
+    def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Fields by the names of their parameters."""
+        raise NotImplementedError
+
+    @classmethod
+    @cache
+    def reader(cls) -> serializers.Serializer[Any]:
+        """The serializer, one for all threads: it keeps no state between calls, and is twenty times the price of a call."""
+        return _Reader(cls.declared())
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The parameters it reads."""
+        return tuple(cls.reader().fields)
+
+    @classmethod
+    @cache
+    def lists(cls) -> frozenset[str]:
+        """The parameters that hold lists and drop a single value."""
+        fields = cls.reader().fields.items()
+        return frozenset(name for name, field in fields if isinstance(field, ListField) and not field.scalar)
+
+    @classmethod
+    def values(cls, sent: Mapping[str, Any]) -> dict[str, Any]:
+        """Values for the dataclass. Raises BadRequest (400), Invalid (422), NotFound (404)."""
+        for key in cls.required_keys:
+            if sent.get(key) in (None, "", [], {}):
+                raise errors.BadRequest.missing(key)
+        try:
+            found: dict[str, Any] = cls.reader().run_validation(dict(sent))
+        except serializers.ValidationError as error:
+            raise errors.Invalid.of(list(_flatten(cls.reader(), error.detail)), details=cls.details) from None
+        for key in cls.required_keys:
+            value = found.get(cls.reader().fields[key].source or key, "")
+            if value == () or (isinstance(value, str) and not value.strip()):
+                raise errors.BadRequest.missing(key)
+        return found
+
+
+@dataclass_transform(frozen_default=True)
+class Form(Reading):
+    """Parameters that are a frozen dataclass of their own, read by its types.
+
+    `Annotated[..., field]` reads a value by this field; `Annotated[..., None]` is none that is sent.
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclass(frozen=True)(cls)
+
+    @classmethod
+    def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Fields of the dataclass's own fields."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {
+            field.name: _field_for(hints[field.name])
+            for field in fields_of(cast(Any, cls))
+            if getattr(hints[field.name], "__metadata__", None) != (None,)
+        }
+
+    @classmethod
+    def read(cls, request: Request) -> Self:
+        """The request's parameters. Raises BadRequest (400), Invalid (422), NotFound (404)."""
+        return cls.read_mapping(parameters(request))
+
+    @classmethod
+    def read_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Reads like `read` from a part of the parameters."""
+        return cls(**cls.values(values))
+
+
+class Input(Reading, Generic[T]):
+    """Parameters that become a frozen dataclass of the services: `fields` by its types, others are declared."""
+
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    @cache
+    def _draft(cls) -> Any:
+        """The dataclass, or dict."""
+        return get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]
+
+    @classmethod
+    def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Fields of `fields` and of the class's attributes, those of its bases first."""
+        hints = get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
+        found = {name: _field_for(hints[name]) for name in cls.fields}
+        for base in reversed(cls.__mro__):
+            found |= {name: value for name, value in vars(base).items() if isinstance(value, serializers.Field)}
+        return copy.deepcopy(found)
 
     @classmethod
     def read(cls, request: Request) -> T:
@@ -99,40 +217,8 @@ class Input(serializers.Serializer[Any], Generic[T]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> T:
-        """As `read`, from a part of the parameters."""
-        for key in cls.required_keys:
-            if values.get(key) in (None, "", [], {}):
-                raise errors.BadRequest.missing(key)
-        try:
-            valid = cls._shared().run_validation(dict(values))
-        except serializers.ValidationError as error:
-            raise errors.Invalid.of(cls._field_errors(error), details=cls.details) from None
-        return cast(T, cls.draft(**valid))
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """The parameters it reads."""
-        return tuple(cls._shared().fields)
-
-    @classmethod
-    def lists(cls) -> frozenset[str]:
-        """The parameters that hold lists and drop a single value."""
-        if cls not in _LISTS:
-            fields = cls._shared().fields.items()
-            _LISTS[cls] = frozenset(name for name, field in fields if isinstance(field, ListField) and not field.scalar)
-        return _LISTS[cls]
-
-    @classmethod
-    def _shared(cls) -> Input[T]:
-        # Building a serializer copies every field: twenty times the price of reading with one. It keeps no state
-        # between calls of run_validation, so all threads share it.
-        if cls not in _SHARED:
-            _SHARED[cls] = cls()
-        return cast("Input[T]", _SHARED[cls])
-
-    @classmethod
-    def _field_errors(cls, error: serializers.ValidationError) -> list[errors.FieldError]:
-        return list(_flatten(cls._shared(), error.detail))
+        """Reads like `read` from a part of the parameters."""
+        return cast(T, cls._draft()(**cls.values(values)))
 
 
 def _flatten(serializer: Any, detail: Any, prefix: str = "") -> list[errors.FieldError]:

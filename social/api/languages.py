@@ -1,4 +1,4 @@
-"""In which language a person is answered: that of `lang`, then the user's own, the browser's, the server's.
+"""Choice of the language of an answer: that of `lang`, then the user's own, the browser's, the server's.
 
 Pages also keep what was chosen, in a cookie that counts more than the user's own.
 Source: contract, parameters section 0 ("lang").
@@ -7,7 +7,6 @@ Source: contract, parameters section 0 ("lang").
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -16,10 +15,11 @@ from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 COOKIE = "language"
+_ACCEPT_LIMIT = 120
 
 
 class _Thread(threading.local):
-    """What this thread answers in. Django keeps it where each look takes as long as a small middleware."""
+    """Language in which this thread answers. Django keeps it where each look takes as long as a small middleware."""
 
     language: str | None = None
 
@@ -27,7 +27,6 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-@lru_cache(maxsize=512)
 def supported(code: str) -> str | None:
     """The language of ours that serves `code` (`de-AT` is served by `de`), None if there is none."""
     try:
@@ -36,10 +35,14 @@ def supported(code: str) -> str | None:
         return None
 
 
-@lru_cache(maxsize=512)
 def from_accept(header: str) -> str | None:
-    """The first language of an Accept-Language header that we have (RFC 9110 section 12.5.4)."""
-    for code, _quality in parse_accept_lang_header(header[:500].lower()):
+    """The first language of an Accept-Language header that we have (RFC 9110 section 12.5.4).
+
+    Of a long header only the beginning counts: Django keeps a thousand of them with what they mean (security row 68).
+    """
+    if len(header) > _ACCEPT_LIMIT:
+        header = header[:_ACCEPT_LIMIT].rpartition(",")[0]
+    for code, _quality in parse_accept_lang_header(header.lower()):
         found = supported(code) if code != "*" else None
         if found is not None:
             return found
@@ -56,7 +59,7 @@ def asked_for(request: Any) -> str | None:
 
 
 def was_asked_for(request: Any) -> bool:
-    """Whether `?lang=` decided, so that a user's own language does not."""
+    """Tell whether `?lang=` decided, so that a user's own language does not."""
     return asked_for(request) is not None
 
 

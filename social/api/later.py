@@ -31,7 +31,7 @@ class Wait:
 
 
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
-    """What `poll` answers as soon as it does, else `otherwise` after so many seconds.
+    """The answer of `poll` as soon as it has one, else `otherwise` after so many seconds.
 
     `poll` may run in any thread, without the request; a database connection that it uses is given back after each
     question. Of its answer status, body and the headers that it sets replace those of `otherwise`, which has gone

@@ -19,7 +19,7 @@ Subject = Literal["user", "token", "account", "address", "visitor"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """At most `limit` in each `period` (seconds) for each subject.
+    """Limit of `limit` requests in each `period` (seconds) for each subject.
 
     `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only those without a user.
     A `family` counts what was done rather than what was asked: a refused attempt is given back.
@@ -33,7 +33,7 @@ class Rule:
 
 
 class Count(NamedTuple):
-    """How far a rule is used up: requests in this window, and when the window ends (unix seconds)."""
+    """Use of a rule: requests in this window, and when the window ends (unix seconds)."""
 
     rule: Rule
     used: int
@@ -41,16 +41,16 @@ class Count(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """What is left, never negative."""
+        """The requests that are left, never negative."""
         return max(0, self.rule.limit - self.used)
 
     @property
     def exceeded(self) -> bool:
-        """Whether this request is one too many."""
+        """Tell whether this request is one too many."""
         return self.used > self.rule.limit
 
 
-ALWAYS: tuple[Rule, ...] = (
+GENERAL_RULES: tuple[Rule, ...] = (
     Rule("api/user", 1500, 300, "user"),
     Rule("api/token", 300, 300, "token"),
     Rule("api/visitor", 300, 300, "visitor"),
@@ -84,9 +84,13 @@ PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
 # What a look at a file of another server costs that is not here yet.
 FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
 
+LOOK_UPS = Rule("look_ups", 10, 10, "account")
+"""Questions to one server for what people here name: searches and mentions, whoever asks (security row 71)."""
+
 # Pages on which people ask for something that costs the server, or that strangers could guess at.
-PASSWORD_AGAIN = Rule("password_again", 10, 600, "account")
+REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
+INTERACTIONS = Rule("interactions", 60, 3600, "account")
 IMPORTS = Rule("imports", 20, 86400, "account")
 EXPORTS = Rule("exports", 60, 3600, "account")
 APPEALS = Rule("appeals", 20, 3600, "account")

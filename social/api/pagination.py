@@ -1,4 +1,4 @@
-"""How lists are cut into pages and how the `Link` header leads to the next ones.
+"""Pages of lists, and the `Link` header that leads to the next ones.
 
 Source: contract, behaviours section 2 and parameters section 0; clients.md, traps 9-12.
 
@@ -12,9 +12,8 @@ Source: contract, behaviours section 2 and parameters section 0; clients.md, tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote_plus, unquote_plus
 
@@ -32,14 +31,11 @@ from social.kernel.cursors import Cursor
 
 T = TypeVar("T")
 _POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
-_SECRETS = frozenset({"access_token", "bearer_token"})
-# Characters of a query that is remembered: longer ones are rare, and would take much memory. Tokens never are.
-_SHORT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many items a page has by default and at most; `zero_is_all` where `limit=0` means that (two endpoints)."""
+    """Items of a page by default and at most; `zero_is_all` where `limit=0` means that (two endpoints)."""
 
     default: int
     maximum: int
@@ -65,7 +61,7 @@ class ByCursor:
 
     @property
     def reads_min_id(self) -> bool:
-        """Whether `min_id` is a parameter."""
+        """Tell whether `min_id` is a parameter."""
         return self.takes_min_id or self.prev == "min_id"
 
     @property
@@ -95,6 +91,8 @@ class ByOffset:
 
 Paging = ByCursor | ByOffset
 Loader = Callable[[Cursor], Sequence[T]]
+IsRepeated = Callable[[str], bool]
+"""Predicate: the links to other pages keep a parameter of the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +138,13 @@ def paginate(
     *,
     cursor: str = "id",
     cursor_of: Callable[[T], int] | None = None,
-    lists: Collection[str] = (),
+    repeated: IsRepeated,
 ) -> Page[T]:
-    """One page by cursor.
+    """Return a page by cursor.
 
     `source`: an unordered queryset (ordered and cut here; one query) or a loader that answers a `Cursor` newest first
     (feeds). `cursor`: the column that counts, of the joining row where that differs from the entity. `cursor_of`: how
-    to read it from an item, by default the attribute `cursor`, or the item itself if it is an int. `lists`: as for `link`.
+    to read it from an item, by default the attribute `cursor`, or the item itself if it is an int. `repeated`: as for `link`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
@@ -158,15 +156,15 @@ def paginate(
     read = cursor_of or _reader(cursor)
     links = []
     if paging.next_when == "any" or len(items) >= position.limit:
-        links.append(("next", link(request, lists, max_id=read(items[-1]))))
-    links.append(("prev", link(request, lists, **{prev: read(items[0])})))
+        links.append(("next", link(request, repeated, max_id=read(items[-1]))))
+    links.append(("prev", link(request, repeated, **{prev: read(items[0])})))
     return Page(items, tuple(links), position.limit)
 
 
 def paginate_offset(
-    request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset, *, lists: Collection[str] = ()
+    request: Request, source: QuerySet[Any, T] | Sequence[T], paging: ByOffset, *, repeated: IsRepeated
 ) -> Page[T]:
-    """One page by `offset`; a negative offset counts as 0. `lists`: as for `link`."""
+    """Return a page by `offset`; a negative offset counts as 0. `repeated`: as for `link`."""
     values = parameters(request)
     size = paging.limit.of(values)
     offset = max(0, as_integer(values.get("offset")))
@@ -177,35 +175,26 @@ def paginate_offset(
     adjacent = []
     if paging.links and (items or trends):
         if len(items) >= size:
-            adjacent.append(("next", link(request, lists, paging.path, offset=offset + size)))
+            adjacent.append(("next", link(request, repeated, paging.path, offset=offset + size)))
         if offset > (size if trends else 0):
-            adjacent.append(("prev", link(request, lists, paging.path, offset=max(0, offset - size))))
+            adjacent.append(("prev", link(request, repeated, paging.path, offset=max(0, offset - size))))
     return Page(items, tuple(adjacent), size, offset=offset)
 
 
-def link(request: Request, lists: Collection[str] = (), path: str | None = None, /, **position: int) -> str:
-    """The address of another page: the same path and parameters (arrays too) at another position, without tokens.
+def link(request: Request, repeated: IsRepeated, path: str | None = None, /, **position: int) -> str:
+    """The address of another page: the same path and parameters, as far as they are `repeated`, at another position.
 
-    `lists` are the parameters of which a single value was dropped; `path` stands for the request's own.
+    `path` stands for the request's own.
     """
     query: str = request.META.get("QUERY_STRING", "")
-    address = _address if len(query) <= _SHORT and "token" not in query else _address.__wrapped__
-    found = address(settings.BASE_URL, path or request.path, path is None, query, tuple(lists))
-    return found + "&".join(f"{name}={value}" for name, value in position.items())
-
-
-# The two links of a page differ in its position alone, and clients ask for the same pages again and again.
-@lru_cache(maxsize=1024)
-def _address(base_url: str, path: str, is_own: bool, query: str, lists: tuple[str, ...]) -> str:
-    """The address of a list with what is asked of it, up to where the position stands."""
-    kept = []
+    pairs = []
     for pair in decode(query.encode("latin-1", "replace")).split("&"):
         name, equals, value = pair.partition("=")
         plain = unquote_plus(name)
-        if pair and plain not in _POSITIONS and plain not in _SECRETS and plain not in lists:
-            kept.append(quote_plus(plain) + "=" + quote_plus(unquote_plus(value)) if equals else quote_plus(plain))
-    shown = "".join(f"{each}&" for each in kept)
-    return f"{base_url}{escape_uri_path(path.rstrip('/')) if is_own else path}?{shown}"
+        if plain not in _POSITIONS and repeated(plain):
+            pairs.append(quote_plus(plain) + "=" + quote_plus(unquote_plus(value)) if equals else quote_plus(plain))
+    pairs += [f"{name}={value}" for name, value in position.items()]
+    return f"{settings.BASE_URL}{path or escape_uri_path(request.path.rstrip('/'))}?{'&'.join(pairs)}"
 
 
 def _position(values: dict[str, Any], name: str) -> int | None:

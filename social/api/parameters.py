@@ -1,4 +1,4 @@
-"""How clients write structured parameters: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
+"""Structured parameters in the spellings of clients: `a[]=1`, `a[b]=1`, `a[0][b]=1`, `a[][b]=1`, or JSON of any shape.
 
 Source: contract, parameters section 0; security row 34 (caps on depth and number).
 """

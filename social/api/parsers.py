@@ -1,4 +1,4 @@
-"""How bodies become parameters: JSON, forms and multipart, each capped before it is read.
+"""Parsers of bodies: JSON, forms and multipart, each capped before it is read.
 
 Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser answers one nested dict;
 files stand in it as `UploadedFile` beside the other values.

@@ -1,4 +1,4 @@
-"""From which networks nothing is answered, and whom to ask for them (contract, behaviours section 4 "IP block").
+"""Networks that get no answer, and who is asked for them (contract, behaviours section 4 "IP block").
 
 Each process asks again after SECONDS; looking an address up costs a comparison of the clock and, where there are such
 networks, a look into a cache.
@@ -23,12 +23,12 @@ from social.api.responses import error
 
 logger = logging.getLogger("social.api")
 SECONDS: float = 5.0
-_NEVER: Final = float("-inf")
+_INITIAL_TIME: Final = float("-inf")
 
 
 class _State:
     load: Callable[[], Iterable[str]] = staticmethod(lambda: ())
-    loaded_at: float = _NEVER
+    loaded_at: float = _INITIAL_TIME
     networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = ()
 
 
@@ -40,11 +40,11 @@ def plug_in(load: Callable[[], Iterable[str]]) -> None:
 
 def forget() -> None:
     """Ask again at the next request of this process."""
-    _State.loaded_at = _NEVER
+    _State.loaded_at = _INITIAL_TIME
 
 
 def is_refused(address: str) -> bool:
-    """Whether an address, in its canonical form, is in one of the networks. While the database is away the last answer
+    """Tell whether an address, in its canonical form, is in one of the networks. While the database is away the last answer
     counts.
     """
     refresh()
@@ -60,7 +60,7 @@ def refresh() -> None:
 
 
 def is_known_to_be_refused(address: str) -> bool:
-    """As `is_refused`, by what this process knows: nobody is asked, so an event loop may."""
+    """The answer of `is_refused` from the memory of this process: nobody is asked, so an event loop may."""
     return bool(_State.networks) and _in_one(address)
 
 

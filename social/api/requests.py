@@ -34,7 +34,7 @@ class Caller:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether no user stands behind the request (nobody, or an application on its own)."""
+        """Tell whether no user stands behind the request (nobody, or an application on its own)."""
         return not self.is_authenticated
 
 
@@ -55,11 +55,11 @@ class ApiRequest(Request):
 
     def authenticate(self) -> None:
         """Find out who calls. Raises what the authenticators raise; DRF does the same at the first look at `user`."""
-        self._authenticate()  # type: ignore[attr-defined]  # of DRF, whose stubs lack it
+        _caller = self.user
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All parameters, nested; on a clash the query wins (contract, parameters section 0).
+        """Return the parameters, nested; on a clash the query wins (contract, parameters section 0).
 
         Raises BadRequest (400) for what cannot be read, TooLarge (413) beyond the action's limit.
         """
@@ -73,7 +73,7 @@ class ApiRequest(Request):
 
     @property
     def has_body(self) -> bool:
-        """Whether the client sends a body, of whatever length."""
+        """Tell whether the client sends a body, of whatever length."""
         return bool(self._length()) or "HTTP_TRANSFER_ENCODING" in self._request.META
 
     @property
@@ -82,7 +82,7 @@ class ApiRequest(Request):
         return self.content_type.partition(";")[0].strip().lower()
 
     def may_carry_token(self) -> bool:
-        """Whether the body is worth reading before anybody is known: small, and of a type that has parameters."""
+        """Tell whether the body is worth reading before anybody is known: small, and of a type that has parameters."""
         return self._length() <= DEFAULT_MAX_BODY and (self.media_type in (*_FORM_TYPES, "", "application/json"))
 
     def _length(self) -> int:

@@ -1,36 +1,70 @@
-"""The answers of the API: encoded at once, without the template machinery of DRF's own response class."""
+"""Answers of the API: JSON by orjson, always, encoded at once without the template machinery of DRF's response class."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import orjson
 from django.http import HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.utils.functional import Promise
 from django.utils.translation import gettext_noop
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
-from social.api.renderers import CONTENT_TYPE, render
+CONTENT_TYPE = "application/json; charset=utf-8"
+
+
+def render(data: Any) -> bytes:
+    """`data` as JSON. Raises TypeError for what an entity may not hold (models, decimals, integers beyond 64 bits)."""
+    return orjson.dumps(data, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Promise):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if isinstance(value, Sequence):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no part of an entity")
+
+
+class OrjsonRenderer(BaseRenderer):
+    """Writes `application/json; charset=utf-8`."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = "utf-8"
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """`data` as bytes; nothing for no data."""
+        return b"" if data is None else render(data)
+
+
+class JsonOnly(BaseContentNegotiation):
+    """Negotiation that always gives JSON, whatever a client accepts or asks for by `.json`."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        """The parser of the body's type, if there is one."""
+        media_type = str(request.content_type).partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == media_type), None)
+
+    def select_renderer(  # type: ignore[override]
+        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
 
 #: Seconds after which a client may ask again what could not be answered (503): a server restarts in about as many.
 RETRY_AFTER: Final = "5"
 TRY_AGAIN: Final = gettext_noop("There was a temporary problem serving your request, please try again")
-
-
-def set_header(response: HttpResponseBase, name: str, value: str) -> None:
-    """Set a header whose name and value are the server's own, so ASCII without line breaks.
-
-    For those that every answer has: Django encodes name and value, and looks for line breaks, each time.
-    """
-    _stored(response)[name.lower()] = (name, value)
-
-
-def set_missing_header(response: HttpResponseBase, name: str, value: str) -> None:
-    """As `set_header`, unless the response has such a header."""
-    _stored(response).setdefault(name.lower(), (name, value))
-
-
-def _stored(response: HttpResponseBase) -> dict[str, tuple[str, str]]:
-    return response.headers._store
 
 
 def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
@@ -42,9 +76,12 @@ def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = N
     return response
 
 
-def reply_empty(*, status: int = 200) -> HttpResponse:
-    """An answer without a body (a few collection endpoints)."""
-    return HttpResponse(b"", status=status, content_type=CONTENT_TYPE)
+def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
+    """An answer without a body: `text/html`, unless the client asks for JSON. Client libraries read a body that is said to be
+    JSON, and fail at an empty one (contract, endpoints "DELETE /api/v1/collections/:id").
+    """
+    wants_json = "application/json" in request.headers.get("Accept", "").lower()
+    return HttpResponse(b"", status=status, content_type=CONTENT_TYPE if wants_json else "text/html; charset=utf-8")
 
 
 def redirect(url: str, *, shared: bool) -> HttpResponse:
@@ -60,6 +97,4 @@ def error(message: str, *, status: int, headers: Mapping[str, str] | None = None
     if status == 503:
         response.headers.setdefault("Retry-After", RETRY_AFTER)
     response.headers["Cache-Control"] = "private, no-store"
-    # Django would log every answer of 400 and above once more; the access log has it already.
-    response._has_been_logged = True  # type: ignore[attr-defined]  # Django sets it on the fly and declares it nowhere
     return response

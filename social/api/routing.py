@@ -51,7 +51,7 @@ class EndpointPattern(URLPattern):
         return self.viewset.endpoints[self.actions[method]]
 
     def access(self, method: str) -> Access:
-        """What the action behind a method (lower case) asks of its caller."""
+        """The access of the action behind a method (lower case)."""
         return self.declared(method).access
 
 
@@ -66,7 +66,7 @@ def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -
 
 
 def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
-    """All endpoints among URL patterns, included ones too: what the tests walk over."""
+    """Yield all endpoints among URL patterns, included ones too: what the tests walk over."""
     found: list[EndpointPattern] = []
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern):
@@ -133,7 +133,7 @@ class _Node:
 
 
 class ApiRouter(URLResolver):
-    """One entry of `urlpatterns` that holds the endpoints of all apps in a tree of path segments.
+    """Entry of `urlpatterns` that holds the endpoints of all apps in a tree of path segments.
 
     `modules`: names of URL modules; what in them is no endpoint (pages) is matched in order after the endpoints.
     Everything else under `api/` is answered by `unknown_path`.

@@ -60,7 +60,7 @@ def sufficient_scopes(scope: str) -> frozenset[str]:
 
 @cache
 def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """As `sufficient_scopes`, for an endpoint where any one of several scopes is enough.
+    """The scopes of `sufficient_scopes` for an endpoint where any one of several scopes is enough.
 
     The old scope `follow` is enough only where it is named: not, for instance, to read relationships.
     """
@@ -73,11 +73,11 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def unknown(scopes: Iterable[str]) -> list[str]:
-    """Those of `scopes` that this server does not know."""
+    """The scopes among `scopes` that do not exist here."""
     return [scope for scope in scopes if scope not in SCOPES]
 
 
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Whether every wanted scope is granted, by itself or by a parent: what is authorised may be less, never more."""
+    """Tell whether every wanted scope is granted, by itself or by a parent: what is authorised may be less, never more."""
     held = frozenset(granted)
     return all(sufficient_scopes(scope) & held for scope in wanted)

@@ -1,4 +1,4 @@
-"""How entities are shown: one explicit dict per entity, made without asking the database.
+"""Serializers of entities: one explicit dict per entity, made without asking the database.
 
 class StatusSerializer(EntitySerializer):
     def to_representation(self, status: Status) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class EntitySerializer(BaseSerializer[Any]):
 
     @property
     def context(self) -> Mapping[str, Any]:
-        """What the entity is shown with, beside the instance."""
+        """The context of the serializer, beside the instance."""
         return self._context
 
     @property

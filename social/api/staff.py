@@ -1,4 +1,4 @@
-"""How staff enter Django's admin. Nothing is edited there: every change is an action that calls a service."""
+"""Django's admin for staff. Nothing is edited there: every change is an action that calls a service."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ else:  # Django's class takes no type argument when it runs
     Base = admin.ModelAdmin
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 # Each chosen row is a service with a transaction of its own, and all of them are one request.
-AT_ONCE = 200
-NAMED_AT_MOST = 20
+ROWS_LIMIT = 200
+NAMES_LIMIT = 20
 _CONFIRMED = "confirmed"
 
 
@@ -60,7 +60,7 @@ class StaffSite(admin.AdminSite):
         return not settings.STAFF_SECOND_FACTOR or is_mfa_enabled(user)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """To the site's sign-in and from there to the page asked for; staff without a second factor to where they add
+        """Redirect to the site's sign-in and from there to the page asked for; staff without a second factor to where they add
         one, all others are refused.
         """
         user: Any = request.user
@@ -104,7 +104,7 @@ class ReadOnlyAdmin(Base):
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Whether the address may filter by this: only by what `list_filter` names (security row 55).
+        """Tell whether the address may filter by this: only by what `list_filter` names (security row 55).
 
         Django allows every column of the table, so that `password__startswith` reads a hash letter by letter.
         """
@@ -129,25 +129,25 @@ class ReadOnlyAdmin(Base):
         return answer
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody adds rows here."""
+        """Refuses everybody: rows are not added here."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody edits rows here."""
+        """Refuses everybody: rows are not edited here."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody deletes rows here."""
+        """Refuses everybody: rows are not deleted here."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """All that is shown: the lines of `fieldsets`, or every field."""
+        """Return the fields that are shown: the lines of `fieldsets`, or every field."""
         if self.fieldsets:
             return list(flatten_fieldsets(self.fieldsets))
         return [field.name for field in self.model._meta.fields]
 
     def name_of(self, row: Any) -> str:
-        """What a row is called where people are asked about it."""
+        """The name of a row where people are asked about it."""
         return str(row)
 
     def each(
@@ -167,9 +167,9 @@ class ReadOnlyAdmin(Base):
         of what it `asks_for`. `done` makes the
         sentence for a count, with `%(count)d` in it. A row that its service refuses is named with the reason.
         """
-        rows = list(queryset[: AT_ONCE + 1])
-        if len(rows) > AT_ONCE:
-            text = _("Choose %(count)d rows at most: nothing was done.") % {"count": AT_ONCE}
+        rows = list(queryset[: ROWS_LIMIT + 1])
+        if len(rows) > ROWS_LIMIT:
+            text = _("Choose %(count)d rows at most: nothing was done.") % {"count": ROWS_LIMIT}
             self.message_user(request, text, messages.WARNING)
             return None
         if rows and question and _CONFIRMED not in request.POST:
@@ -194,8 +194,8 @@ class ReadOnlyAdmin(Base):
             **self.admin_site.each_context(request),
             "title": question,
             "opts": self.model._meta,
-            "rows": [self.name_of(row) for row in rows[:NAMED_AT_MOST]],
-            "more": max(0, len(rows) - NAMED_AT_MOST),
+            "rows": [self.name_of(row) for row in rows[:NAMES_LIMIT]],
+            "more": max(0, len(rows) - NAMES_LIMIT),
             "keys": [row.pk for row in rows],
             "action": request.POST["action"],
             "asks_for": asks_for,

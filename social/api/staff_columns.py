@@ -1,4 +1,4 @@
-"""How staff see a table: columns with words of their own, filters by condition, one way to write a moment."""
+"""Columns of staff's tables with words of their own, filters by condition, one way to write a moment."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 else:  # Django's class takes no type argument when it runs
     Pages = Paginator
 Column = Callable[[Any], Any]
-NOTHING = "–"
+PLACEHOLDER = "–"
 # A page further down than this is nobody's way to find something; counting all posts would take seconds.
-COUNTED_AT_MOST = 10_000
+COUNT_LIMIT = 10_000
 
 
 def shown(
@@ -53,7 +53,7 @@ def lines(title: str | Promise | None, *columns: Column) -> Any:
 def written(value: Any) -> Any:
     """A value as people read it: words for truth, a dash for nothing, one format for moments."""
     if value is None or value in ("", [], {}):
-        return NOTHING
+        return PLACEHOLDER
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
     if isinstance(value, datetime):
@@ -80,7 +80,7 @@ def mark(text: str | Promise, kind: str) -> SafeString:
 
 
 def link(url: str, text: str) -> SafeString:
-    """Something to press, named by an address."""
+    """A link to an address, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
 
 
@@ -114,6 +114,6 @@ class CappedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are, at most COUNTED_AT_MOST."""
+        """The number of rows, at most COUNT_LIMIT."""
         rows: Any = self.object_list
-        return int(rows.order_by()[:COUNTED_AT_MOST].count())
+        return int(rows.order_by()[:COUNT_LIMIT].count())

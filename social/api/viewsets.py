@@ -1,4 +1,4 @@
-"""How an action is run: who calls, whether they may, the action, and its answer as JSON.
+"""Running of an action: who calls, whether they may, the action, and its answer as JSON.
 
     class BookmarksViewSet(ApiViewSet):
         endpoints = {
@@ -16,6 +16,7 @@ An action returns plain data (200), or a response made by `responses.reply` or `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntFlag
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -33,9 +34,8 @@ from social.api.declarations import Endpoint
 from social.api.identities import Identity
 from social.api.limits import refuse_exceeded
 from social.api.pagination import ByCursor, ByOffset, Loader, Page, paginate, paginate_offset
-from social.api.renderers import JsonOnly, OrjsonRenderer
 from social.api.requests import ApiRequest
-from social.api.responses import reply, set_header, set_missing_header
+from social.api.responses import JsonOnly, OrjsonRenderer, reply
 from social.kernel import errors
 from social.kernel.ids import parse_id
 
@@ -50,7 +50,7 @@ _METHODS = frozenset({"get", "head", "post", "put", "patch", "delete"})
 
 
 def is_id(parameter: str) -> bool:
-    """Whether a path parameter holds an id: `id` and `<something>_id` do."""
+    """Tell whether a path parameter holds an id: `id` and `<something>_id` do."""
     return parameter == "id" or parameter.endswith("_id")
 
 
@@ -138,7 +138,10 @@ class ApiViewSet(ViewSet):
         """The contract's order of checks, as far as it is the same for all actions."""
         cast(ApiRequest, request).authenticate()
         admission = admission_of(request)
-        self.endpoint.access.check(self.caller, refusal=admission.refusal if admission is not None else None)
+        access = self.endpoint.access
+        access.check(self.caller, refusal=admission.refusal if admission is not None else None)
+        if access.permission is not None:
+            self.require_permission(access.permission)
         for permission in self._machinery("permission_classes"):
             if not permission.has_permission(request, self):
                 raise errors.Forbidden(getattr(permission, "message", None))
@@ -151,6 +154,10 @@ class ApiViewSet(ViewSet):
             # Only now: a body is not read for somebody who may not call.
             languages.activate_named(cast(ApiRequest, request).parameters.get("lang"))
 
+    def require_permission(self, permission: IntFlag) -> None:
+        """Refuse a caller whose role does not grant what the endpoint declares. Roles are known to viewsets of staff alone."""
+        raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} is for staff and does not know roles")
+
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]
         """The answer to an error."""
         return exceptions.exception_handler(exc, {"view": self, "request": self.request})
@@ -162,12 +169,12 @@ class ApiViewSet(ViewSet):
             if response.status_code >= 400 and admission.families:
                 give_back(admission)
             for name, value in admission.headers().items():
-                set_header(response, name, value)
-        set_missing_header(response, "Cache-Control", self._cache_control(request, admission, response.status_code))
-        set_missing_header(response, "Vary", "Authorization")
+                response.headers[name] = value
+        response.headers.setdefault("Cache-Control", self._cache_control(request, admission, response.status_code))
+        response.headers.setdefault("Vary", "Authorization")
         declared = self.endpoints.get(self.action)  # a path that is no endpoint has none
         if declared is not None and declared.deprecated is not None:
-            set_header(response, "Deprecation", f"@{declared.deprecated}")
+            response.headers["Deprecation"] = f"@{declared.deprecated}"
         if isinstance(response, Response):
             response.accepted_renderer = _RENDERER
             response.accepted_media_type = _RENDERER.media_type
@@ -184,12 +191,12 @@ class ApiViewSet(ViewSet):
         cursor_of: Callable[[T], int] | None = None,
     ) -> Page[T]:
         """The page that is asked for, as the endpoint declares its paging (`social.api.pagination`)."""
-        paging, lists = self.endpoint.paging, self.endpoint.lists
+        paging, repeated = self.endpoint.paging, self.endpoint.is_repeated
         if isinstance(paging, ByCursor):
             loader = cast("Loader[T]", source)
-            return paginate(self.request, loader, paging, cursor=cursor, cursor_of=cursor_of, lists=lists)
+            return paginate(self.request, loader, paging, cursor=cursor, cursor_of=cursor_of, repeated=repeated)
         if isinstance(paging, ByOffset):
-            return paginate_offset(self.request, cast("Sequence[T]", source), paging, lists=lists)
+            return paginate_offset(self.request, cast("Sequence[T]", source), paging, repeated=repeated)
         raise ImproperlyConfigured(f"{type(self).__name__}.{self.action} declares no paging")
 
     @property
@@ -207,7 +214,7 @@ class ApiViewSet(ViewSet):
 
     @property
     def caller(self) -> Identity | None:
-        """Who calls, None for nobody."""
+        """The caller, None for nobody."""
         return self.request.auth  # type: ignore[return-value]  # ours, not a token of DRF
 
     @property
@@ -238,9 +245,8 @@ class ApiViewSet(ViewSet):
         parsed = {}
         for name, value in kwargs.items():
             if is_id(name):
-                value = parse_id(value)
-                if value is None:
-                    raise errors.NotFound
+                # A suffix such as `.json` makes another path, which does not exist (contract, behaviours section 3).
+                value = errors.require_found(parse_id(value) if "." not in value else None)
             elif "\0" in value:
                 raise errors.NotFound
             parsed[name] = value
@@ -274,7 +280,7 @@ class _UnreadRequest(ApiRequest):
 
 
 class NowhereViewSet(ApiViewSet):
-    """What no endpoint is: counted like every request under `/api`, then 404, whoever asks.
+    """The answer to paths without an endpoint: counted like every request under `/api`, then 404, whoever asks.
 
     Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
     """

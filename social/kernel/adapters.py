@@ -1,4 +1,4 @@
-"""How values travel to and from PostgreSQL where the way of the libraries is many times too long."""
+"""Adapters that carry values to and from PostgreSQL where the way of the libraries is many times too long."""
 
 from __future__ import annotations
 

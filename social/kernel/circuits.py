@@ -14,7 +14,7 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """Whether callers should not even try."""
+        """Tell whether callers should not even try."""
         return time.monotonic() < self._open_until
 
     def failed(self) -> None:

@@ -22,7 +22,7 @@ def iso(moment: datetime) -> str:
 
 
 def iso_ms(milliseconds: int) -> str:
-    """As `iso`, of milliseconds since 1970: several times quicker, for whole pages."""
+    """The text of `iso` from milliseconds since 1970: several times quicker, for whole pages."""
     days, rest = divmod(milliseconds, 86_400_000)
     seconds, thousandths = divmod(rest, 1000)
     hour, seconds = divmod(seconds, 3600)
@@ -36,7 +36,7 @@ def _day(number: int) -> str:
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
-    """As `iso`; None stays None."""
+    """The text of `iso`; None stays None."""
     return None if moment is None else iso(moment)
 
 

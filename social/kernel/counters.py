@@ -1,13 +1,16 @@
-"""How counters are kept in side tables: bumped in place, never below zero, in an order that cannot deadlock."""
+"""Counters in side tables: bumped in place, never below zero, in an order that cannot deadlock."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from django.db import connection
 
 Name = TypeVar("Name", bound=str)
+
+_SINGLE_CHANGES: Final = 4
+"""Changes that are written one by one: their statement is simpler, and most transactions have two."""
 
 
 class Counters(Generic[Name]):
@@ -17,16 +20,36 @@ class Counters(Generic[Name]):
     everywhere, so two transactions never wait for each other.
     """
 
-    def __init__(self, table: str, owner: str, columns: Sequence[str]) -> None:
+    def __init__(self, table: str, owner: str, columns: Sequence[Name]) -> None:
         self._statements = {
             name: f"INSERT INTO {table} ({owner}, {', '.join(columns)}) "  # noqa: S608 (constants)
             f"VALUES (%(id)s, {', '.join('GREATEST(%(by)s, 0)' if column == name else '0' for column in columns)}) "
             f"ON CONFLICT ({owner}) DO UPDATE SET {name} = GREATEST({table}.{name} + %(by)s, 0)"
             for name in columns
         }
+        # The proposed row may not be below zero, so the change itself is looked up where there is a row.
+        sums = ", ".join(
+            f"{name} = GREATEST({table}.{name} + (%({name})s::int[])[array_position(%(ids)s::bigint[], {table}.{owner})], 0)"
+            for name in columns
+        )
+        self._columns = columns
+        self._all = (
+            f"INSERT INTO {table} ({owner}, {', '.join(columns)}) "  # noqa: S608 (constants)
+            f"SELECT id, {', '.join(f'GREATEST({name}, 0)' for name in columns)} "
+            f"FROM unnest(%(ids)s::bigint[], {', '.join(f'%({name})s::int[]' for name in columns)}) "
+            f"WITH ORDINALITY n (id, {', '.join(columns)}, place) ORDER BY place "
+            f"ON CONFLICT ({owner}) DO UPDATE SET {sums}"
+        )
 
     def bump(self, changes: Mapping[tuple[int, Name], int]) -> None:
-        """Add to counters, keyed by (owner's id, counter)."""
+        """Add to counters, keyed by (owner's id, counter), in a number of statements that does not grow with theirs."""
         with connection.cursor() as cursor:
-            for (owner_id, name), by in sorted(changes.items()):
-                cursor.execute(self._statements[name], {"id": owner_id, "by": by})
+            if len(changes) <= _SINGLE_CHANGES:
+                for (owner_id, name), by in sorted(changes.items()):
+                    cursor.execute(self._statements[name], {"id": owner_id, "by": by})
+                return
+            ids = sorted({owner_id for owner_id, _name in changes})
+            sums: dict[str, list[int]] = {
+                name: [changes.get((owner_id, name), 0) for owner_id in ids] for name in self._columns
+            }
+            cursor.execute(self._all, {"ids": ids, **sums})

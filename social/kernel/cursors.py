@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """At most `limit` rows below `before` and above `after` (both exclusive): the highest ones, or the lowest ones with
-    `ascending`. A page shows them from the highest to the lowest in both cases.
+    """Request for at most `limit` rows below `before` and above `after` (both exclusive): the highest ones, or the lowest
+    ones with `ascending`. A page shows them from the highest to the lowest in both cases.
     """
 
     limit: int
@@ -32,7 +32,7 @@ class Cursor:
 
     @property
     def parameters(self) -> dict[str, int | None]:
-        """What the SQL of `between`, and its LIMIT, refer to."""
+        """The parameters of the SQL of `between`, and of its LIMIT."""
         return {"before": self.before, "after": self.after, "limit": self.limit}
 
     def between(self, column: str) -> str:
@@ -43,7 +43,7 @@ class Cursor:
         return before if self.after is None else f"{before} AND {column} > %(after)s"
 
     def ordered(self, column: str) -> str:
-        """As `between`, with the order and the limit behind it: the end of a simple statement."""
+        """The SQL of `between`, with the order and the limit behind it: the end of a simple statement."""
         return f"{self.between(column)} ORDER BY {column} {self.direction} LIMIT %(limit)s"
 
     def newest_first(self, rows: list[T]) -> list[T]:

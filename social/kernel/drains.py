@@ -1,7 +1,7 @@
-"""How the rows of one outbox queue are taken, run in order and deleted, by any number of processes at once.
+"""Draining of one outbox queue: rows are taken, run in order and deleted, by any number of processes at once.
 
-Claims are those of `social.kernel.claims`. Only the oldest unfinished row of a lane can be claimed, together with the rows
-directly behind it; so two processes never hold one lane, and a row that backs off or is dead stops its own lane and nothing
+Claims are those of `social.kernel.claims`. Only the oldest unfinished row of a key can be claimed, together with the rows
+directly behind it; so two processes never hold one key, and a row that backs off or is dead stops its own key and nothing
 else.
 """
 
@@ -23,7 +23,7 @@ from social.kernel.batches import in_batches
 from social.kernel.claims import Claims, Failure, new_token
 from social.kernel.logs import redact
 from social.kernel.renewals import Renewals
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
@@ -39,7 +39,7 @@ _CLAIM: Final = """
 SELECT * FROM social_outbox_claim(%(queue)s, %(limit)s::integer, %(token)s, make_interval(secs => %(lease)s::float8))
 """
 _claims: Final = Claims("social_outbox")
-_IS_FOLLOWED: Final = """
+_SUCCESSOR_CHECK: Final = """
 SELECT EXISTS (SELECT FROM social_outbox WHERE queue = %(queue)s AND key = ANY(%(keys)s) AND claimed_until IS NULL
                AND due_at <= now() AND dead_at IS NULL)
 """
@@ -56,7 +56,7 @@ def back_off(attempts: int) -> float:
 
 
 def described(error: BaseException) -> str:
-    """What an operator needs of an exception: kind, message and the innermost place, secrets taken out."""
+    """The facts of an exception that an operator needs: kind, message and the innermost place, secrets taken out."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return redact(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
@@ -75,8 +75,8 @@ class Row:
     abandoned: bool
 
     @property
-    def lane(self) -> str | int:
-        """What it keeps order with; a row without a key only with itself."""
+    def ordering_key(self) -> str | int:
+        """The key whose rows run in order; a row without a key keeps order with itself only."""
         return self.key or self.id
 
 
@@ -122,56 +122,56 @@ class Batch:
             raise
 
     def is_followed(self) -> bool:
-        """Whether something was published behind a row of this batch while the batch held its lane.
+        """Tell whether something was published behind a row of this batch while the batch held its key.
 
-        Ask after `run`, outside its transactions: a drain that was woken for those rows found the lane held and ended.
+        Ask after `run`, outside its transactions: a drain that was woken for those rows found the key held and ended.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:
             return False
-        ((followed,),) = fetch(_IS_FOLLOWED, {"queue": self.queue, "keys": keys})
+        ((followed,),) = rows_of(_SUCCESSOR_CHECK, {"queue": self.queue, "keys": keys})
         return bool(followed)
 
     def _groups(self) -> Iterator[list[Row]]:
-        """The rows in groups of one subscription each, every lane in order.
+        """The rows in groups of one subscription each, every key in order.
 
         Abandoned rows come last and alone, those with the fewest attempts first: one that kills its process is then the
         last of all.
         """
-        lanes: dict[str | int, deque[Row]] = {}
+        waiting: dict[str | int, deque[Row]] = {}
         for row in self.rows.values():
-            lanes.setdefault(row.lane, deque()).append(row)
-        while lanes:
+            waiting.setdefault(row.ordering_key, deque()).append(row)
+        while waiting:
             first = min(
-                (lane[0] for lane in lanes.values()),
+                (rows[0] for rows in waiting.values()),
                 key=lambda row: (row.abandoned, row.abandoned and row.attempts, row.id),
             )
             group: list[Row] = []
-            for name in [first.lane] if first.abandoned else list(lanes):
-                lane = lanes[name]
-                while lane and (lane[0].subscriber, lane[0].event, lane[0].abandoned) == (
+            for key in [first.ordering_key] if first.abandoned else list(waiting):
+                rows = waiting[key]
+                while rows and (rows[0].subscriber, rows[0].event, rows[0].abandoned) == (
                     first.subscriber,
                     first.event,
                     first.abandoned,
                 ):
-                    group.append(lane.popleft())
+                    group.append(rows.popleft())
                     if first.abandoned:
                         break
-                if not lane:
-                    del lanes[name]
+                if not rows:
+                    del waiting[key]
             yield sorted(group, key=lambda row: row.id)
-            for name in self.blocked & lanes.keys():
-                self._release([row.id for row in lanes.pop(name)])
+            for key in self.blocked & waiting.keys():
+                self._release([row.id for row in waiting.pop(key)])
 
     def _run_group(self, group: list[Row]) -> None:
         subscription = registry.named(group[0].event, group[0].subscriber)
         size = (subscription.batch if subscription else None) or len(group)
         for rows in in_batches(group, size):
-            open_rows = [row for row in rows if row.lane not in self.blocked]
+            open_rows = [row for row in rows if row.ordering_key not in self.blocked]
             if len(open_rows) > 1 and self._attempt(subscription, open_rows) is None:
                 continue
             for row in open_rows:
-                if row.lane in self.blocked:
+                if row.ordering_key in self.blocked:
                     continue
                 error = self._attempt(subscription, [row])
                 if error is not None:
@@ -253,14 +253,14 @@ class Batch:
                 del self.rows[row_id]
 
     def _fail(self, row: Row, attempts: int, error: Exception) -> None:
-        self.blocked.add(row.lane)
+        self.blocked.add(row.ordering_key)
         dead = attempts >= MAX_ATTEMPTS
         text = described(error)
         _claims.fail(self.token, [Failure(row.id, attempts, back_off(attempts), text, dead=dead)])
         del self.rows[row.id]
         if dead:
             logger.error(
-                "Outbox row %d is dead after %d attempts and blocks its lane: queue %s, key %r, %s for %s. %s",
+                "Outbox row %d is dead after %d attempts and blocks its key: queue %s, key %r, %s for %s. %s",
                 *(row.id, attempts, self.queue, row.key, row.event, row.subscriber, text),
             )
 
@@ -271,7 +271,7 @@ def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
     Zero means that nothing was due that another process does not hold. Rows of one key run in the order they were
     published; with fewer rows than would fill a claim, what was published behind them meanwhile is run too, for nobody
     else could. When a call with several events fails, each is tried alone; the one that fails backs off (`back_off`) and
-    holds its lane, and after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a transaction
+    holds its key, and after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a transaction
     (tests' own excepted) and database errors when the database is gone: the claim then runs out by itself.
     """
     total = 0

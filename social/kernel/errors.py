@@ -1,4 +1,4 @@
-"""What can go wrong in the domain, without knowing HTTP: the API layer maps each class to a status code.
+"""Errors of the domain, without knowledge of HTTP: the API layer maps each class to a status code.
 
 Sources: contract, behaviours section 3 (texts) and entities "Errors" (shapes).
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+
+T = TypeVar("T")
 
 
 class KernelError(Exception):
@@ -36,7 +38,7 @@ class BadRequest(KernelError):
 
 
 class Unauthorized(KernelError):
-    """No token, or one that is not valid."""
+    """Refusal of a request without a token, or with one that is not valid."""
 
     default = gettext_noop("The access token is invalid")
 
@@ -48,19 +50,26 @@ class Forbidden(KernelError):
 
 
 class NotFound(KernelError):
-    """Not there, or not for this viewer: the answer does not reveal which."""
+    """Absent, or hidden from this viewer: the answer does not reveal which."""
 
     default = gettext_noop("Record not found")
 
 
+def require_found(value: T | None) -> T:
+    """Return what was looked for. Raises NotFound for None."""
+    if value is None:
+        raise NotFound
+    return value
+
+
 class Conflict(KernelError):
-    """Somebody else changed it at the same moment."""
+    """A change by somebody else at the same moment."""
 
     default = gettext_noop("Conflict during update, please try again")
 
 
 class Gone(KernelError):
-    """It was here and has been deleted for good."""
+    """Deleted for good."""
 
     default = gettext_noop("Gone")
 
@@ -72,7 +81,7 @@ class RateLimited(KernelError):
 
 
 class Unavailable(KernelError):
-    """Something outside this server did not answer as it should."""
+    """A service outside this server did not answer as it should."""
 
     default = gettext_noop("Remote data could not be fetched")
 
@@ -96,7 +105,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class FieldError:
-    """One broken rule: `code` as in `ERR_BLANK`, `message` follows the field's name in the sentence."""
+    """Broken rule: `code` as in `ERR_BLANK`, `message` follows the field's name in the sentence."""
 
     field: str
     code: str

@@ -1,6 +1,6 @@
 """Publishing events to the apps above: written with the change they report, handled by every app that subscribed.
 
-What the ids of outbox rows promise: rows of one lane (queue and key) run in the order of their ids, and ids are given at
+What the ids of outbox rows promise: rows of one queue and key run in the order of their ids, and ids are given at
 `publish`, not at commit. Two publishers of one key therefore have their events run in the order of their changes only if
 the later one had to wait for the earlier one: **publish while holding the row lock of the thing the key names** (the
 UPDATE that changed it, or `select_for_update`). Without it a transaction that commits later may carry a smaller id, and
@@ -54,8 +54,8 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
     for event in events:
         wanted = [s for s in registry.of(type(event)) if s.when is None or s.when(event)]
         if wanted:
-            lane, payload, name = "" if due_at else event.lane(), event.encoded(), type(event).__name__
-            rows += [(s.queue, lane, s.subscriber, name, payload, due_at) for s in wanted]
+            key, payload, name = "" if due_at else event.ordering_key(), event.encoded(), type(event).__name__
+            rows += [(s.queue, key, s.subscriber, name, payload, due_at) for s in wanted]
     with connection.cursor() as cursor:
         for batch in in_batches(rows, _ROWS):
             cursor.execute(_COLUMNS + ", ".join([_ROW] * len(batch)), list(chain.from_iterable(batch)))

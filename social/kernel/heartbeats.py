@@ -1,4 +1,4 @@
-"""Which kinds of processes have sent a heartbeat lately, for the doctor."""
+"""Heartbeats of the kinds of processes, for the doctor."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def beat(role: str) -> None:
 
 
 def last(role: str) -> datetime | None:
-    """When a process of this role showed itself, or None when none did within EXPIRY seconds. Raises RedisError."""
+    """The moment of the last heartbeat of a role, or None when none came within EXPIRY seconds. Raises RedisError."""
     written = redis.client("cache").get(redis.key("cache", "heartbeat", role))
     return datetime.fromtimestamp(int(written), UTC) if isinstance(written, bytes) else None

@@ -59,7 +59,7 @@ def first_at(moment: datetime) -> int:
 
 
 def moment_of(snowflake: int) -> datetime:
-    """When the thing with this id was made, to the millisecond."""
+    """The moment in an id, to the millisecond."""
     return _EPOCH + timedelta(milliseconds=snowflake >> 16)
 
 

@@ -9,7 +9,7 @@ from social.kernel.lengths import HOST_LIMIT, OBJECT_LIMIT, lengths
 
 
 class Installation(models.Model):
-    """One row, written by the first start: identifiers made under this domain are in other servers' databases."""
+    """Domain of this installation, a single row, written by the first start: other servers store identifiers made under it."""
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     local_domain = models.TextField()
@@ -23,6 +23,3 @@ class Installation(models.Model):
             lengths("social_installation_lengths", local_domain=HOST_LIMIT, fingerprints=OBJECT_LIMIT),
             models.CheckConstraint(condition=models.Q(id=1), name="installation_is_one"),
         ]
-
-    def __str__(self) -> str:
-        return self.local_domain

@@ -1,4 +1,4 @@
-"""How long the texts in the database may be: each table says it once, and PostgreSQL refuses what is longer.
+"""Lengths of the texts in the database: each table declares them once, and PostgreSQL refuses longer ones.
 
 Services and readers of documents cut or refuse before that, with a reason; the constraint stands behind them all (security
 row 33). `tests/security/test_columns.py` asks PostgreSQL about every column.
@@ -92,7 +92,7 @@ def _conditions(condition: models.Q) -> list[tuple[str, int]]:
 
 
 def is_refused_value(error: DatabaseError) -> bool:
-    """Whether the database refused a value for what it is, its length for example: it would do so every time.
+    """Tell whether the database refused a value for what it is, its length for example: it would do so every time.
 
     By the codes of PostgreSQL: check_violation, string_data_right_truncation, program_limit_exceeded (an index holds no
     entry that long).

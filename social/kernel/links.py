@@ -48,5 +48,5 @@ def tagged_url(profile: str, name: str) -> str:
 
 
 def is_own_domain(domain: str) -> bool:
-    """Whether a domain, as written in an address, is this server's."""
+    """Tell whether a domain, as written in an address, is this server's."""
     return domain.lower().rstrip(".") in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)

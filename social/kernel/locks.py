@@ -1,11 +1,13 @@
-"""PostgreSQL's advisory locks by name."""
+"""Locks by name: PostgreSQL's advisory ones for a transaction, and leases that their holder renews before they expire."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, models, transaction
 from psycopg.errors import LockNotAvailable
+
+from social.kernel.lengths import NAME_LIMIT, lengths
 
 
 def _numbers(names: tuple[str, ...]) -> list[int]:
@@ -24,12 +26,12 @@ def lock(*names: str) -> None:
     if not connection.in_atomic_block:
         raise RuntimeError(f"lock({', '.join(names)}) needs a transaction: it is held until that ends.")
     with connection.cursor() as cursor:
-        for number in _numbers(names):
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+        # The rows of an array come in its order.
+        cursor.execute("SELECT pg_advisory_xact_lock(number) FROM unnest(%s::bigint[]) number", [_numbers(names)])
 
 
 def try_lock(name: str) -> bool:
-    """As `lock`, without waiting: False when another transaction holds the name. Raises RuntimeError likewise."""
+    """Takes a `lock` without waiting: False when another transaction holds the name. Raises RuntimeError likewise."""
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         raise RuntimeError(f"try_lock({name}) needs a transaction: it is held until that ends.")
@@ -40,8 +42,8 @@ def try_lock(name: str) -> bool:
 
 
 def lock_within(name: str, seconds: float) -> bool:
-    """As `lock`, waiting this long at most: False when another transaction holds the name longer. Raises RuntimeError
-    likewise.
+    """Takes a `lock`, waiting this long at most: False when another transaction holds the name longer. Raises
+    RuntimeError likewise.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
@@ -56,3 +58,42 @@ def lock_within(name: str, seconds: float) -> bool:
             return False
         raise
     return True
+
+
+class Lease(models.Model):
+    """A task that one process at a time may do, such as sending the schedule. Rows are written by SQL, by the clock of
+    the database alone: the clocks of the holders may differ.
+    """
+
+    name = models.TextField(primary_key=True)
+    holder = models.TextField()
+    until = models.DateTimeField()
+
+    class Meta:
+        db_table = "social_lease"
+        constraints = [lengths("social_lease_lengths", name=NAME_LIMIT, holder=NAME_LIMIT)]
+
+
+_ACQUIRE = """
+INSERT INTO social_lease AS l (name, holder, until)
+VALUES (%(name)s, %(holder)s, clock_timestamp() + make_interval(secs => %(seconds)s))
+ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, until = EXCLUDED.until
+WHERE l.holder = EXCLUDED.holder OR l.until <= clock_timestamp()
+RETURNING TRUE
+"""
+
+
+def acquire(name: str, holder: str, seconds: float) -> bool:
+    """Take or renew the lease for `seconds`; False while another holder's has not run out.
+
+    The holder must renew well before the end, and stop acting when a renewal did not come through in time.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ACQUIRE, {"name": name, "holder": holder, "seconds": seconds})
+        return cursor.fetchone() is not None
+
+
+def release(name: str, holder: str) -> None:
+    """Give the lease back before its time, if `holder` still has it."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM social_lease WHERE name = %s AND holder = %s", [name, holder])

@@ -1,4 +1,4 @@
-"""How the server logs: JSON or readable lines, each with its request's id, none with anybody's secret."""
+"""Logging: JSON or readable lines, each with its request's id, none with anybody's secret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 REDACTED = "[redacted]"
 # Three lines for every task that only looked whether there was something to do.
-_TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
+_VERBOSE_LOGGERS = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -83,7 +83,7 @@ def _plain(value: str | bytes) -> str:
 
 
 def redact_value(value: object) -> object:
-    """As `redact`, through mappings and sequences; what is under the name of a secret goes whatever it holds."""
+    """Redacts like `redact`, through mappings and sequences; what is under the name of a secret goes whatever it holds."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str | bytes):
@@ -107,7 +107,7 @@ def request_id() -> str:
 
 @contextlib.contextmanager
 def request_context(identifier: str) -> Iterator[None]:
-    """Every line logged inside, in this thread or asyncio task, carries `identifier` as `request_id`."""
+    """Add `identifier` as `request_id` to every line logged inside, in this thread or asyncio task."""
     token = _request_id.set(identifier)
     try:
         yield
@@ -127,6 +127,14 @@ def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) 
         key: value if key in ("_record", "_from_structlog") else REDACTED if _is_secret(key) else redact_value(value)
         for key, value in event.items()
     }
+
+
+def _is_unlogged(record: logging.LogRecord) -> bool:
+    """Tell whether a line of Django about an answer of 500 or above is the only one about it.
+
+    Errors that an API action lets pass, and a database that does not answer, have been logged with what is known of them.
+    """
+    return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
 
 def configure(config: Mapping[str, Any]) -> None:
@@ -172,10 +180,11 @@ def configure(config: Mapping[str, Any]) -> None:
     root.setLevel(level)
     # Its warnings are one line for every 404 a stranger asks for; refusals are in the metrics.
     logging.getLogger("django.request").setLevel(logging.ERROR)
+    logging.getLogger("django.request").addFilter(_is_unlogged)
     # At the level debug it writes authorization codes as they stand in its own structures.
     logging.getLogger("oauthlib").setLevel(logging.INFO)
     if level == "INFO":
-        for name in _TALKATIVE:
+        for name in _VERBOSE_LOGGERS:
             logging.getLogger(name).setLevel(logging.WARNING)
     logging.captureWarnings(True)
     structlog.configure(

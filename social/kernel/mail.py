@@ -1,4 +1,4 @@
-"""How a mail is written in the reader's language and handed to the mail server.
+"""Mails in the reader's language, handed to the mail server.
 
 Mails are sent by reactions (queue `mailers`), never while somebody's request waits: the outbox tries again for them.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import re
 import smtplib
-from collections.abc import Mapping
-from email.utils import make_msgid
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from email.utils import formataddr, make_msgid, parseaddr
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -21,11 +21,26 @@ from django.core.validators import validate_email
 from django.template import Context, Template, TemplateDoesNotExist, engines
 from django.utils import translation
 
+from social.kernel import links
 from social.kernel.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 _TEMPLATE: Final = re.compile(r"[a-z0-9_]+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
+_BLANK_LINES: Final = re.compile(r"\n\s*\n")
+_QUOTE: Final = "> "
+
+
+class Paragraph(NamedTuple):
+    """Paragraph of a mail's text, for its HTML. `quoted`: somebody else's words; `link`: the address that it leads to."""
+
+    text: str
+    quoted: bool
+    link: bool
+
+
+class Refused(Unavailable):
+    """The mail server does not take mail for this recipient for now; for others it may."""
 
 
 def _template(name: str) -> Template:
@@ -37,8 +52,28 @@ def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
     return str(_template(name).render(Context(dict(context), autoescape=escape)))
 
 
+def quoted(text: str) -> str:
+    """Words of somebody else as mails quote them, so that they cannot be taken for those of this server."""
+    return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
+
+
+def _paragraphs(text: str, link: object) -> Iterator[Paragraph]:
+    for block in _BLANK_LINES.split(text.strip()):
+        lines = block.splitlines()
+        is_quoted = bool(lines) and all(line.startswith(_QUOTE.rstrip()) for line in lines)
+        if is_quoted:
+            block = "\n".join(line.removeprefix(_QUOTE.rstrip()).removeprefix(" ") for line in lines)
+        yield Paragraph(block, is_quoted, block == link)
+
+
+def _sender(name: str) -> str:
+    """The sender's address, with this name where the operator has chosen none."""
+    chosen, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
+    return formataddr((chosen or " ".join(_CONTROL.sub(" ", name).split()), address))
+
+
 def is_deliverable(address: str) -> bool:
-    """Whether this is one bare address: no display name, no list, nothing that could begin another header."""
+    """Tell whether this is one bare address: no display name, no list, nothing that could begin another header."""
     if _CONTROL.search(address) or len(address) > 254:
         return False
     try:
@@ -49,14 +84,21 @@ def is_deliverable(address: str) -> bool:
 
 
 def compose(
-    to: str, template: str, context: Mapping[str, Any], language: str, *, headers: Mapping[str, str] | None = None
+    to: str,
+    template: str,
+    context: Mapping[str, Any],
+    language: str,
+    *,
+    server_name: str = "",
+    headers: Mapping[str, str] | None = None,
 ) -> EmailMultiAlternatives:
     """The mail as it will be sent, in `language`.
 
-    `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`. Text is rendered without HTML
-    escapes, HTML with; both see `language` and `direction` ("ltr" or "rtl") besides the context. Whatever people wrote
-    into the context, subject and headers stay one line each. Raises ValueError for a template name that is a path, or a
-    header or address that breaks its line.
+    `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
+    text. Text is rendered without HTML escapes, HTML with, and with the `paragraphs` of the text; both see `server_name` (or
+    the domain), `domain`, `language` and `direction` ("ltr" or "rtl") besides the context. Mails are sent in the server's
+    name. Whatever people wrote into the context, subject and headers stay one line each. Raises ValueError for a template
+    name that is a path, or a header or address that breaks its line.
     """
     if not _TEMPLATE.fullmatch(template):
         raise ValueError(f"{template!r} is not the name of a mail template.")
@@ -64,10 +106,20 @@ def compose(
         raise ValueError("A mail goes to one bare address.")
     if any(_CONTROL.search(name + value) for name, value in (headers or {}).items()):
         raise ValueError("A header is one line.")
+    server_name = server_name or settings.LOCAL_DOMAIN
     with translation.override(language):
-        values = {**context, "language": language, "direction": "rtl" if translation.get_language_bidi() else "ltr"}
+        values = {
+            "server_name": server_name,
+            "domain": settings.LOCAL_DOMAIN,
+            "home": links.web_url("/"),
+            "language": language,
+            "direction": "rtl" if translation.get_language_bidi() else "ltr",
+            **context,
+        }
         subject = _render(f"mail/{template}.subject.txt", values, escape=False)
-        text = _render(f"mail/{template}.txt", values, escape=False)
+        text = _render(f"mail/{template}.txt", values, escape=False).strip()
+        footer = _render("mail/footer.txt", values, escape=False).strip()
+        values |= {"subject": subject.strip(), "paragraphs": list(_paragraphs(text, context.get("link")))}
         try:
             html = _render(f"mail/{template}.html", values, escape=True)
         except TemplateDoesNotExist as missing:
@@ -76,13 +128,14 @@ def compose(
             html = ""
     mail = EmailMultiAlternatives(
         subject=" ".join(_CONTROL.sub(" ", subject).split())[:200],
-        body=text.strip() + "\n",
+        body=f"{text}\n\n-- \n{footer}\n",
+        from_email=_sender(server_name),
         to=[to],
         headers={
             # RFC 3834: no answering machine shall answer. Django's own Message-ID would contain the host's name.
             "Auto-Submitted": "auto-generated",
             "Content-Language": language,
-            "Message-ID": make_msgid(domain=urlsplit(f"//{settings.WEB_DOMAIN}").hostname or "localhost"),
+            "Message-ID": make_msgid(domain=_host()),
             **(headers or {}),
         },
     )
@@ -91,12 +144,17 @@ def compose(
     return mail
 
 
+def _host() -> str:
+    return urlsplit(f"//{settings.WEB_DOMAIN}").hostname or "localhost"
+
+
 def send(
     to: str,
     template: str,
     context: Mapping[str, Any],
     language: str,
     *,
+    server_name: str = "",
     headers: Mapping[str, str] | None = None,
     connection: BaseEmailBackend | None = None,
 ) -> bool:
@@ -108,16 +166,24 @@ def send(
     if not is_deliverable(to):
         logger.warning("No mail %s: what should be its address is none", template)
         return False
-    mail = compose(to, template, context, language, headers=headers)
+    mail = compose(to, template, context, language, server_name=server_name, headers=headers)
     mail.connection = connection
+    return hand_over(mail, template)
+
+
+def hand_over(mail: EmailMultiAlternatives, kind: str) -> bool:
+    """Give a mail to the mail server; False when that refuses the recipient for good, which is logged, with its `kind`.
+
+    Raises Refused when it does so for now, and Unavailable when the server does not answer or takes no mail.
+    """
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
         if codes and all(500 <= code < 600 for code in codes):
-            logger.warning("The mail server refuses the recipient of a mail %s for good: %s", template, codes)
+            logger.warning("The mail server refuses the recipient of a mail %s for good: %s", kind, codes)
             return False
-        raise Unavailable(f"The mail server refuses the recipient for now: {codes}") from error
+        raise Refused(f"The mail server refuses the recipient for now: {codes}") from error
     except OSError as error:  # sockets, and every error of smtplib
         raise Unavailable(f"The mail server did not take a mail: {type(error).__name__}") from error
     return True

@@ -1,4 +1,4 @@
-"""What migrations do beyond Django's own operations."""
+"""Operations of migrations beyond Django's own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CreateModels(Operation):
         self.operations = list(operations)
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """For Django's writer of migrations."""
+        """Arguments for Django's writer of migrations."""
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
@@ -50,9 +50,9 @@ class CreateModels(Operation):
             operation.database_backwards(app_label, schema_editor, from_state, to_state)
 
     def describe(self) -> str:
-        """What `migrate --plan` says."""
+        """The line of `migrate --plan`."""
         return f"Create models {', '.join(operation.name for operation in self.operations)}"
 
     def references_model(self, name: str, app_label: str) -> bool:
-        """Whether one of the operations may."""
+        """Tell whether one of the operations may."""
         return any(operation.references_model(name, app_label) for operation in self.operations)

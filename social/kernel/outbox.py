@@ -14,11 +14,11 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from social.kernel.audit import audit_log
 from social.kernel.claims import LeasedRow, idle
 from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
 from social.kernel.errors import Conflict
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.ports import audit_log
 from social.kernel.wakes import wake
 
 __all__ = [
@@ -39,10 +39,10 @@ OVERDUE: Final = timedelta(seconds=2)
 
 
 class OutboxRow(LeasedRow):
-    """One event for one subscriber, deleted when its reaction is done. Rows are written and taken by SQL, by the clock
+    """Event for one subscriber, deleted when its reaction is done. Rows are written and taken by SQL, by the clock
     of the database: `social.kernel.events` inserts, `social.kernel.drains` claims.
 
-    `id` is the order inside a lane (queue and key).
+    `id` is the order of the rows of one queue and key.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -78,13 +78,13 @@ class OutboxRow(LeasedRow):
 
     @property
     def name(self) -> str:
-        """What a row is called where several are spoken of."""
+        """The name of a row where several are listed."""
         return f"{self} ({self.key})"
 
 
 @dataclass(frozen=True)
 class QueueFigures:
-    """How a queue stands. Ages in seconds past the due time, of rows that are due and not dead."""
+    """Figures of a queue. Ages in seconds past the due time, of rows that are due and not dead."""
 
     queue: str
     depth: int
@@ -93,7 +93,7 @@ class QueueFigures:
     p99: float
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The figures as a JSON object."""
         return asdict(self)
 
 

@@ -1,29 +1,27 @@
-"""How a query of the ORM is compiled once per process and then only run: building SQL costs more than asking.
+"""Queries of the ORM whose shape never changes, with Slots for their values.
 
-For queries on hot paths whose shape never changes. What the ORM does with rows (models, `select_related`,
-`values_list`, converters) is left to it; `prefetch_related` is refused because nothing here would carry it out.
+Compiled once (`social.kernel.fast.compiled`), or built and compiled each time. `prefetch_related` is refused.
 """
 
 from __future__ import annotations
 
-import copy
-import itertools
-import re
 import threading
-from collections.abc import Callable
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any, Final, Generic, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import EmptyResultSet
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySet
 from django.db.models.fields.related import ForeignObject
 from django.db.models.sql.compiler import SQLCompiler
 
-from social.kernel.statements import fetch, is_value
+from social.kernel.fast import compiled, is_plain
 
 Row = TypeVar("Row")
-_PLACEHOLDER: Final = re.compile("%s|%%")
+_PLAIN: Final = is_plain("plans")
+_values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", default=None)
+"""What the Slots of the query stand for that is being compiled; None for a query that is compiled for all."""
 
 
 class Slot(Expression):
@@ -34,8 +32,9 @@ class Slot(Expression):
         self.name = name
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """A placeholder, and this slot as its parameter."""
-        return "%s", [self]
+        """A placeholder, and the value as its parameter, or this slot."""
+        values = _values.get()
+        return "%s", [self if values is None else values[self.name]]
 
 
 IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
@@ -70,85 +69,32 @@ class OneOf(Lookup):
         return f"{left} = ANY({right})", [*left_params, *right_params]
 
 
-class _Compiled(NamedTuple):
-    queryset: Any
-    compiler: SQLCompiler
-    sql: str
-    params: tuple[Any, ...]
-    numbered: str | None
-    """The SQL with named placeholders, for `social.kernel.statements`; None for what only Django's cursor does."""
-    converters: dict[int, Any]
-    composite: bool
-
-
 class Plan(Generic[Row]):
-    """A compiled query. `build` makes the QuerySet with Slots in it; it is called once, when the plan is first run."""
+    """A query. `build` makes the QuerySet with Slots in it."""
 
     def __init__(self, build: Callable[[], QuerySet[Any, Row]]) -> None:
         self._build = build
         self._lock = threading.Lock()
-        self._made: _Compiled | None = None
+        self._made: compiled.Compiled | None = None
 
     def run(self, **values: Any) -> list[Row]:
         """The rows, with every slot filled by the value of its name. Raises KeyError when one is missing."""
+        if _PLAIN:
+            token = _values.set(values)
+            try:
+                return list(self._build())
+            finally:
+                _values.reset(token)
         made = self._made or self._compile()
-        filled = tuple([values[item.name] if isinstance(item, Slot) else item for item in made.params])
-        compiler: Any = copy.copy(made.compiler)
-        compiler.connection = connections[made.queryset.db]
-        if made.numbered is not None and all(map(is_value, filled)):
-            rows = fetch(made.numbered, {f"value_{place}": value for place, value in enumerate(filled)})
-            compiler.execute_sql = lambda *_args, **_options: [rows]
-        else:
-            compiler.as_sql = lambda *_args, **_options: (made.sql, filled)
-        compiler.get_converters = lambda _columns: made.converters
-        compiler.has_composite_fields = lambda _columns: made.composite
-        return list(made.queryset._iterable_class(_Source(made.queryset, compiler)))
+        return compiled.run(made, lambda item: values[item.name] if isinstance(item, Slot) else item)
 
     def first(self, **values: Any) -> Row | None:
         """The first row, None when there is none."""
         rows = self.run(**values)
         return rows[0] if rows else None
 
-    def _compile(self) -> _Compiled:
+    def _compile(self) -> compiled.Compiled:
         with self._lock:
             if self._made is None:
-                queryset: Any = self._build()
-                if queryset._prefetch_related_lookups:
-                    raise ValueError("a plan carries out no prefetch_related")
-                compiler = queryset.query.get_compiler(using=DEFAULT_DB_ALIAS)
-                sql, params = compiler.as_sql()
-                columns = [column for column, *_ in compiler.select]
-                converters = compiler.get_converters(columns)
-                composite = compiler.has_composite_fields(columns)
-                plain = queryset.db == DEFAULT_DB_ALIAS and not compiler.has_extra_select
-                numbered = _numbered(sql) if plain else None
-                self._made = _Compiled(queryset, compiler, sql, tuple(params), numbered, converters, composite)
+                self._made = compiled.compile_query(self._build())
         return self._made
-
-
-def _numbered(sql: str) -> str:
-    places = itertools.count()
-    return _PLACEHOLDER.sub(lambda found: "%%" if found[0] == "%%" else f"%(value_{next(places)})s", sql)
-
-
-class _Source:
-    """What Django's iterables ask of a query set, with a compiler that knows its SQL."""
-
-    def __init__(self, queryset: Any, compiler: SQLCompiler) -> None:
-        self.db = queryset.db
-        self.query = _Query(queryset.query, compiler)
-        self._known_related_objects: dict[Any, Any] = {}
-        self._fields = queryset._fields
-
-
-class _Query:
-    """A query whose compiler is given."""
-
-    def __init__(self, query: Any, compiler: SQLCompiler) -> None:
-        self._query, self._compiler = query, compiler
-
-    def get_compiler(self, *_args: Any, **_options: Any) -> SQLCompiler:
-        return self._compiler
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._query, name)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
 
 
 class Unplugged(RuntimeError):
-    """Nobody has plugged an implementation into this port: a wiring fault, not something a user can cause."""
+    """A port without an implementation: a wiring fault, not something a user can cause."""
 
 
 class Port(Generic[T]):
@@ -45,9 +45,25 @@ class Port(Generic[T]):
 
     @contextmanager
     def replaced(self, implementation: T | None) -> Iterator[None]:
-        """For tests: another implementation, or none, inside the block; the old one afterwards."""
+        """Sets another implementation, or none, inside the block, and the old one afterwards; for tests."""
         before, self._implementation = self._implementation, implementation
         try:
             yield
         finally:
             self._implementation = before
+
+
+class AuditLog(Protocol):
+    """Adds rows that say what was done by whom."""
+
+    def __call__(
+        self, *, by: Any, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
+    ) -> None:
+        """Add a row for each target (id and name), in the transaction of what was done.
+
+        `by` is the user who did it, None the operator at the command line; `action` a verb; `target_type` the entity.
+        """
+        ...
+
+
+audit_log: Final[Port[AuditLog]] = Port("social.kernel.ports.audit_log")

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from django.conf import settings
 
 T = TypeVar("T")
-_LARGEST = 256
+_SIZE_LIMIT = 256
 
 
 class Recent(Generic[T]):
@@ -32,7 +32,7 @@ class Recent(Generic[T]):
         value = make()
         if settings.RECENT_SECONDS > 0:
             with self._lock:
-                if len(self._values) >= _LARGEST:
+                if len(self._values) >= _SIZE_LIMIT:
                     self._values.clear()
                 self._values[key] = (now + settings.RECENT_SECONDS, value)
         return value

@@ -1,4 +1,4 @@
-"""Where Redis is for each role, and how long anybody may wait for it.
+"""Clients of Redis for each role, and how long anybody may wait for it.
 
 Four roles, so that an installation can split the load over servers: `cache` (may be emptied at any time), `broker`
 (Celery), `streams` (PUBLISH only) and `feeds` (rebuilt from SQL when missing). Nothing is kept only in Redis.
@@ -9,11 +9,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import os
 import threading
 import time
 import weakref
-from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,13 +20,13 @@ from typing import Any, Final, Literal, TypeVar, cast
 import redis
 import redis.asyncio
 from django.conf import settings
-from hiredis import pack_command
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, NoScriptError, RedisError, ResponseError, TimeoutError
+from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
 from redis.retry import Retry
 
 from social.kernel.circuits import Circuit
+from social.kernel.fast import commands, is_plain
 
 __all__ = [
     "RedisError",
@@ -48,6 +46,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 Role = Literal["cache", "broker", "streams", "feeds"]
 T = TypeVar("T")
+_PLAIN: Final = is_plain("redis")
 
 # Seconds to connect and to wait for one answer. A web request that meets a silent server pays this once: afterwards the
 # circuit fails at once for a second. Feeds get more because pipelines of a fan-out are long.
@@ -63,7 +62,7 @@ _async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[
 
 
 class _Guarded(Retry):
-    """Every command passes here: an error at once while the circuit is open, and nothing is ever sent twice.
+    """Client whose commands fail at once while the circuit is open, and are never sent twice.
 
     A connection that was closed while it lay in the pool is noticed there, before a command is sent on it.
     """
@@ -87,7 +86,7 @@ class _Guarded(Retry):
 
 
 class _GuardedAsync(AsyncRetry):
-    """As `_Guarded`, for asyncio clients, sharing the circuit of the role."""
+    """`_Guarded` for asyncio clients, sharing the circuit of the role."""
 
     def __init__(self, guard: Circuit) -> None:
         super().__init__(NoBackoff(), 0)
@@ -143,76 +142,37 @@ def client(role: Role) -> redis.Redis:
     return found
 
 
-# By role and address, the connections of `ask` that nobody uses; those of redis-py declare no types.
-_idle: Final[defaultdict[tuple[Role, str], deque[Any]]] = defaultdict(deque)
-# A child shares the sockets of its parent, and must not write to them.
-os.register_at_fork(after_in_child=_idle.clear)
+def _plain(role: Role) -> Any:
+    """A client that leaves answers as they came."""
+    address = (role, f"{url(role)}#plain")
+    found = _clients.get(address)
+    if found is None:
+        found = redis.Redis.from_url(url(role), retry=_Guarded(_circuits[role]), **_options(role))
+        found.response_callbacks.clear()
+        _clients[address] = found
+    return found
 
 
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
     """The answer to one command, in bytes; for what is asked in every request.
 
-    As the client asks, whose own way takes three times as long: an error at once while the circuit is open, nothing is ever
-    sent twice, and a connection that was closed meanwhile is noticed before anything is sent. Raises RedisError.
+    As the client asks: an error at once while the circuit is open, nothing is ever sent twice, and a connection that was
+    closed meanwhile is noticed before anything is sent. Raises RedisError.
     """
-    return _ask(role, pack_command(command), 1)  # type: ignore[arg-type]  # hiredis declares a tuple of one
+    if _PLAIN:
+        return _plain(role).execute_command(*command)
+    return commands.ask(client(role), _circuits[role], command)
 
 
-def ask_at_once(role: Role, *commands: tuple[str | bytes | int | float, ...]) -> list[Any]:
+def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> list[Any]:
     """The answers to several commands that run with nothing between them, as a transaction; otherwise as `ask`."""
-    packed = b"".join(map(pack_command, (("MULTI",), *commands, ("EXEC",))))  # type: ignore[arg-type]  # as in `ask`
-    answers: list[Any] = _ask(role, packed, len(commands) + 2)
-    for answer in answers:
-        if isinstance(answer, RedisError):
-            raise answer
-    return answers
-
-
-def _ask(role: Role, packed: bytes, number: int) -> Any:
-    """The last of so many answers."""
-    guard = _circuits[role]
-    if guard.is_open:
-        raise ConnectionError("Redis failed less than a second ago: not asked.")
-    idle = _idle[role, url(role)]
-    try:
-        connection = idle.pop()
-    except IndexError:
-        connection = _connected(role)
-    else:
-        if not _lives(connection):
-            connection.disconnect()
-            connection = _connected(role)
-    answer = None
-    try:
-        connection.send_packed_command((packed,), check_health=False)
-        for _place in range(number):
-            answer = connection.read_response()
-    except BaseException as error:
-        if isinstance(error, ResponseError) and number == 1:
-            idle.append(connection)
-            raise
-        # Further answers may still come, and would be taken for those to the next command.
-        connection.disconnect()
-        if isinstance(error, ConnectionError | TimeoutError | OSError):
-            guard.failed()
-        raise
-    idle.append(connection)
-    return answer
-
-
-def _connected(role: Role) -> Any:
-    # Its policy for trying again is `_Guarded`, which tells the circuit of a failure.
-    connection: Any = client(role).connection_pool.make_connection()
-    connection.connect()
-    return connection
-
-
-def _lives(connection: Any) -> bool:
-    """Whether an idle connection can be used: nothing is expected on it, so whatever can be read is its end."""
-    try:
-        return not connection.can_read()
-    except (ConnectionError, TimeoutError, OSError):
-        return False
+    if _PLAIN:
+        pipeline = _plain(role).pipeline(transaction=True)
+        for command in asked:
+            pipeline.execute_command(*command)
+        answers: list[Any] = pipeline.execute()
+        return answers
+    return commands.ask_at_once(client(role), _circuits[role], asked)
 
 
 def async_client(role: Role) -> redis.asyncio.Redis:
@@ -239,7 +199,7 @@ def key(role: Role, *parts: object) -> str:
 
 @dataclass
 class Attempt:
-    """How a `best_effort` block ended; read it after the block."""
+    """The outcome of a `best_effort` block; read it after the block."""
 
     failed: bool = False
 

@@ -28,7 +28,7 @@ class _Task:
 
 
 class Renewals:
-    """One thread a process, with a database connection of its own, that is there while something is to be renewed.
+    """Thread of a process, with a database connection of its own, that runs while something is to be renewed.
 
     `renew` runs in that thread, and not before `every` seconds have passed: short calls cost a dictionary entry. What it
     raises is logged, and it is called again in time. Nothing is renewed any more when the block has ended. After a fork the

@@ -18,14 +18,14 @@ Callback = Callable[[str, bytes], None]
 
 # Seconds between pings, and until a connection that answers nothing is given up: without it a Redis that vanishes without
 # closing the connection would leave the process without messages for ever.
-_PING: Final = 10.0
-_SILENCE: Final = 25.0
+_PING_INTERVAL: Final = 10.0
+_READ_TIMEOUT: Final = 25.0
 _FIRST_WAIT: Final = 0.1
-_LONGEST_WAIT: Final = 2.0
+_WAIT_LIMIT: Final = 2.0
 
 
 def channel_key(channel: str) -> str:
-    """What the channel is called inside Redis."""
+    """The name of the channel inside Redis."""
     return redis.key("streams", channel)
 
 
@@ -51,7 +51,7 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
 
 
 class Hub:
-    """One subscription connection for a whole streaming process, whatever the number of its listeners.
+    """Subscription connection of a whole streaming process, whatever the number of its listeners.
 
     Callbacks get (channel, bytes) on the event loop and must not block; one that raises is logged and harms nobody else.
     When Redis comes back the connection is made anew, with all channels. All methods belong to the loop of `start`.
@@ -122,7 +122,7 @@ class Hub:
                 connected = bool(self._confirmed)
                 if connected or wait == _FIRST_WAIT:
                     logger.warning("The stream hub has lost Redis (%s): trying again", error)
-                wait = _FIRST_WAIT if connected else min(wait * 2, _LONGEST_WAIT)
+                wait = _FIRST_WAIT if connected else min(wait * 2, _WAIT_LIMIT)
             self._forget()
             await asyncio.sleep(wait)
 
@@ -160,7 +160,7 @@ class Hub:
                 await connection.send_command(command, *map(channel_key, channels))
             try:
                 # Not wait_for: until Python 3.12 it can swallow a cancellation.
-                async with asyncio.timeout(_PING):
+                async with asyncio.timeout(_PING_INTERVAL):
                     await self._changed.wait()
             except TimeoutError:
                 await connection.send_command("PING")
@@ -168,9 +168,9 @@ class Hub:
     async def _read(self, connection: Any) -> None:
         prefix = len(channel_key(""))
         while True:
-            reply = await connection.read_response(timeout=_SILENCE)
+            reply = await connection.read_response(timeout=_READ_TIMEOUT)
             if reply is None:
-                raise TimeoutError(f"no answer to a ping in {_SILENCE:.0f} s")
+                raise TimeoutError(f"no answer to a ping in {_READ_TIMEOUT:.0f} s")
             # A ping before the first subscription is answered by a plain status.
             if not isinstance(reply, list):
                 continue

@@ -1,10 +1,10 @@
-"""Which reactions subscribe to which events. Filled once at start, only read afterwards."""
+"""Subscriptions of reactions to events. Filled once at start, only read afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Final, Generic, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, dataclass_transform
 
 import orjson
 
@@ -13,17 +13,23 @@ DEFAULT_SECONDS: Final = 20.0
 _SCALARS: Final = (int, str, bool, type(None))
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Event:
-    """Something that has happened, in the past tense: a frozen dataclass of ids and flags, never of contents.
+    """A fact in the past tense: every subclass is a frozen dataclass of ids and flags, never of contents.
 
     Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; what happens to one key
     is handled in order, so it names the thing that changes (`status:{status_id}`). The empty key asks for no order.
     """
 
-    key: ClassVar[str] = ""
+    key: ClassVar[str]
 
-    def lane(self) -> str:
+    def __init_subclass__(cls, *, key: str = "") -> None:
+        super().__init_subclass__()
+        cls.key = key
+        dataclass(frozen=True)(cls)
+
+    def ordering_key(self) -> str:
         """The key of this very event."""
         return self.key.format(**self.values()) if self.key else ""
 
@@ -61,7 +67,7 @@ Reaction = Callable[[Sequence[E]], None]
 
 @dataclass(frozen=True)
 class Subscription(Generic[E]):
-    """One reaction to one kind of event; see `on` for the fields."""
+    """Reaction to one kind of event; see `on` for the fields."""
 
     event: type[E]
     reaction: Reaction[E]
@@ -78,7 +84,7 @@ class Subscription(Generic[E]):
 
 
 class Subscriptions:
-    """All of a process, by event and by the names that rows carry."""
+    """Subscriptions of a process, by event and by the names that rows carry."""
 
     def __init__(self) -> None:
         self._by_event: dict[type[Event], list[Subscription[Any]]] = {}
@@ -113,7 +119,7 @@ class Subscriptions:
         return self._by_name.get((event, subscriber))
 
     def queues(self) -> set[str]:
-        """Every queue that has a subscription."""
+        """Return every queue that has a subscription."""
         return {subscription.queue for subscription in self._by_name.values()}
 
 
@@ -130,7 +136,7 @@ def on(
     batch: int | None = None,
     seconds: float = DEFAULT_SECONDS,
 ) -> Subscription[E]:
-    """When `event` is published, call `reaction` with it, after commit, in a worker process.
+    """Subscribes: after the commit of a transaction that published `event`, a worker process calls `reaction` with it.
 
     The reaction gets one or more events in order; it must read the current state (the event may be old) and be idempotent:
     it runs at least once, and when a call with several events fails it is called again with each of them alone.

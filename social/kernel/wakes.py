@@ -15,7 +15,7 @@ from social.kernel.ports import Port
 logger = logging.getLogger(__name__)
 
 # Seconds in which a second wake-up of the same queue is pointless: no drain has started for the first one yet.
-_QUIET: Final = 2
+_REPEAT_SECONDS: Final = 2
 
 #: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queues, in one message for
 #: each lane they belong to.
@@ -35,7 +35,7 @@ return fresh
 
 
 class _Drain(threading.local):
-    """Which queue this thread drains at the moment, and whether it was woken meanwhile."""
+    """The queue this thread drains at the moment, and whether it was woken meanwhile."""
 
     queue: str | None = None
     woken = False
@@ -46,7 +46,8 @@ _drain: Final = _Drain()
 
 @contextlib.contextmanager
 def draining(queue: str) -> Iterator[Callable[[], bool]]:
-    """While this thread drains a queue, a wake-up by itself for that queue sets a flag instead of sending a message.
+    """Marks that this thread drains a queue: a wake-up by itself for that queue sets a flag instead of sending a
+    message.
 
     Yields a function that returns whether the queue was woken by this very thread since the last call.
     """
@@ -78,12 +79,12 @@ def wake(*queues: str) -> None:
 
 
 def call(*queues: str) -> None:
-    """As `wake`, and always by message: have other workers drain `queues` too."""
+    """Wakes like `wake`, and always by message: has other workers drain `queues` too."""
     send = waker.find()
     if send is None or not queues or circuit.is_open:
         return
     try:
-        fresh = [queues[place - 1] for place in _MARK([_key(queue) for queue in queues], (_QUIET,))]
+        fresh = [queues[place - 1] for place in _MARK([_key(queue) for queue in queues], (_REPEAT_SECONDS,))]
         if fresh:
             send(fresh)
     except Exception as error:

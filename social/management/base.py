@@ -1,4 +1,4 @@
-"""What the commands of operators have in common."""
+"""Base of the commands of operators."""
 
 from __future__ import annotations
 

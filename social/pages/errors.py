@@ -1,4 +1,4 @@
-"""What is answered where something is wrong: JSON under /api, one page for people elsewhere.
+"""Answers to what is wrong: JSON under /api, one page for people elsewhere.
 
 `social.urls` names these: `handler400 = "social.pages.errors.bad_request"`, `handler403 = ...forbidden`,
 `handler404 = ...not_found`, `handler500 = ...server_error`. They need neither database nor session.
@@ -76,10 +76,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(error, OperationalError | InterfaceError):
         return _unavailable(request, error)
     text = _("Something went wrong on this server. Trying again later may help.")
-    response = _answer(request, 500, _("Internal Server Error"), text)
-    # Errors in JSON are marked as logged, because those of the API are. Nobody has logged this one yet: Django does, now.
-    response._has_been_logged = False  # type: ignore[attr-defined]
-    return response
+    return _answer(request, 500, _("Internal Server Error"), text)
 
 
 def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
@@ -89,8 +86,6 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
     else:
         response = error_page(request, _("This did not work"), _(responses.TRY_AGAIN), status=503)
         response.headers["Retry-After"] = responses.RETRY_AFTER
-    # One line was logged; Django would add a trace for every request that comes while the database is away.
-    response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
 

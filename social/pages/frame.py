@@ -1,8 +1,10 @@
-"""What all pages for people have in common: their security headers and what `base.html` shows around them."""
+"""Frame of the pages for people: security headers, what `base.html` shows around them, and previews (ogp.me, oembed.com)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -15,11 +17,13 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from social.kernel import links
+
 R = TypeVar("R", bound=HttpResponseBase)
 
 
 def is_local_path(url: str) -> bool:
-    """Whether a redirect to this stays on this server: a path, and nothing a browser reads as a host (row 30)."""
+    """Tell whether a redirect to this stays on this server: a path, and nothing a browser reads as a host (row 30)."""
     return url.startswith("/") and url_has_allowed_host_and_scheme(url, allowed_hosts=None)
 
 
@@ -53,7 +57,7 @@ def allow_framing(response: R) -> R:
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """What `base.html` shows around a page. Asks neither database nor session: errors are shown in it too."""
+    """Return what `base.html` shows around a page. Asks neither database nor session: errors are shown in it too."""
     return {
         "site_domain": settings.LOCAL_DOMAIN,
         "languages": _languages(request),
@@ -69,8 +73,8 @@ def _media_source() -> str:
 
 
 def protect(response: HttpResponseBase, *, in_popup: bool = False) -> None:
-    """No script (but see `allow_scripts`), nothing from elsewhere, no frame around it (but see `allow_framing`), and no copy
-    of it in any cache.
+    """Forbid by headers: scripts (but see `allow_scripts`), anything from elsewhere, frames around the page (but see
+    `allow_framing`), and copies of it in caches.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -111,3 +115,36 @@ def url_of(name: str, **values: Any) -> str:
         return reverse(name, kwargs=values or None)
     except NoReverseMatch:
         return ""
+
+
+DESCRIPTION_LENGTH = 300
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """The context `sharing` of `pages/sharing.html`. Addresses are absolute; empty ones are left out.
+
+    `kind` is a type of the Open Graph protocol; `embed_url` leads to the oEmbed document of the page.
+    """
+
+    kind: str
+    url: str
+    title: str
+    description: str = ""
+    image: str = ""
+    image_description: str = ""
+    large_image: bool = False
+    published_at: datetime | None = None
+    username: str = ""
+    embed_url: str = ""
+
+    @property
+    def cut_description(self) -> str:
+        """The description, as much of it as previews show."""
+        text = self.description
+        return text if len(text) <= DESCRIPTION_LENGTH else f"{text[: DESCRIPTION_LENGTH - 1].rstrip()}…"
+
+
+def absolute(address: str) -> str:
+    """The address of a path of ours, and any other address as it is."""
+    return links.web_url(address) if address.startswith("/") else address

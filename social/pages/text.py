@@ -1,4 +1,4 @@
-"""How formatted text stands on a page: a link that reads like another one says first where it leads."""
+"""Formatted text on a page: a link that reads like another one says first where it leads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_domain, unambiguous_domain
-from social.kernel.text.plain import plain
 
 _LINK: Final = re.compile(r'(<a\b[^>]*\bhref="([^"]*)"[^>]*>)(.*?)</a>', re.DOTALL)
 _READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?::[0-9]+)?(?:[/?#]|\Z)", re.IGNORECASE)

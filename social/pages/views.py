@@ -1,14 +1,15 @@
-"""Turns views into pages."""
+"""Views that become pages, and `/robots.txt`: paths that crawlers should not read (RFC 9309)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
+from django.views.decorators.http import require_safe
 
 from social.kernel.errors import KernelError
 from social.pages.errors import of_kernel
@@ -45,3 +46,24 @@ def with_script(view: View) -> View:
         return allow_scripts(view(request, *args, **kwargs))
 
     return wrapped
+
+
+# Pages say for themselves whether they may be indexed; these only cost work and lead nowhere.
+_DISALLOWED_PATHS: Final = (
+    "/admin/",
+    "/api/",
+    "/auth/",
+    "/authorize_interaction",
+    "/media_proxy/",
+    "/oauth/",
+    "/share",
+)
+_TEXT: Final = "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in _DISALLOWED_PATHS)])
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """`/robots.txt`."""
+    response = HttpResponse(_TEXT, content_type="text/plain; charset=utf-8")
+    response.headers["Cache-Control"] = "public, max-age=86400"
+    return response

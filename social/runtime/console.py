@@ -13,7 +13,7 @@ from social.kernel.logs import redact
 
 _COLOURS = (36, 33, 32, 35, 34, 96, 93, 92)
 _WIDTH = 9
-_MOST_PENDING = 1 << 20
+_PENDING_LIMIT = 1 << 20
 # A pipe that is reported writable takes at least PIPE_BUF bytes without blocking (POSIX: 512, Linux: 4096).
 _CHUNK = select.PIPE_BUF
 
@@ -38,7 +38,7 @@ class Console:
 
     @property
     def pending(self) -> bool:
-        """Whether something waits to be written."""
+        """Tell whether something waits to be written."""
         return bool(self._pending)
 
     def line(self, name: str, text: str) -> None:
@@ -68,7 +68,7 @@ class Console:
         if self._closed or not text:
             return
         data = text.encode(errors="replace")
-        if self._size + len(data) > _MOST_PENDING:
+        if self._size + len(data) > _PENDING_LIMIT:
             self._dropped += 1
             return
         if self._dropped:

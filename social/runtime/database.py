@@ -1,8 +1,19 @@
-"""How to ask PostgreSQL a question before Django is loaded, and what to say when it does not answer."""
+"""Questions to PostgreSQL before Django is loaded: whether it answers, which domain it holds, whether it has our tables.
+
+The domain is stored at the first start and never changed; another one is refused. "These migrations and models have
+nothing to do on a database with that list of applied migrations and those columns" is a fact that never changes:
+`manage.py setup` finds it out and notes the marks in `DATA_DIR/run/schema.json`; a start compares them in milliseconds,
+and whatever happened to the database in between shows in its marks.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+import json
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
 
 import psycopg
 
@@ -10,7 +21,7 @@ from social.runtime.failures import OperatorError
 from social.settings import env
 from social.settings.env import without_password
 
-OLDEST = 15
+OLDEST_VERSION = 15
 # Django's and not libpq's.
 _DJANGO_OPTIONS = {"pool", "server_side_binding", "assume_role", "isolation_level"}
 
@@ -42,10 +53,10 @@ def connect(url: str) -> psycopg.Connection[Any]:
             f"DATABASE_URL={without_password(url)} cannot be understood. Write postgres://user@host/name."
         ) from None
     version = connection.info.server_version // 10000
-    if version < OLDEST:
+    if version < OLDEST_VERSION:
         connection.close()
         raise OperatorError(
-            f"PostgreSQL at {without_password(url)} is version {version}; {OLDEST} or later is required. Upgrade it."
+            f"PostgreSQL at {without_password(url)} is version {version}; {OLDEST_VERSION} or later is required. Upgrade it."
         )
     return connection
 
@@ -57,8 +68,126 @@ def check_redis(role: str, url: str) -> None:
     try:
         with redis.Redis.from_url(url, socket_connect_timeout=3, socket_timeout=3) as client:
             client.ping()
+    except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
+        raise OperatorError(
+            f"Redis for {role} at {without_password(url)} refuses the name or the password: {error}. "
+            f"Check those in REDIS_URL (or REDIS_{role.upper()}_URL)."
+        ) from None
     except (redis.RedisError, OSError, ValueError) as error:
         raise OperatorError(
             f"Redis for {role} at {without_password(url)} does not answer: {error}. "
             f"Check REDIS_URL (or REDIS_{role.upper()}_URL) and that the server runs."
         ) from None
+
+
+TABLE = "social_installation"
+
+
+class Cursor(Protocol):
+    """Common part of Django's cursors and psycopg's: the domain is asked for with and without Django."""
+
+    def execute(self, sql: Any, params: Any = ..., /) -> Any:
+        """Run one statement."""
+
+    def fetchone(self) -> Any:
+        """The next row."""
+
+
+def stored_domain(cursor: Cursor) -> str | None:
+    """The local domain this database was made for; None before the first start."""
+    cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
+    row = cursor.fetchone()
+    if not row or not row[0]:
+        return None
+    cursor.execute(f"SELECT local_domain FROM {TABLE} WHERE id = 1")  # noqa: S608  (a constant)
+    found = cursor.fetchone()
+    return str(found[0]) if found else None
+
+
+def check_domain(cursor: Cursor, domain: str) -> bool:
+    """Tell whether a domain is stored. Raises OperatorError when it is another one than `domain`."""
+    stored = stored_domain(cursor)
+    if stored is not None and stored != domain:
+        raise OperatorError(
+            f"This installation is {stored} for ever (its name is in every address given out), not {domain}. "
+            f"Start it with --domain {stored} (a port that is part of it stays part of it: only where the server listens "
+            f"is up to --port), or give {domain} its own --data-dir or DATABASE_URL."
+        )
+    return stored is not None
+
+
+def keep_domain(cursor: Cursor, domain: str) -> None:
+    """Store `domain` at the first start. Raises OperatorError when another one is stored."""
+    cursor.execute(
+        f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608 (constants)
+        "VALUES (1, %s, '{}', now()) ON CONFLICT (id) DO NOTHING",
+        [domain],
+    )
+    check_domain(cursor, domain)
+
+
+_FILE = Path("run") / "schema.json"
+_MARK = """
+SELECT md5(concat(
+  (SELECT string_agg(app || '.' || name, ',' ORDER BY app, name) FROM django_migrations),
+  (SELECT string_agg(concat_ws(' ', c.relname, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.atthasdef), ','
+                     ORDER BY c.relname, a.attname)
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'i', 'I') AND NOT a.attisdropped
+      AND a.attnum > 0)))
+"""
+
+
+def code_mark(apps: Iterable[str]) -> str:
+    """A digest of all files of migrations and models of the given INSTALLED_APPS."""
+    digest = hashlib.sha256()
+    for app in apps:
+        folder = _folder(app)
+        patterns = ("migrations/*.py", "models.py", "models/*.py")
+        for path in sorted(path for pattern in patterns for path in folder.glob(pattern)) if folder else ():
+            digest.update(f"{app}/{path.name}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _folder(app: str) -> Path | None:
+    """The folder of an app, found without importing it: `django.contrib.admin` alone would cost a third of a second."""
+    top, *rest = app.split(".")
+    spec = find_spec(top)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    for part in rest:
+        if not (folder / part).is_dir():  # `accounts.apps.AccountsConfig` names the app `accounts`
+            break
+        folder /= part
+    return folder
+
+
+def database_mark(cursor: Cursor) -> str:
+    """A digest of the applied migrations and of all columns; empty for a new database."""
+    cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
+    row = cursor.fetchone()
+    if not row or not row[0]:
+        return ""
+    cursor.execute(_MARK)
+    row = cursor.fetchone()
+    return str(row[0]) if row else ""
+
+
+def is_schema_current(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> bool:
+    """Tell whether it is known that the tables are those of this code. False may only mean that nobody has looked yet."""
+    try:
+        noted = json.loads((data_dir / _FILE).read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(noted, dict) and noted == {"code": code_mark(apps), "database": database_mark(cursor)}
+
+
+def note_schema(cursor: Cursor, data_dir: Path, apps: Iterable[str]) -> None:
+    """Note that the tables are those of this code. Call it after a complete `migrate` and `tables.check_tables`."""
+    path = data_dir / _FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".new")
+    temporary.write_text(json.dumps({"code": code_mark(apps), "database": database_mark(cursor)}))
+    temporary.rename(path)

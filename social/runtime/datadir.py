@@ -75,7 +75,7 @@ def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
 
 
 def wait_for_lock(path: Path, *, shared: bool = False) -> IO[str]:
-    """As `try_lock`, but waits for the others."""
+    """Take a lock as `try_lock` does, but wait for the others."""
     file = _open_lock(path)
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     if not shared:
@@ -98,10 +98,24 @@ def holder(path: Path) -> str:
         return "unknown"
 
 
+def _supervisor_lock(data_dir: Path) -> Path:
+    return data_dir / "run" / "supervisor.lock"
+
+
+def running_supervisor(data_dir: Path) -> str | None:
+    """The process id of the supervisor of the data directory; None when there is none."""
+    path = _supervisor_lock(data_dir)
+    lock = try_lock(path, shared=True) if path.exists() else None
+    if lock is None:
+        return holder(path) if path.exists() else None
+    lock.close()
+    return None
+
+
 @contextlib.contextmanager
 def sole_supervisor(data_dir: Path) -> Iterator[None]:
     """Hold the data directory for one supervisor. Raises OperatorError when another has it."""
-    path = data_dir / "run" / "supervisor.lock"
+    path = _supervisor_lock(data_dir)
     lock = try_lock(path)
     if lock is None:
         raise OperatorError(

@@ -1,4 +1,9 @@
-"""How to start PostgreSQL and Valkey from their wheels, for this installation alone, without a port."""
+"""PostgreSQL and Valkey from their wheels, for this installation alone, without a port, shared by supervisor and commands.
+
+Two locks that the kernel drops with their process. `servers.owner` is held by the one process that runs the servers;
+`servers.users` is held, shared, by everyone who needs them. An owner that is a command stops them only when it has the
+second lock alone, so the last user ends before the servers do; the supervisor, when stopped by a signal, does not wait.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,21 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote
 
+from social.runtime.datadir import holder, try_lock, wait_for_lock
 from social.runtime.failures import OperatorError
-from social.runtime.minting import mint_secrets
 from social.runtime.postgres import Postgres
 from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, has_ended, is_running, replies, spawn, stop
+from social.runtime.secrets_file import generate_secrets
 
-__all__ = ["Embedded", "mint_secrets"]
+__all__ = ["Embedded", "generate_secrets"]
 
 
 @dataclass
@@ -52,16 +60,16 @@ class Embedded:
 
     @property
     def database_url(self) -> str:
-        """For DATABASE_URL."""
+        """The value of DATABASE_URL."""
         return f"postgres://social@{quote(str(self.sockets), safe='')}/social"
 
     @property
     def redis_url(self) -> str:
-        """For REDIS_URL."""
+        """The value of REDIS_URL."""
         return f"unix://{quote(str(self.sockets))}/valkey.sock?db=0"
 
     def environment(self) -> dict[str, str]:
-        """What the server's processes need to find the wanted ones."""
+        """The variables that the server's processes need to find the wanted ones."""
         found = {"DATABASE_URL": self.database_url} if self.postgres_wanted else {}
         return found | ({"REDIS_URL": self.redis_url} if self.valkey_wanted else {})
 
@@ -135,7 +143,7 @@ class Embedded:
         return None
 
     def valkey_answers(self) -> bool:
-        """Whether Valkey has its data loaded; asked without a client library, which would cost a tenth of a second.
+        """Tell whether Valkey has its data loaded; asked without a client library, which would cost a tenth of a second.
 
         One that refuses to write (its disk is full) does answer: a restart would not help it.
         """
@@ -191,7 +199,7 @@ class Embedded:
             time.sleep(0.01)
 
     def answers(self) -> bool:
-        """Whether the wanted servers of this directory answer, whoever started them."""
+        """Tell whether the wanted servers of this directory answer, whoever started them."""
         return (not self.valkey_wanted or self.valkey_answers()) and (
             not self.postgres_wanted or self.postgres.answers()
         )
@@ -202,3 +210,85 @@ class Embedded:
             process = self.processes.pop(name, None)
             if process is not None:
                 stop(process, signum, 10)
+
+
+START_SECONDS = 60.0
+
+
+def owner_lock(data_dir: Path) -> Path:
+    """The lock of the process that runs the servers."""
+    return data_dir / "run" / "servers.owner"
+
+
+def users_lock(data_dir: Path) -> Path:
+    """The lock of those who need them."""
+    return data_dir / "run" / "servers.users"
+
+
+@contextlib.contextmanager
+def borrowed_servers(
+    embedded: Embedded, *, patience: float = START_SECONDS, also_silent: bool = False
+) -> Iterator[Embedded]:
+    """The servers, for a command: the running ones, or started here and stopped when nobody needs them any more.
+
+    When somebody runs them and they do not answer within `patience` seconds: raises OperatorError, or goes on without
+    them (`also_silent`, for the doctor).
+    """
+    data_dir = embedded.data_dir
+    deadline = time.monotonic() + patience
+    while True:
+        users = wait_for_lock(users_lock(data_dir), shared=True)
+        owner = try_lock(owner_lock(data_dir))
+        if owner is not None:
+            break
+        if embedded.answers() or (also_silent and time.monotonic() > deadline):
+            with users:
+                yield embedded
+            return
+        # Somebody starts them, or is about to stop them and waits for us to let go.
+        users.close()
+        if time.monotonic() > deadline:
+            pid = holder(owner_lock(data_dir))
+            raise OperatorError(
+                f"The servers of {data_dir}, run by process {pid}, do not answer. "
+                f"If that one has just been started, wait for it; else stop it: kill {pid}."
+            )
+        time.sleep(0.05)
+    with owner:
+        try:
+            embedded.start()
+            yield embedded
+        finally:
+            users.close()
+            with _alone(data_dir):
+                embedded.stop()
+
+
+def _alone(data_dir: Path) -> IO[str]:
+    lock = try_lock(users_lock(data_dir))
+    if lock is None:
+        print("Another command still uses the servers that this one started: waiting for it to end.", file=sys.stderr)
+        lock = wait_for_lock(users_lock(data_dir))
+    return lock
+
+
+@contextlib.contextmanager
+def owned_servers(data_dir: Path) -> Iterator[None]:
+    """The right to run the servers of `data_dir`, for the supervisor.
+
+    Raises OperatorError when a command that started them does not end within 60 s.
+    """
+    path = owner_lock(data_dir)
+    deadline = time.monotonic() + START_SECONDS
+    reported = False
+    while (lock := try_lock(path)) is None:
+        if time.monotonic() > deadline:
+            raise OperatorError(
+                f"A command (process {holder(path)}) has the servers of {data_dir} running. Let it end, or stop it."
+            )
+        if not reported:
+            reported = True
+            print(f"Waiting for the command that uses {data_dir} (process {holder(path)}) to end.", file=sys.stderr)
+        time.sleep(0.1)
+    with lock:
+        yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class OperatorError(Exception):
-    """Something an operator can put right: the message is one line that names the fault and its remedy."""
+    """A fault that an operator can put right: the message is one line that names it and its remedy."""
 
 
 class Interrupted(Exception):

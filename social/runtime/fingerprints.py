@@ -1,4 +1,4 @@
-"""Whether the secrets are still those an installation began with: the database keeps a fingerprint of each.
+"""Comparison of the secrets with those an installation began with: the database keeps a fingerprint of each.
 
 Replaced unnoticed they would sign everybody out, end every push subscription, and make second factors and the keys that
 sign for the accounts unreadable.
@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from social.runtime.domain import TABLE, Cursor
+from social.runtime.database import TABLE, Cursor
 from social.runtime.failures import OperatorError
 from social.settings.env import Secrets, manage_command
 
 #: What is lost with each secret.
-LOST: Final = {
+EFFECTS_OF_LOSS: Final = {
     "SECRET_KEY": "everybody is signed out",
     "VAPID_PRIVATE_KEY": "apps must subscribe to push again",
     "VAPID_PUBLIC_KEY": "apps must subscribe to push again",
@@ -41,7 +41,7 @@ def _fingerprint(name: str, value: str) -> str:
 
 
 def stored_fingerprints(cursor: Cursor) -> Fingerprints:
-    """What the database keeps; empty before the first start."""
+    """The fingerprints that the database keeps; empty before the first start."""
     cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
     row = cursor.fetchone()
     if not row or not row[0]:
@@ -53,7 +53,7 @@ def stored_fingerprints(cursor: Cursor) -> Fingerprints:
 
 
 def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
-    """Whether the database keeps the fingerprints of exactly these secrets.
+    """Tell whether the database keeps the fingerprints of exactly these secrets.
 
     False when some are not kept yet: at the first start, and after a field encryption key was added. Raises OperatorError,
     with the remedy, when one that is kept is not among them.
@@ -68,17 +68,17 @@ def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
     return {name: set(kept) for name, kept in stored.items()} == {name: set(kept) for name, kept in present.items()}
 
 
-def refuse_to_mint(data_dir: Path) -> OperatorError:
-    """What is said when there are no secrets although there is an installation that was made with some."""
+def refuse_new_secrets(data_dir: Path) -> OperatorError:
+    """The refusal when there are no secrets although there is an installation that was made with some."""
     return OperatorError(
         f"{data_dir / 'secrets.json'} is missing, and the database was made with the secrets in it. "
-        f"{_remedy(data_dir, list(LOST))}"
+        f"{_remedy(data_dir, list(EFFECTS_OF_LOSS))}"
     )
 
 
 def _remedy(data_dir: Path, names: list[str]) -> str:
     setup = manage_command("setup --new-secrets")
-    lost = "; ".join(dict.fromkeys(LOST[name] for name in names))
+    lost = "; ".join(dict.fromkeys(EFFECTS_OF_LOSS[name] for name in names))
     return (
         f"Restore {data_dir / 'secrets.json'} from a backup, or set the variables in the environment as on your other "
         f"machines. If they are gone for good, `{setup}` goes on with new ones: {lost}."
@@ -87,14 +87,15 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
 
 def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
     """Store the fingerprints of these secrets instead of all others. Raises OperatorError for a VAPID pair that is none."""
-    _check_pair(secrets)
+    check_pair(secrets)
     cursor.execute(
         f"UPDATE {TABLE} SET fingerprints = %s::jsonb WHERE id = 1",  # noqa: S608  (a constant)
         [json.dumps(fingerprints_of(secrets))],
     )
 
 
-def _check_pair(secrets: Secrets) -> None:
+def check_pair(secrets: Secrets) -> None:
+    """Raise OperatorError for a VAPID pair that is none: push services would refuse what is signed with it."""
     import base64
 
     from cryptography.hazmat.primitives import serialization

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from social.kernel import redis
+from social.runtime import tables
 
 logger = logging.getLogger(__name__)
 OK: Final = "ok"
@@ -26,7 +27,7 @@ def live(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """`GET /health/ready`: 200, or 503 when the database, a Redis role or a migration is missing.
+    """`GET /health/ready`: 200, or 503 when the database, a Redis role, a migration or a column is missing.
 
     The body is JSON: `{"status": "ok", "checks": {"database": "ok", "redis_cache": "failed", ...}}`. What exactly
     failed is in the log, not in an answer to strangers.
@@ -60,11 +61,14 @@ def _migrations() -> str:
     if _migrated:
         return OK
     try:
-        pending = pending_migrations()
+        pending, different = pending_migrations(), tables.differences()
     except Error:
         return "failed"
     if pending:
         logger.warning("Not ready: %d migrations are missing, first %s", len(pending), pending[0])
+        return "failed"
+    if different:
+        logger.warning("Not ready: %s", tables.describe(different))
         return "failed"
     _migrated = True
     return OK

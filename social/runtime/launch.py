@@ -12,21 +12,19 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from social.runtime import database, domain, schema
+from social.runtime import database
 from social.runtime.console import Console
 from social.runtime.datadir import ROOM_FOR_A_START, check_room, sole_supervisor
-from social.runtime.embedded import Embedded
+from social.runtime.embedded import Embedded, owned_servers
 from social.runtime.failures import Interrupted, OperatorError
 from social.runtime.fingerprints import check_secrets
-from social.runtime.memory import remember
-from social.runtime.parent import SUPERVISED
-from social.runtime.processes import ProcessSpec, describe_exit
-from social.runtime.sharing import owned_servers
+from social.runtime.options import remember
+from social.runtime.processes import SUPERVISED, ProcessSpec, describe_exit
 from social.runtime.supervisor import Supervisor
 from social.settings import env
 
 #: Seconds without a sign of life after which a process counts as hung. A worker gives none while it looks for its broker.
-SILENCE = {"web": 30.0, "streaming": 45.0, "worker": 180.0, "scheduler": 180.0}
+SILENCE_LIMITS = {"web": 30.0, "streaming": 45.0, "worker": 180.0, "scheduler": 180.0}
 #: Where each process answers that it is alive.
 HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/v1/streaming/health")}
 
@@ -44,6 +42,9 @@ def run() -> int:
         stack.enter_context(sole_supervisor(env.DATA_DIR))
         check_room(env.DATA_DIR, ROOM_FOR_A_START)
         check_ports()
+        env.secrets(env.DATA_DIR)
+        if url := os.environ.get("DATABASE_URL"):
+            env.database(url)
         embedded = _embedded(stack)
         os.environ.update(_environment())
         supervisor = stack.enter_context(Supervisor(console).listening())
@@ -115,27 +116,27 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
         command=(sys.executable, *arguments),
         cwd=env.ROOT,
         ready=(lambda: answers(name)) if name in HEALTH else None,
-        silence=SILENCE.get(name),
+        silence=SILENCE_LIMITS.get(name),
     )
 
 
 def _is_set_up() -> bool:
-    """Whether the schema is current, and domain and secrets are stored. Raises OperatorError when they are others."""
+    """Tell whether the schema is current, and domain and secrets are stored. Raises OperatorError when they are others."""
     from django.conf import settings
 
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-        stored = domain.check_domain(cursor, env.LOCAL_DOMAIN)
+        stored = database.check_domain(cursor, env.LOCAL_DOMAIN)
         kept = check_secrets(cursor, env.secrets(env.DATA_DIR), env.DATA_DIR)
-        return stored and kept and schema.is_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
+        return stored and kept and database.is_schema_current(cursor, env.DATA_DIR, settings.INSTALLED_APPS)
 
 
 def _reachable(address: str) -> str:
-    """Where to ask a server that listens on `address`."""
+    """The address at which to ask a server that listens on `address`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104
 
 
 def answers(name: str) -> bool:
-    """Whether the web or streaming server says that it is alive, within 2 s."""
+    """Tell whether the web or streaming server says that it is alive, within 2 s."""
     port, path = HEALTH[name]
     connection = http.client.HTTPConnection(_reachable(env.BIND), port, timeout=2)
     try:
@@ -205,7 +206,7 @@ def _tell(console: Console, seconds: float) -> None:
 
 
 def _has_owner() -> bool:
-    """Whether anybody may do everything (contract, entities "Role": the permission with the value 1)."""
+    """Tell whether anybody may do everything (contract, entities "Role": the permission with the value 1)."""
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"

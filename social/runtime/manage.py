@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from social.runtime.arguments import take_options
 from social.runtime.failures import OperatorError
-from social.runtime.memory import recall, recall_domain
+from social.runtime.options import recall, recall_domain, take_options
 
 #: Commands that look at files only; they need no servers.
-WITHOUT_SERVERS = frozenset(
+SERVERLESS_COMMANDS = frozenset(
     [
         "help",
         "version",
@@ -35,7 +34,7 @@ WITHOUT_SERVERS = frozenset(
     ]
 )
 #: Commands that begin an installation; every other one is meant for one that exists, and makes nothing where none is.
-BEGINNING = frozenset(["run", "setup", "migrate"])
+STARTING_COMMANDS = frozenset(["run", "setup", "migrate"])
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -72,9 +71,9 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if command != "run":
         os.environ.setdefault("LOG_FORMAT", "console")  # for the person at the terminal; processes write JSON
-    helped = command in WITHOUT_SERVERS or not {"-h", "--help"}.isdisjoint(arguments)
+    helped = command in SERVERLESS_COMMANDS or not {"-h", "--help"}.isdisjoint(arguments)
     if helped:
-        _lend_secrets()
+        _use_temporary_secrets()
         # `makemigrations` looks for applied migrations where it can; without servers it says so, at length.
         if arguments in ([], ["help"], ["-h"], ["--help"]):
             return _list_commands()
@@ -84,7 +83,9 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         recall_domain(_data_dir())
     elif command != "setup":
         recall(_data_dir())
-    if command in BEGINNING:
+    if command in STARTING_COMMANDS:
+        import social.settings.env  # noqa: F401  (what is wrong with the settings is said before anything is made)
+
         _prepare_data_dir(renewing="--new-secrets" in arguments)
     else:
         _require_installation()
@@ -110,21 +111,21 @@ def _data_dir() -> Path:
 def _prepare_data_dir(*, renewing: bool) -> None:
     """Raises OperatorError when the directory cannot be used, or has lost the secrets its database was made with."""
     from social.runtime.datadir import open_data_dir
-    from social.runtime.minting import has_secrets, mint_secrets
+    from social.runtime.secrets_file import generate_secrets, has_secrets
 
     data_dir = _data_dir()
     open_data_dir(data_dir)
     if has_secrets(data_dir):
         return
     if not renewing and _was_begun(data_dir):
-        from social.runtime.fingerprints import refuse_to_mint
+        from social.runtime.fingerprints import refuse_new_secrets
 
-        raise refuse_to_mint(data_dir)
-    mint_secrets(data_dir)
+        raise refuse_new_secrets(data_dir)
+    generate_secrets(data_dir)
 
 
 def _was_begun(data_dir: Path) -> bool:
-    """Whether there is a database that was made with secrets."""
+    """Tell whether there is a database that was made with secrets."""
     if not os.environ.get("DATABASE_URL"):
         from social.runtime.postgres import Postgres
 
@@ -139,8 +140,8 @@ def _was_begun(data_dir: Path) -> bool:
 def _require_installation() -> None:
     """Raises OperatorError where nothing is set up: a command that reads makes nothing, wherever it is sent."""
     from social.runtime.datadir import open_data_dir
-    from social.runtime.minting import NAMES
     from social.runtime.postgres import Postgres
+    from social.runtime.secrets_file import NAMES
 
     data_dir = _data_dir()
     elsewhere = bool(os.environ.get("DATABASE_URL"))
@@ -156,11 +157,11 @@ def _require_installation() -> None:
         open_data_dir(data_dir)
 
 
-def _lend_secrets() -> None:
-    from social.runtime.minting import has_secrets, lend_secrets
+def _use_temporary_secrets() -> None:
+    from social.runtime.secrets_file import has_secrets, use_temporary_secrets
 
     if not has_secrets(_data_dir()):
-        lend_secrets()
+        use_temporary_secrets()
 
 
 def _list_commands() -> int:
@@ -189,7 +190,7 @@ def _list_commands() -> int:
 
 
 def _is_own(path: str) -> bool:
-    """Whether an app stands in this repository, and not among its libraries."""
+    """Tell whether an app stands in this repository, and not among its libraries."""
     return Path(path).parent == ROOT
 
 
@@ -197,7 +198,7 @@ def _run(arguments: list[str]) -> int:
     """`run` without loading Django: it only starts others, and should be quick and small."""
     from argparse import ArgumentParser
 
-    from social.runtime.arguments import add_options
+    from social.runtime.options import add_options
 
     parser = ArgumentParser(prog="manage.py run")
     add_options(parser)
@@ -215,9 +216,8 @@ def _servers(command: str) -> Iterator[None]:
     The doctor takes them as they are: to say what is wrong with them is its work.
     """
     from social.runtime import database
-    from social.runtime.embedded import Embedded
+    from social.runtime.embedded import Embedded, borrowed_servers
     from social.runtime.fingerprints import check_secrets
-    from social.runtime.sharing import borrowed_servers
     from social.settings import env
 
     with contextlib.ExitStack() as stack:
@@ -265,7 +265,7 @@ def _close_connections() -> None:
 
 
 def _explain(error: Exception) -> str | None:
-    """One line for a failure of the surroundings; None for a fault of ours, whose traceback is worth seeing."""
+    """Describe a failure of the surroundings in one line; None for an error of this server, whose traceback is shown."""
     from django.core.exceptions import ImproperlyConfigured
     from django.db import Error, OperationalError, ProgrammingError
 

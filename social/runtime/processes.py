@@ -1,20 +1,112 @@
-"""How one child process is described, started, and ended together with what it started itself."""
+"""Child processes: described, started, and ended together with what they started, also when their parent was killed."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import socket
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from social.kernel.liveness import DESCRIPTOR
-from social.runtime.parent import die_with_parent
+
+#: Seconds at most between two looks of a watcher that is awake.
+STEP: Final = 1.0
+
+
+class AwakeTime:
+    """Seconds of which a watcher was awake. Between two looks at most STEP passes.
+
+    A machine that was paused, or a processor that others had, kept those who are watched from showing life too.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._last = time.monotonic()
+
+    def look(self) -> float:
+        """The time, with what has passed since the last look."""
+        now = time.monotonic()
+        self.seconds += min(now - self._last, STEP)
+        self._last = now
+        return self.seconds
+
+
+SUPERVISED = "SOCIAL_SUPERVISED"
+_PR_SET_PDEATHSIG = 1
+_LINUX = sys.platform == "linux"
+_forking = 0
+
+
+def _prctl() -> Callable[[int], None]:
+    libc = ctypes.CDLL(None, use_errno=True)
+    # Bound before the fork: between fork and exec nothing may be imported or allocated that another thread could hold.
+    call = libc.prctl
+
+    def arm(signum: int) -> None:
+        call(_PR_SET_PDEATHSIG, signum, 0, 0, 0)
+
+    return arm
+
+
+def die_with_parent(signum: int) -> Callable[[], None] | None:
+    """A `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
+
+    Start such children from the main thread. None outside Linux, where `follow_parent` does it for our own programs.
+    """
+    if not _LINUX:
+        return None
+    arm = _prctl()
+    return lambda: arm(signum)
+
+
+def _end() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _watch(parent: int) -> None:
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        _end()
+
+    threading.Thread(target=look, daemon=True, name="parent-watch").start()
+
+
+def _attach(parent: int) -> None:
+    if _LINUX:
+        _prctl()(signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before the kernel was asked
+            _end()
+    else:
+        _watch(parent)
+
+
+def _before_fork() -> None:
+    global _forking
+    _forking = os.getpid()
+
+
+def follow_parent() -> None:
+    """End this process, and every Python process it forks, with the one that started it. Only under the supervisor.
+
+    The supervisor puts its process id into the environment; without it this does nothing, so the same programs run
+    under any other supervisor. Processes started by `subprocess` are not touched: who starts one waits for it.
+    """
+    supervisor = os.environ.get(SUPERVISED, "")
+    if not supervisor:
+        return
+    _attach(int(supervisor))
+    os.register_at_fork(before=_before_fork, after_in_child=lambda: _attach(_forking))
+
 
 #: Seconds in which PostgreSQL and Valkey answer at least once, however busy they are.
 DATA_SERVER_SILENCE = 60.0
@@ -49,7 +141,7 @@ class ProcessSpec:
 
 
 def replies(path: Path, question: bytes) -> bool:
-    """Whether a server says anything to `question` on its socket, within 2 s."""
+    """Tell whether a server says anything to `question` on its socket, within 2 s."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(2)
@@ -86,7 +178,7 @@ def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = No
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it ended, without collecting it: until then its process id, and so its group's, cannot be used again."""
+    """Tell whether it ended, without collecting it: until then its process id, and so its group's, cannot be used again."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -116,7 +208,7 @@ def stop(process: subprocess.Popen[bytes], signum: int, grace: float) -> None:
 
 
 def describe_exit(code: int) -> str:
-    """`was killed (SIGKILL)` or `ended with code 1`."""
+    """Words for an exit code: `was killed (SIGKILL)` or `ended with code 1`."""
     if code >= 0:
         return f"ended with code {code}"
     try:
@@ -126,7 +218,7 @@ def describe_exit(code: int) -> str:
 
 
 def is_running(pid: int, mark: str, *, uncollected: bool = False) -> bool:
-    """Whether a process of that id is alive and has `mark` in its command line (where the system shows it).
+    """Tell whether a process of that id is alive and has `mark` in its command line (where the system shows it).
 
     With `uncollected` one that has ended counts too, as long as its parent has not collected it: for others it still
     has its id.

@@ -1,12 +1,10 @@
-"""How each kind of process is run: `python -m social.runtime.serve web|streaming|worker|scheduler`.
+"""Entry points of the kinds of processes: `python -m social.runtime.serve web|streaming|worker|scheduler`.
 
 The supervisor of `manage.py run` starts these; so may systemd or a container, with the settings in the environment.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import gc
 import importlib
 import os
@@ -21,7 +19,7 @@ from django.core.exceptions import ImproperlyConfigured
 from social.kernel import descriptors, liveness
 from social.queues import WAKE_QUEUES, queues_of
 from social.runtime.failures import OperatorError
-from social.runtime.parent import SUPERVISED, follow_parent
+from social.runtime.processes import SUPERVISED, follow_parent
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -33,24 +31,6 @@ except ImproperlyConfigured as error:
 
 #: Database connections of a worker beyond one for each thread: for the main loop, and for the renewal of leases.
 SPARE_CONNECTIONS = 2
-# glibc's malloc.h
-_M_TRIM_THRESHOLD = -1
-_M_MMAP_THRESHOLD = -3
-_M_ARENA_MAX = -8
-
-
-def _keep_little_freed_memory() -> None:
-    """Have glibc give large blocks, as of pictures, back to the system instead of keeping them, in every thread, for the next.
-
-    By itself it keeps blocks as large as the largest that was ever freed, 60 MiB in two web workers, for a tenth of the
-    time that a picture takes; and it has a heap for every thread, although threads that take turns in one interpreter do
-    not wait for each other at one. Other systems have no such settings.
-    """
-    with contextlib.suppress(AttributeError, OSError):
-        libc = ctypes.CDLL(None)
-        libc.mallopt(_M_MMAP_THRESHOLD, 512 * 2**10)
-        libc.mallopt(_M_TRIM_THRESHOLD, 2 * 2**20)
-        libc.mallopt(_M_ARENA_MAX, 1)
 
 
 def web() -> None:
@@ -59,9 +39,10 @@ def web() -> None:
     from django.urls import get_resolver
 
     from social.api.routing import upload_limits
+    from social.runtime.web.adapter import Adapter
     from social.runtime.web.limits import Limits
     from social.runtime.web.processes import Processes, listen
-    from social.runtime.web.server import Server
+    from social.runtime.web.server import serve
 
     descriptors.allow_many()
     application = importlib.import_module("social.wsgi").application
@@ -71,16 +52,16 @@ def web() -> None:
     upload_limit = upload_limits(get_resolver().url_patterns)
     listener = listen(env.BIND, env.PORT)
 
-    def serve(beat: Callable[[], None]) -> bool:
-        server = Server(application, limits, upload_limit=upload_limit, folder=env.DATA_DIR, beat=beat)
-        return server.run(listener)
+    def run(beat: Callable[[], None]) -> None:
+        adapter = Adapter(application, limits, upload_limit=upload_limit, folder=str(env.DATA_DIR), beat=beat)
+        serve(adapter, limits, listener)
 
     # What was loaded lives as long as the process: a collection that walked it would unshare every page.
     gc.collect()
     gc.freeze()
     # A request makes thousands of objects that end with it; looking for cycles after every 700 took a twentieth of its time.
     gc.set_threshold(5_000, 20, 20)
-    Processes(env.WEB_WORKERS, serve, grace=limits.stop_seconds + 1).run(liveness.tell_supervisor)
+    Processes(env.WEB_WORKERS, run, grace=limits.stop_seconds + 1).run(liveness.tell_supervisor)
 
 
 def streaming() -> None:
@@ -139,7 +120,7 @@ def scheduler() -> None:
 
 def _check_installation() -> None:
     """Raises OperatorError on a machine whose domain or secrets are not those of the database, or that cannot reach it."""
-    from social.runtime import database, domain
+    from social.runtime import database
     from social.runtime.fingerprints import check_secrets
 
     secrets = env.secrets(env.DATA_DIR)
@@ -147,7 +128,7 @@ def _check_installation() -> None:
     if not url:
         raise OperatorError(f"DATABASE_URL is not set. Set it, or start everything with {env.manage_command('run')}")
     with database.connect(url) as connection, connection.cursor() as cursor:
-        domain.check_domain(cursor, env.LOCAL_DOMAIN)
+        database.check_domain(cursor, env.LOCAL_DOMAIN)
         check_secrets(cursor, secrets, env.DATA_DIR)
 
 
@@ -165,7 +146,6 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python -m social.runtime.serve {'|'.join(PROCESSES)}", file=sys.stderr)
         return 2
     follow_parent()
-    _keep_little_freed_memory()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if SUPERVISED not in os.environ:
         # The supervisor has looked already.

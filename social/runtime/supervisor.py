@@ -15,7 +15,7 @@ from types import FrameType
 
 from social.runtime.console import Console
 from social.runtime.failures import Interrupted, OperatorError
-from social.runtime.processes import ProcessSpec, describe_exit, end_group, has_ended, spawn
+from social.runtime.processes import STEP, AwakeTime, ProcessSpec, describe_exit, end_group, has_ended, spawn
 
 FIRST_DELAY, LONGEST_DELAY, STABLE_AFTER = 0.5, 30.0, 60.0
 _LONGEST_LINE = 16 * 1024
@@ -27,7 +27,7 @@ ASKING_SECONDS = 10.0
 
 @dataclass
 class Child:
-    """One process of the supervisor and the state of its restarts."""
+    """Process of the supervisor and the state of its restarts."""
 
     spec: ProcessSpec
     process: subprocess.Popen[bytes] | None = None
@@ -37,15 +37,10 @@ class Child:
     unread: bytes = b""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=30))
     heartbeat: int | None = None
-    last_heartbeat: float | None = None
+    # By the awake time of the supervisor. Before the first heartbeat `last_sign` is the start.
+    has_shown_life: bool = False
+    last_sign: float = 0.0
     last_check: float = 0.0
-
-    @property
-    def hung_at(self) -> float | None:
-        """When it counts as hung, unless a heartbeat comes before."""
-        if self.process is None or self.spec.silence is None:
-            return None
-        return self.started + START_SECONDS if self.last_heartbeat is None else self.last_heartbeat + self.spec.silence
 
     @property
     def output(self) -> int | None:
@@ -72,6 +67,7 @@ class Supervisor:
         self.children: dict[str, Child] = {}
         self.signals: list[int] = []
         self._stopping = False
+        self._awake = AwakeTime()
         self._wakeup, self._waker = os.pipe()
         for end in (self._wakeup, self._waker):
             os.set_blocking(end, False)
@@ -106,7 +102,7 @@ class Supervisor:
         child.due = None
         child.started = time.monotonic()
         child.unread = b""
-        child.last_heartbeat, child.last_check = None, child.started
+        child.has_shown_life, child.last_sign, child.last_check = False, self._awake.seconds, self._awake.seconds
         given: int | None = None
         if child.spec.silence is not None and child.spec.alive is None:
             child.heartbeat, given = os.pipe()
@@ -183,13 +179,13 @@ class Supervisor:
     def _serve(self, seconds: float, *, reap: bool) -> None:
         now = time.monotonic()
         children = self.children.values()
-        due = [moment for child in children for moment in (child.due, child.hung_at) if moment is not None]
-        due += [child.last_check + ASKING_SECONDS for child in children if child.spec.alive and child.process]
-        timeout = max(0.0, min([seconds, *(moment - now for moment in due)]))
+        due = [child.due - now for child in children if child.due is not None]
+        timeout = max(0.0, min([seconds, STEP, *due]))
         outputs = {fd: child for child in children if (fd := child.output) is not None}
         heartbeats = {child.heartbeat: child for child in children if child.heartbeat is not None}
         writers = [self.console.fd] if self.console.pending else []
         readable, writable, _ = select.select([self._wakeup, *outputs, *heartbeats], writers, [], timeout)
+        self._awake.look()
         if self._wakeup in readable:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wakeup, 4096)
@@ -201,7 +197,7 @@ class Supervisor:
         if writable:
             self.console.write_some()
         if reap:
-            self._end_hung(late=time.monotonic() - now - timeout)
+            self._end_hung()
             self._reap()
             self._restart()
 
@@ -210,28 +206,29 @@ class Supervisor:
             return
         with contextlib.suppress(BlockingIOError):
             if os.read(child.heartbeat, 4096):
-                child.last_heartbeat = time.monotonic()
+                self._note_life(child)
             else:
                 os.close(child.heartbeat)
                 child.heartbeat = None
 
-    def _end_hung(self, *, late: float) -> None:
+    def _note_life(self, child: Child) -> None:
+        child.has_shown_life, child.last_sign = True, self._awake.seconds
+
+    def _end_hung(self) -> None:
         """Kill children whose heartbeats have stopped; each is then restarted like any that ended."""
-        now = time.monotonic()
+        now = self._awake.seconds
         for child in self.children.values():
             if child.process is None or child.spec.silence is None:
                 continue
-            if late > ASKING_SECONDS:
-                # This process stood still itself, as on a machine that was paused: the others have had no time either.
-                child.last_heartbeat = None if child.last_heartbeat is None else now
             if child.spec.alive is not None and now - child.last_check >= ASKING_SECONDS:
                 child.last_check = now
-                child.last_heartbeat = now if child.spec.alive() else child.last_heartbeat
-            at = child.hung_at
-            if at is not None and at <= now and not has_ended(child.process):
+                if child.spec.alive():
+                    self._note_life(child)
+            silence = child.spec.silence if child.has_shown_life else START_SECONDS
+            if now - child.last_sign >= silence and not has_ended(child.process):
                 self.console.line("run", f"{child.spec.name} gives no sign of life and is killed.")
                 child.process.kill()
-                child.last_heartbeat = now
+                child.last_sign = now
 
     def _read(self, child: Child) -> None:
         fd = child.output

@@ -1,4 +1,4 @@
-"""How Django is put together; what differs between installations comes from `env`."""
+"""Settings of Django; what differs between installations comes from `env`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from social import __version__
 from social.settings import env
 
 SECRETS = env.secrets(env.DATA_DIR)
@@ -30,15 +31,16 @@ CHECK_EMAIL_DOMAINS = env.CHECK_EMAIL_DOMAINS
 MINIMUM_AGE = env.MINIMUM_AGE
 MAIL_EVERY_REPORT = env.MAIL_EVERY_REPORT
 LIMITED_FEDERATION = env.LIMITED_FEDERATION
+ANNUAL_REPORTS = env.ANNUAL_REPORTS
 RATE_LIMITS = env.RATE_LIMITS
 FEDERATION_LOOPBACK = env.FEDERATION_LOOPBACK
 TRUSTED_PROXIES = env.TRUSTED_PROXIES
 ALLOWED_PRIVATE_ADDRESSES = env.ALLOWED_PRIVATE_ADDRESSES
 STAFF_SECOND_FACTOR = env.STAFF_SECOND_FACTOR
-VERSION = "0.1.0"
+VERSION = __version__
 # Clients read capabilities from the leading number (contract; docs/architecture.md "Versions").
 UPSTREAM_VERSION = "4.6.5"
-API_VERSION = 1
+API_VERSION = 11
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
 # Requests that bring files have threads of their own, so that pictures that are costly to decode delay only each other.
@@ -67,7 +69,7 @@ INSTALLED_APPS = [
     "moderation",
     "notifications",
     "federation",
-    "social.admin_config.StaffAdminConfig",
+    "social.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -87,7 +89,7 @@ MIDDLEWARE = [
     "social.runtime.metrics.MetricsMiddleware",
     "social.api.middleware.RequestMiddleware",
     "social.api.refused_networks.RefusedNetworksMiddleware",
-    "social.api.cors.CorsMiddleware",
+    "social.api.middleware.CorsMiddleware",
     "social.api.middleware.LanguageMiddleware",
     # What stands between the two ends is for pages: SESSIONLESS_PATHS go past it.
     "social.api.middleware.api_shortcut",
@@ -161,7 +163,7 @@ AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
 # The second is for hashes that were made elsewhere: signing in replaces them.
-PASSWORD_HASHERS = ["social.kernel.passwords.PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+PASSWORD_HASHERS = ["social.kernel.crypto.PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
 ]
@@ -260,14 +262,14 @@ SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["social.api.authentication.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_RENDERER_CLASSES": ["social.api.renderers.OrjsonRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["social.api.responses.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": [
         "social.api.parsers.JsonParser",
         "social.api.parsers.UrlencodedParser",
         "social.api.parsers.MultipartParser",
     ],
     "DEFAULT_THROTTLE_CLASSES": [],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "social.api.renderers.JsonOnly",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "social.api.responses.JsonOnly",
     "EXCEPTION_HANDLER": "social.api.exceptions.exception_handler",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
@@ -335,4 +337,5 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 
 LOGGING_CONFIG = "social.kernel.logs.configure"
+ACCESS_LOG = env.ACCESS_LOG
 LOGGING = {"format": env.LOG_FORMAT, "level": env.LOG_LEVEL}

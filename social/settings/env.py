@@ -1,9 +1,10 @@
-"""Every environment variable the server reads, its default and what it means."""
+"""Settings from the environment, checked; `social.settings.declared` says what each means."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import difflib
 import ipaddress
 import json
 import os
@@ -20,10 +21,16 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from social.queues import LANES
+from social.settings.declared import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REDIS_ROLES = ("cache", "broker", "streams", "feeds")
-_env = environ.Env()
+
+
+def _read(name: str) -> str:
+    if name not in SETTINGS:
+        raise KeyError(f"{name} is not declared in social.settings.declared")
+    return os.environ.get(name, "").strip()
 
 
 DATA_DIR = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
@@ -40,8 +47,13 @@ def manage_command(arguments: str) -> str:
     return f"{program} {arguments}{data_dir}"
 
 
+def in_url(host: str) -> str:
+    """A host as it stands in front of a port: brackets around an IPv6 address (RFC 3986 section 3.2.2)."""
+    return f"[{host}]" if ":" in host else host
+
+
 def is_loopback(domain: str) -> bool:
-    """Whether a domain (with or without a port) can only be reached from this machine (RFC 6761 section 6.3)."""
+    """Tell whether a domain (with or without a port) can only be reached from this machine (RFC 6761 section 6.3)."""
     host = urlsplit(f"//{domain}").hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -52,7 +64,7 @@ def is_loopback(domain: str) -> bool:
 
 
 def _choice(name: str, allowed: tuple[str, ...], default: str) -> str:
-    value = os.environ.get(name, "").strip().lower() or default
+    value = _read(name).lower() or default
     if value not in allowed:
         raise ImproperlyConfigured(f"{name}={value} is not one of {', '.join(allowed)}.")
     return value
@@ -63,7 +75,7 @@ def _switch(name: str, default: bool, true: str = "yes", false: str = "no") -> b
 
 
 def _number(name: str, default: int, lowest: int, highest: int) -> int:
-    raw = os.environ.get(name, "").strip()
+    raw = _read(name)
     try:
         number = int(raw) if raw else default
     except ValueError:
@@ -78,7 +90,7 @@ _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:]+\])(?::\d{{1,5}})
 
 
 def _domain(name: str, default: str) -> str:
-    domain = (os.environ.get(name) or default).strip().lower()
+    domain = (_read(name) or default).lower()
     if len(domain) > 253 or not _DOMAIN.fullmatch(domain) or not _has_port(domain):
         raise ImproperlyConfigured(
             f"{name}={domain} is not a domain name. Give it bare, as in social.example (in Punycode if it is not ASCII)."
@@ -87,8 +99,8 @@ def _domain(name: str, default: str) -> str:
 
 
 def _several(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Some of the allowed words, separated by commas or spaces; all of them by default."""
-    chosen = os.environ.get(name, "").lower().replace(",", " ").split()
+    """Read some of the allowed words, separated by commas or spaces; all of them by default."""
+    chosen = _read(name).lower().replace(",", " ").split()
     for word in chosen:
         if word not in allowed:
             raise ImproperlyConfigured(f"{name}: {word} is not one of {', '.join(allowed)}.")
@@ -103,7 +115,7 @@ def _has_port(domain: str) -> bool:
 
 
 def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
-    raw = os.environ.get(name, "").replace(",", " ").split()
+    raw = _read(name).replace(",", " ").split()
     try:
         return tuple(ipaddress.ip_network(item, strict=False) for item in raw)
     except ValueError as error:
@@ -112,7 +124,7 @@ def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network,
 
 @dataclass(frozen=True)
 class Secrets:
-    """What must stay the same for the life of an installation; minted by `manage.py setup` or given by the environment."""
+    """Values that stay the same for the life of an installation; made by `manage.py setup` or given by the environment."""
 
     secret_key: str
     vapid_private_key: str
@@ -136,8 +148,13 @@ def secrets(data_dir: Path) -> Secrets:
             raise ValueError("not an object")
     except FileNotFoundError:
         stored = {}
-    except (OSError, ValueError) as error:
-        raise ImproperlyConfigured(f"{path} cannot be read ({error}). Restore it from a backup.") from None
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{path} is there and cannot be read ({error.strerror}); nothing is lost. "
+            f"Give it to user {os.geteuid()} (chown), mode 0600, and let that user enter the folders above it."
+        ) from None
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{path} is damaged ({error}). Restore it from a backup.") from None
 
     def value(name: str) -> str:
         found = os.environ.get(name) or stored.get(name)
@@ -196,7 +213,7 @@ def without_password(url: str) -> str:
 
 
 def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str:
-    url = os.environ.get(name, "").strip() or default
+    url = _read(name) or default
     if not url:
         return url
     try:
@@ -226,7 +243,7 @@ def _media_storage(url: str) -> dict[str, Any] | None:
             "secret_key": unquote(parts.password or ""),
             "bucket_name": bucket,
             "location": location,
-            "endpoint_url": f"{parts.scheme.removeprefix('s3+')}://{parts.hostname}{port}",
+            "endpoint_url": f"{parts.scheme.removeprefix('s3+')}://{in_url(parts.hostname or '')}{port}",
             "region_name": query.pop("region", "us-east-1"),
             "default_acl": query.pop("acl", None),
             "addressing_style": addressing,
@@ -242,7 +259,7 @@ def _media_storage(url: str) -> dict[str, Any] | None:
 
 
 def _media_url() -> str:
-    """Where files are served: MEDIA_BASE_URL, else the bucket itself, else a path of this server. Ends with a slash."""
+    """Return where files are served: MEDIA_BASE_URL, else the bucket itself, else a path of this server. Ends with a slash."""
     written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
     if written or MEDIA_STORAGE is None:
         return f"{written.rstrip('/')}/" if written else "/system/"
@@ -268,7 +285,7 @@ def _email(url: str) -> str:
 
 
 def _sender(name: str, default: str) -> str:
-    sender = os.environ.get(name, "").strip() or default
+    sender = _read(name) or default
     if "@" not in parseaddr(sender)[1] or not sender.isprintable():
         raise ImproperlyConfigured(f"{name}={sender} has no address. Write it as in Social <social@social.example>.")
     return sender
@@ -285,18 +302,18 @@ def celery_url(redis_url: str) -> str:
 
 PORT = _number("PORT", 8000, 1, 65535)
 STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
-BIND = os.environ.get("BIND", "").strip() or "127.0.0.1"
+BIND = _read("BIND").removeprefix("[").removesuffix("]") or "127.0.0.1"
 WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
 WORKER_LANES = _several("WORKER_LANES", tuple(LANES))
 CHECKED_ANSWERS = _number("CHECKED_ANSWERS", 0, 0, 1_000_000)
-METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+METRICS_TOKEN = _read("METRICS_TOKEN")
 LOCAL_DOMAIN = _domain("LOCAL_DOMAIN", f"localhost:{PORT}")
 WEB_DOMAIN = _domain("WEB_DOMAIN", LOCAL_DOMAIN)
 LOOPBACK = is_loopback(LOCAL_DOMAIN)
 SCHEME = "http" if is_loopback(WEB_DOMAIN) else "https"
 BASE_URL = f"{SCHEME}://{WEB_DOMAIN}"
 _streaming_default = (
-    f"ws://{urlsplit(BASE_URL).hostname}:{STREAMING_PORT}" if SCHEME == "http" else f"wss://{WEB_DOMAIN}"
+    f"ws://{in_url(urlsplit(BASE_URL).hostname or '')}:{STREAMING_PORT}" if SCHEME == "http" else f"wss://{WEB_DOMAIN}"
 )
 STREAMING_URL = _url(
     "STREAMING_API_BASE_URL", _streaming_default, ("ws", "wss"), "wss://streaming.social.example"
@@ -313,21 +330,39 @@ CONFIRM_EMAIL = _switch("CONFIRM_EMAIL", not LOOPBACK)
 CHECK_EMAIL_DOMAINS = _switch("CHECK_EMAIL_DOMAINS", False)
 MINIMUM_AGE = _number("MINIMUM_AGE", 0, 0, 120)
 MAIL_EVERY_REPORT = _switch("MAIL_EVERY_REPORT", False)
+ANNUAL_REPORTS = _switch("ANNUAL_REPORTS", True)
 LIMITED_FEDERATION = _switch("LIMITED_FEDERATION", False)
 RATE_LIMITS = _switch("RATE_LIMITS", True, "on", "off")
 FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
-MEDIA_STORAGE = _media_storage(os.environ.get("MEDIA_STORAGE", "").strip())
+MEDIA_STORAGE = _media_storage(_read("MEDIA_STORAGE"))
 MEDIA_URL = _media_url()
 REMOTE_MEDIA_MEGABYTES = _number("REMOTE_MEDIA_MEGABYTES", 10_240, 1, 1_000_000_000)
-EMAIL_URL = _email(os.environ.get("EMAIL_URL", "").strip())
-MAIL_FROM = _sender("MAIL_FROM", f"Social <notifications@{urlsplit(f'//{LOCAL_DOMAIN}').hostname}>")
+EMAIL_URL = _email(_read("EMAIL_URL"))
+MAIL_FROM = _sender("MAIL_FROM", f"notifications@{in_url(urlsplit(f'//{LOCAL_DOMAIN}').hostname or '')}")
 LOG_FORMAT = _choice("LOG_FORMAT", ("json", "console"), "json")
 LOG_LEVEL = _choice("LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
+ACCESS_LOG = _switch("ACCESS_LOG", LOG_LEVEL == "DEBUG")
 DEFAULT_LANGUAGE = _choice("DEFAULT_LANGUAGE", ("en", "de", "ar"), "en")
 if FEDERATION_LOOPBACK and not LOOPBACK:
     raise ImproperlyConfigured(
         f"FEDERATION_LOOPBACK=yes is only for local trials: the domain {LOCAL_DOMAIN} is not a loopback one. Unset it."
     )
+
+
+def _refuse_misspelt() -> None:
+    """Raises ImproperlyConfigured for a variable whose name is nearly that of a setting.
+
+    Others may have any name: those of less than six letters, and those beside a setting that is set, are not judged.
+    """
+    unset = [name for name in SETTINGS if name not in os.environ]
+    for name in sorted(os.environ.keys() - SETTINGS.keys()):
+        if len(name) < 6:
+            continue
+        for found in difflib.get_close_matches(name.upper(), unset, n=1, cutoff=0.85):
+            raise ImproperlyConfigured(f"{name} is no setting. Is {found} meant? Rename it, or unset it.")
+
+
+_refuse_misspelt()

@@ -1,4 +1,4 @@
-"""What the test suite changes: quicker passwords, no rate limits unless a test asks for them."""
+"""Settings of the test suite: quicker passwords, no rate limits unless a test asks for them."""
 
 from social.settings.base import *  # noqa: F403
 from social.settings.base import DATABASES

@@ -1,22 +1,12 @@
 """Lists the tables of posts."""
 
 from accounts.models import Visibility
-from statuses.models.bookmark import Bookmark
+from statuses.models.attachments import MediaAttachment, MediaType, Poll, PollVote, Processing
 from statuses.models.card import CardFetch, CardType, PreviewCard, StatusCard
-from statuses.models.conversation_mute import ConversationMute
-from statuses.models.favourite import Favourite
 from statuses.models.filter import Filter, FilterAction, FilterContext, FilterKeyword, FilterStatus
-from statuses.models.idempotency import IdempotencyKey
-from statuses.models.media import MediaAttachment, MediaType, Processing
-from statuses.models.mention import Mention
-from statuses.models.pin import Pin
-from statuses.models.poll import Poll, PollVote
-from statuses.models.quote import Quote, QuoteState
-from statuses.models.retention import RetentionPolicy
-from statuses.models.scheduled_status import ScheduledMedia, ScheduledStatus
-from statuses.models.status import Status, StatusStat
-from statuses.models.status_edit import StatusEdit
-from statuses.models.status_tag import StatusTag
+from statuses.models.interactions import Bookmark, ConversationMute, Favourite, Pin
+from statuses.models.scheduling import IdempotencyKey, RetentionPolicy, ScheduledMedia, ScheduledStatus
+from statuses.models.status import Mention, Quote, QuoteState, Status, StatusEdit, StatusStat, StatusTag
 
 __all__ = [
     "Bookmark",

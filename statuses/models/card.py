@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from django.db import models
-from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
-from social.kernel.claims import LeasedRow
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, PATH_LIMIT, WORD_LIMIT, lengths
+from social.kernel.runner import WaitingRow
+from statuses.events import CardsDue
 from statuses.models.status import Status
 
 URL_LIMIT: Final = 2048
@@ -47,7 +47,7 @@ class CardType(models.TextChoices):
 
 
 class PreviewCard(models.Model):
-    """What a page on the web says about itself: one row for all posts that link to it.
+    """Description that a page on the web gives of itself: one row for all posts that link to it.
 
     `url` is the address that was fetched, in the spelling of `social.kernel.http.addresses.parse_url`; `host` is where the
     answer came from, after redirects. Without a `title` there is nothing to show: it was not fetched yet (`fetched_at` is
@@ -89,12 +89,9 @@ class PreviewCard(models.Model):
             models.Index(fields=["fetched_at"], name="statuses_previewcard_fetched"),
         ]
 
-    def __str__(self) -> str:
-        return self.url
-
     @property
     def is_shown(self) -> bool:
-        """Whether there is anything to show."""
+        """Tell whether there is anything to show."""
         return bool(self.title)
 
 
@@ -109,27 +106,14 @@ class StatusCard(models.Model):
         constraints = [lengths("statuses_statuscard_lengths", url=URL_LIMIT)]
         indexes = [models.Index(fields=["card", "-status"], name="statuses_statuscard_card")]
 
-    def __str__(self) -> str:
-        return f"{self.status_id} {self.card_id}"
 
+class CardFetch(WaitingRow):
+    """A card whose page is to be fetched from `host`, once however many posts link to it."""
 
-class CardFetch(LeasedRow):
-    """A card whose page is to be fetched from `host`, once however many posts link to it; deleted when it is done.
-
-    A dead row is kept for some hours: until then nobody asks again.
-    """
+    queue = "cards"
+    due = CardsDue
 
     card = models.OneToOneField(PreviewCard, on_delete=models.CASCADE, related_name="fetch")
-    host = models.TextField()
 
-    class Meta:
+    class Meta(WaitingRow.Meta):
         constraints = [lengths("statuses_cardfetch_lengths", last_error=MESSAGE_LIMIT, host=HOST_LIMIT)]
-        indexes = [
-            models.Index(
-                F("host"), F("due_at"), F("id"), name="statuses_cardfetch_due", condition=Q(dead_at__isnull=True)
-            ),
-            models.Index(fields=["dead_at"], name="statuses_cardfetch_dead", condition=Q(dead_at__isnull=False)),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.card_id} from {self.host}"

@@ -1,4 +1,4 @@
-"""What people do not want to read: filters with their keywords and posts."""
+"""Filters of what people do not want to read, with their keywords and posts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYWORD_LIMIT = 512
 
 
 class FilterAction(models.TextChoices):
-    """What a client does with a post that matches."""
+    """Action of a client on a post that matches."""
 
     WARN = "warn"
     HIDE = "hide"
@@ -24,7 +24,7 @@ class FilterAction(models.TextChoices):
 
 
 class FilterContext(models.TextChoices):
-    """Where a client applies a filter."""
+    """Places where a client applies a filter."""
 
     HOME = "home"
     NOTIFICATIONS = "notifications"
@@ -61,9 +61,6 @@ class FilterKeyword(models.Model):
     class Meta:
         constraints = [lengths("statuses_filterkeyword_lengths", keyword=KEYWORD_LIMIT)]
 
-    def __str__(self) -> str:
-        return self.keyword
-
 
 class FilterStatus(models.Model):
     """A post that a filter matches whatever its text, and of an ordinary post also its boosts."""
@@ -74,6 +71,3 @@ class FilterStatus(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["filter", "status"], name="statuses_filter_status_pair")]
-
-    def __str__(self) -> str:
-        return f"{self.filter_id} {self.status_id}"

@@ -1,4 +1,4 @@
-"""What a post is: an original or a boost, local or remote."""
+"""Posts, originals and boosts, local and remote, with their mentions, hashtags, quotes and earlier versions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Account, Application, Visibility
+from accounts.models import Account, Application, Tag, Visibility
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
-from social.kernel.lengths import URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 # Remote posts are clamped to this; local ones are limited by `statuses.policies.publishing`.
 CONTENT_LIMIT = 200_000
@@ -136,23 +136,13 @@ class Status(models.Model):
 
     @property
     def is_reblog(self) -> bool:
-        """Whether this is a boost of another post."""
+        """Tell whether this is a boost of another post."""
         return self.reblog_of_id is not None
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the post is gone for everybody."""
+        """Tell whether the post is gone for everybody."""
         return self.deleted_at is not None
-
-    @property
-    def is_author_suspended(self) -> bool:
-        """Whether nothing of its author is shown."""
-        return self.account.suspended
-
-    @property
-    def is_author_limited(self) -> bool:
-        """Whether its author is kept out of public places."""
-        return self.account.limited
 
     @property
     def original(self) -> Status | None:
@@ -161,7 +151,7 @@ class Status(models.Model):
 
     @property
     def is_public(self) -> bool:
-        """Whether anybody may read it: public or unlisted (`distributable`)."""
+        """Tell whether anybody may read it: public or unlisted (`distributable`)."""
         return self.visibility in (Visibility.PUBLIC, Visibility.UNLISTED)
 
     @property
@@ -184,5 +174,118 @@ class StatusStat(models.Model):
     favourites_count = models.BigIntegerField(default=0)
     quotes_count = models.BigIntegerField(default=0)
 
-    def __str__(self) -> str:
-        return f"{self.status_id}"
+
+class Mention(models.Model):
+    """An account addressed by a post; `silent` when it stands in the addressing but not in the text."""
+
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="mentions", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mentions", db_index=False)
+    silent = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["status", "account"], name="statuses_mention_pair")]
+        indexes = [models.Index(fields=["account", "-status"], name="statuses_mention_account")]
+
+
+class StatusTag(models.Model):
+    """A hashtag in a post, in the order of the text."""
+
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="status_tags", db_index=False)
+    tag = models.ForeignKey(Tag, on_delete=models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["status", "tag"], name="statuses_statustag_pair")]
+        indexes = [models.Index(fields=["tag", "-status"], name="statuses_statustag_tag")]
+
+
+class QuoteState(models.TextChoices):
+    """Answer of the author of the quoted post; other states that clients see depend on who looks."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    REVOKED = "revoked"
+
+
+class Quote(models.Model):
+    """`status` quotes `quoted_status`, never a boost; a post quotes at most one (FEP-044f).
+
+    `quoted_uri` names a post of another server that is quoted and not known here (yet). `request_uri` is the id of the
+    QuoteRequest of a quote whose author or quoted author is elsewhere, `approval_uri` that of the authorization another
+    server gave. `legacy` quotes were made without asking: by the properties that came before FEP-044f.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="quote")
+    quoted_status = models.ForeignKey(
+        Status, null=True, on_delete=models.SET_NULL, related_name="quotes", db_index=False
+    )
+    quoted_uri = models.TextField(null=True)
+    state = models.TextField(choices=QuoteState.choices, default=QuoteState.PENDING)
+    request_uri = models.TextField(null=True)
+    approval_uri = models.TextField(null=True)
+    legacy = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "statuses_quote_lengths",
+                quoted_uri=URI_LIMIT,
+                state=WORD_LIMIT,
+                request_uri=URI_LIMIT,
+                approval_uri=URI_LIMIT,
+            ),
+            models.UniqueConstraint(
+                fields=["request_uri"], name="statuses_quote_request", condition=Q(request_uri__isnull=False)
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["quoted_status", "-id"], name="statuses_quote_quoted", condition=Q(quoted_status__isnull=False)
+            ),
+            models.Index(
+                fields=["quoted_uri"],
+                name="statuses_quote_unknown",
+                condition=Q(quoted_uri__isnull=False, quoted_status=None),
+            ),
+            models.Index(
+                fields=["approval_uri"], name="statuses_quote_approval", condition=Q(approval_uri__isnull=False)
+            ),
+        ]
+
+
+class StatusEdit(models.Model):
+    """A version of `status` that an edit has replaced; the current one stands in the post itself.
+
+    `created_at` is when it was written: of the first version the post's own time. `media_ids` are its files in their order,
+    each described by the text at its place in `media_descriptions`. `poll_options` is None without a poll.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="edits", db_index=False)
+    text = models.TextField(default="")
+    content = models.TextField(default="")
+    spoiler_text = models.TextField(default="")
+    sensitive = models.BooleanField(default=False)
+    media_ids = ArrayField(models.BigIntegerField(), default=list)
+    media_descriptions = ArrayField(models.TextField(null=True), default=list)
+    poll_options = ArrayField(models.TextField(), null=True)
+    quote = models.ForeignKey(Quote, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "statuses_statusedit_lengths",
+                text=CONTENT_LIMIT,
+                content=CONTENT_LIMIT,
+                spoiler_text=CONTENT_LIMIT,
+                media_descriptions=OBJECT_LIMIT,
+                poll_options=OBJECT_LIMIT,
+            )
+        ]
+        indexes = [
+            models.Index(fields=["status", "created_at"], name="statuses_statusedit_status"),
+            models.Index(fields=["quote"], name="statuses_statusedit_quote", condition=models.Q(quote__isnull=False)),
+        ]

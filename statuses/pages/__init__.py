@@ -1,1 +1,1 @@
-"""What pages show of posts."""
+"""Pages and feeds of posts."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from email.utils import format_datetime
-from typing import Final
+from typing import Any, Final
 from xml.etree import ElementTree
 
 from django.http import HttpResponse
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 
-from social.pages.sharing import absolute
+from social.pages.frame import absolute
 from statuses.models import MediaType
-from statuses.pages.posts import ShownPost
 
 CONTENT_TYPE: Final = "application/rss+xml; charset=utf-8"
 _MEDIA: Final = "http://search.yahoo.com/mrss/"
@@ -25,12 +24,14 @@ _MEDIUMS: Final = {
     MediaType.AUDIO.value: "audio",
 }
 # What no XML 1.0 document may hold, not even escaped.
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN_CHARACTERS: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 ElementTree.register_namespace("media", _MEDIA)
 
 
-def show_feed(*, title: str, url: str, description: str, posts: Sequence[ShownPost], image: str = "") -> HttpResponse:
+def show_feed(
+    *, title: str, url: str, description: str, posts: Sequence[dict[str, Any]], image: str = ""
+) -> HttpResponse:
     """The feed of a page at `url`, with posts in the order they should be read; `image` is an address or a path.
 
     A warning stands before the text it covers, and files of sensitive posts are marked as not for everybody.
@@ -40,7 +41,7 @@ def show_feed(*, title: str, url: str, description: str, posts: Sequence[ShownPo
     for name, text in (("title", title), ("link", url), ("description", description)):
         _add(channel, name, text)
     if posts:
-        _add(channel, "lastBuildDate", format_datetime(posts[0].status.created_at))
+        _add(channel, "lastBuildDate", format_datetime(posts[0]["moment"]))
     if image:
         picture = ElementTree.SubElement(channel, "image")
         for name, text in (("url", absolute(image)), ("title", title), ("link", url)):
@@ -50,36 +51,36 @@ def show_feed(*, title: str, url: str, description: str, posts: Sequence[ShownPo
     return HttpResponse(ElementTree.tostring(rss, "utf-8", xml_declaration=True), content_type=CONTENT_TYPE)
 
 
-def _add_item(channel: ElementTree.Element, post: ShownPost) -> None:
+def _add_item(channel: ElementTree.Element, post: dict[str, Any]) -> None:
     item = ElementTree.SubElement(channel, "item")
-    url = absolute(post.url)
+    url = absolute(post["url"])
     _add(item, "guid", url).set("isPermaLink", "true")
     _add(item, "link", url)
-    _add(item, "pubDate", format_datetime(post.status.created_at))
+    _add(item, "pubDate", format_datetime(post["moment"]))
     _add(item, "description", _text(post))
-    for file in post.files:
-        medium = _MEDIUMS.get(file.kind)
+    for file in post["files"]:
+        medium = _MEDIUMS.get(file["type"])
         if medium is None:
             continue
-        content = ElementTree.SubElement(item, f"{{{_MEDIA}}}content", url=absolute(file.url), medium=medium)
-        covered = post.status.sensitive or post.warning
+        content = ElementTree.SubElement(item, f"{{{_MEDIA}}}content", url=absolute(file["url"]), medium=medium)
+        covered = post["sensitive"] or post["warning"]
         _add(content, f"{{{_MEDIA}}}rating", "adult" if covered else "nonadult").set("scheme", "urn:simple")
-        if file.description:
-            _add(content, f"{{{_MEDIA}}}description", file.description).set("type", "plain")
+        if file["description"]:
+            _add(content, f"{{{_MEDIA}}}description", file["description"]).set("type", "plain")
 
 
-def _text(post: ShownPost) -> str:
+def _text(post: dict[str, Any]) -> str:
     """The HTML of an item: the warning, the text, and the options of a poll."""
-    parts = [str(post.content)]
-    if post.warning:
-        parts.insert(0, f"<p><strong>{escape(_('Content warning'))}:</strong> {escape(post.warning)}</p><hr>")
-    if post.poll is not None:
-        options = "".join(f"<li>{escape(option.title)}</li>" for option in post.poll.options)
+    parts = [str(post["content"])]
+    if post["warning"]:
+        parts.insert(0, f"<p><strong>{escape(_('Content warning'))}:</strong> {escape(post['warning'])}</p><hr>")
+    if post["poll"] is not None:
+        options = "".join(f"<li>{escape(option['title'])}</li>" for option in post["poll"]["options"])
         parts.append(f"<ul>{options}</ul>")
     return "".join(parts)
 
 
 def _add(parent: ElementTree.Element, name: str, text: str) -> ElementTree.Element:
     element = ElementTree.SubElement(parent, name)
-    element.text = _NOT_XML.sub("", text)
+    element.text = _FORBIDDEN_CHARACTERS.sub("", text)
     return element

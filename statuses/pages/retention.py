@@ -12,13 +12,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from accounts.pages.service_forms import ServiceForm
+from accounts.pages.forms import ServiceForm
 from accounts.pages.settings import Entry, add_entry, signed_in
 from social.kernel.errors import Invalid
 from social.pages.frame import show
-from statuses.policies.retention import AGES, LARGEST
-from statuses.queries.retention import find_retention
-from statuses.services.retention import RetentionDraft, change_retention
+from statuses.services.retention import AGES, COUNT_LIMIT, RetentionDraft, change_retention, find_retention
 
 _AGES = {
     7: gettext_lazy("1 week"),
@@ -41,13 +39,13 @@ def _number(label: Any) -> forms.IntegerField:
         label=label,
         required=False,
         min_value=1,
-        max_value=LARGEST,
+        max_value=COUNT_LIMIT,
         help_text=gettext_lazy("Leave it empty to delete them however often that was."),
     )
 
 
 class RetentionForm(ServiceForm):
-    """Which of one's own old posts are deleted."""
+    """Form for which of one's own old posts are deleted."""
 
     enabled = _check(gettext_lazy("Delete my old posts"))
     min_age = forms.TypedChoiceField(
@@ -64,7 +62,7 @@ class RetentionForm(ServiceForm):
 
     @property
     def draft(self) -> RetentionDraft:
-        """What was sent, when it is valid."""
+        """Values that were sent, when they are valid."""
         return RetentionDraft(**self.cleaned_data)
 
     def kept(self) -> list[forms.BoundField]:

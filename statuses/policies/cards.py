@@ -1,4 +1,6 @@
-"""Which link of a post has a preview, and when the preview is fetched again (contract, behaviours section 9 "Cards")."""
+"""Chooses the link of a post that has a preview, and says when the preview is fetched again (contract, behaviours
+section 9 "Cards").
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from social.kernel.text.markup import Tag, tokenise
 from statuses.models import PreviewCard
 from statuses.models.card import URL_LIMIT
 
-KEPT: Final = timedelta(days=14)
+CARD_LIFETIME: Final = timedelta(days=14)
 """How long what a page said is good."""
-EMPTY_KEPT: Final = timedelta(days=1)
+EMPTY_CARD_LIFETIME: Final = timedelta(days=1)
 """How long a page that said nothing is left alone."""
 
-_OF_PEOPLE_AND_TAGS: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
+_MENTION_CLASSES: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
 _SIGNS: Final = ("@", "#", "＠", "＃")
-_QUOTE: Final = "quote-inline"
+_QUOTE_CLASS: Final = "quote-inline"
 
 
 def find_link(content: str) -> str | None:
@@ -36,7 +38,7 @@ def find_link(content: str) -> str | None:
             text += token if found else ""
         elif token.closing and token.name == in_quote:
             in_quote = ""
-        elif not token.closing and _QUOTE in token.read_attributes().get("class", "").split():
+        elif not token.closing and _QUOTE_CLASS in token.read_attributes().get("class", "").split():
             in_quote = token.name
         elif token.name == "a":
             if found and not text.lstrip().startswith(_SIGNS):
@@ -46,10 +48,10 @@ def find_link(content: str) -> str | None:
 
 
 def _address(link: Tag) -> str:
-    """Where a link leads; empty for one without a preview."""
+    """Address that a link leads to; empty for one without a preview."""
     attributes = link.read_attributes()
     kinds = {*attributes.get("class", "").split(), *attributes.get("rel", "").split()}
-    if "tag" in kinds or not kinds.isdisjoint(_OF_PEOPLE_AND_TAGS):
+    if "tag" in kinds or not kinds.isdisjoint(_MENTION_CLASSES):
         return ""
     url = unescape(attributes.get("href", ""))
     return url if card_url(url) is not None else ""
@@ -74,7 +76,7 @@ def host_of(url: str) -> str:
 
 
 def is_stale(card: PreviewCard) -> bool:
-    """Whether the page is to be fetched (again) when a post links to it."""
+    """Tell whether the page is to be fetched (again) when a post links to it."""
     if card.fetched_at is None:
         return True
-    return clock.now() - card.fetched_at > (KEPT if card.is_shown else EMPTY_KEPT)
+    return clock.now() - card.fetched_at > (CARD_LIFETIME if card.is_shown else EMPTY_CARD_LIFETIME)

@@ -1,22 +1,36 @@
-"""Which of a viewer's filters match a post (contract, behaviours section 12).
+"""Compares a post with a viewer's filters (contract, behaviours section 12).
 
-Matching takes time proportional to the length of the text for each keyword, whatever the keyword and the text: texts are
-searched for literally, and of a run of word characters only the beginning is tried for a whole word.
+A whole word is compared with the words of a text and never with parts of them: a keyword is whole words and single
+characters between them, and so is the text. Anything else is looked for among the characters. Both are one pass over the
+text, whatever the filters hold (security row 67).
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
+
+import regex
+
+from social.kernel.text.patterns import Patterns
+from statuses.models import FilterAction
+
+TEXT_LIMIT: Final = 20_000
+"""Characters of a post that are searched."""
+
+CHARACTERS_LIMIT: Final = 20_000
+"""Characters of all different keywords of a viewer that are looked for; keywords that come later match nothing."""
+
+# Words in any script are letters, digits, marks put on letters, and `_`.
+_TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """What is looked for."""
+    """Keyword that is looked for."""
 
     text: str
     whole_word: bool
@@ -31,75 +45,126 @@ class ActiveFilter:
     status_ids: frozenset[int]
 
     def has_expired(self, moment: datetime) -> bool:
-        """Whether it matches nothing any more, at a moment after it was read."""
+        """Tell whether it matches nothing any more, at a moment after it was read."""
         expires_at = self.shown["expires_at"]
         return expires_at is not None and datetime.fromisoformat(expires_at) <= moment
 
 
 class Text:
-    """A text to be searched: as it was written, and with every letter in lower case at the same place."""
+    """The beginning of a text, to be searched: as it was written, and with every letter in lower case at the same place."""
 
     def __init__(self, written: str) -> None:
-        self.written = written
-        lowered = written.lower()
-        # Some letters become two in lower case: those stay as they are, so that places agree.
-        self.lowered = lowered if len(lowered) == len(written) else "".join(map(_lower, written))
+        self.written = written[:TEXT_LIMIT]
+        self.lowered = _lowered(self.written)
 
-    def find(self, keyword: Keyword) -> tuple[int, int] | None:
-        """The first place of a keyword, as start and end."""
-        wanted = _lowered(keyword.text)
-        if not wanted:
-            return None
-        text, size = self.lowered, len(wanted)
-        begins_word = keyword.whole_word and is_word(wanted[0])
-        ends_word = keyword.whole_word and is_word(wanted[-1])
-        start = text.find(wanted)
-        while start >= 0:
-            end = start + size
-            whole = not (begins_word and start and is_word(text[start - 1])) and not (
-                ends_word and end < len(text) and is_word(text[end])
-            )
-            if whole:
-                return start, end
-            following = start + 1
-            if begins_word:
-                # No other whole word begins inside this one.
-                while following < len(text) and is_word(text[following]):
-                    following += 1
-            start = text.find(wanted, following)
-        return None
+    @cached_property
+    def tokens(self) -> list[str]:
+        """Words and the characters between them, in lower case."""
+        return _split(self.lowered)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Position where each token ends; before them the beginning of the text."""
+        ends = [0]
+        for token in self.tokens:
+            ends.append(ends[-1] + len(token))
+        return ends
 
 
-def is_word(character: str) -> bool:
-    """Whether a character is part of a word, in any script: letters, digits, marks put on letters, and `_`."""
-    return character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M"
+# A filter and a keyword, by their places among the filters and in the filter.
+_Place = tuple[int, int]
 
 
-def match(filters: Iterable[ActiveFilter], text: Text, status_ids: Iterable[int]) -> list[dict[str, Any]]:
-    """The entities "FilterResult" of a post: `status_ids` is its id, and of a boost that of the boosted post.
+class Filters:
+    """The active filters of a viewer, in their order, and how posts are compared with all of them at once."""
 
-    Of the keywords of a filter the one that comes first in the text counts, as the post writes it.
-    """
-    ids = list(status_ids)
-    results: list[dict[str, Any]] = []
-    for active in filters:
-        places = [place for place in map(text.find, active.keywords) if place is not None]
-        matched = [str(number) for number in ids if number in active.status_ids]
-        if places or matched:
-            start, end = min(places, default=(0, 0), key=lambda place: place[0])
-            results.append(
-                {
-                    "filter": active.shown,
-                    "keyword_matches": [text.written[start:end]] if places else None,
-                    "status_matches": matched if active.status_ids else None,
-                }
-            )
-    return results
+    def __init__(self, filters: Sequence[ActiveFilter] = ()) -> None:
+        self._filters = filters
+
+    def __bool__(self) -> bool:
+        return bool(self._filters)
+
+    @cached_property
+    def _patterns(self) -> tuple[Patterns[list[_Place]], Patterns[list[_Place]]]:
+        """The keywords that are found among characters, and those that are found among words; the same one is one."""
+        places: dict[tuple[str, bool], list[_Place]] = {}
+        for number, active in enumerate(self._filters):
+            for order, keyword in enumerate(active.keywords):
+                places.setdefault((_lowered(keyword.text), keyword.whole_word), []).append((number, order))
+        parts: dict[Sequence[str], list[_Place]] = {}
+        words: dict[Sequence[str], list[_Place]] = {}
+        room = CHARACTERS_LIMIT
+        for (text, whole_word), found in places.items():
+            room -= len(text)
+            if room < 0:
+                break
+            if whole_word:
+                words[tuple(_split(text))] = found
+            else:
+                parts[text] = found
+        return Patterns(parts), Patterns(words)
+
+    def _found(self, text: Text) -> Iterator[tuple[_Place, int, int]]:
+        """Keywords in a text, with start and end of their first places."""
+        parts, words = self._patterns
+        for places, start, end in parts.find(text.lowered):
+            for place in places:
+                yield place, start, end
+        for places, start, end in words.find(text.tokens):
+            for place in places:
+                yield place, text.ends[start], text.ends[end]
+
+    def search(self, text: Text) -> dict[int, str]:
+        """Find for each filter with a keyword in the text, by its place among the filters, what the post writes there.
+
+        Of the keywords of a filter the one that comes first in the text counts.
+        """
+        first: dict[int, tuple[int, int, int]] = {}
+        for (number, order), start, end in self._found(text):
+            found = start, order, end
+            if number not in first or found < first[number]:
+                first[number] = found
+        return {number: text.written[start:end] for number, (start, _order, end) in first.items()}
+
+    def results(
+        self, words: dict[int, str], status_ids: Collection[int], moment: datetime | None = None
+    ) -> list[dict[str, Any]]:
+        """The entities "FilterResult" of a post in whose text `search` found these words.
+
+        `status_ids` is its id, and of a boost that of the boosted post. With `moment` filters that have expired until then
+        match nothing.
+        """
+        results: list[dict[str, Any]] = []
+        for number, active in enumerate(self._filters):
+            matched = [str(status_id) for status_id in status_ids if status_id in active.status_ids]
+            if (number in words or matched) and not (moment is not None and active.has_expired(moment)):
+                results.append(
+                    {
+                        "filter": active.shown,
+                        "keyword_matches": [words[number]] if number in words else None,
+                        "status_matches": matched if active.status_ids else None,
+                    }
+                )
+        return results
+
+    def hides(self, written: str, status_id: int, context: str) -> bool:
+        """Ask whether a post with this text is hidden in a context, one of the words of the entity: for what is shown where
+        no client reads the results.
+        """
+        results = self.results(self.search(Text(written)), (status_id,)) if self._filters else []
+        shown = [found["filter"] for found in results]
+        return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in shown)
 
 
-@lru_cache(4096)
+def _split(text: str) -> list[str]:
+    tokens: list[str] = _TOKENS.findall(text)
+    return tokens
+
+
 def _lowered(text: str) -> str:
-    return "".join(map(_lower, text))
+    """A text in lower case, as long as before: some letters become two in lower case, and those stay as they are."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else "".join(map(_lower, text))
 
 
 def _lower(character: str) -> str:

@@ -1,4 +1,4 @@
-"""Which files may be uploaded and what may be said about them (contract, parameters section 3 "Media")."""
+"""Limits of files that may be uploaded and of what may be said about them (contract, parameters section 3 "Media")."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from social.kernel.errors import FieldError, Invalid
-from social.kernel.media import images, recordings, sniff
-from statuses.models.media import DESCRIPTION_LIMIT, MediaAttachment, MediaType
+from social.kernel.media import images, recordings, types
+from statuses.models.attachments import DESCRIPTION_LIMIT, MediaAttachment, MediaType
 
 IMAGE_SIZE_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of a picture as it is sent, a GIF that moves included."""
@@ -50,7 +50,7 @@ def check_thumbnail(head: bytes, size: int, said: str) -> None:
 
 
 def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accepted: Collection[str]) -> str:
-    found = sniff.media_type(head)
+    found = types.media_type(head)
     claimed = said.partition(";")[0].strip().lower()
     if head and claimed in SUPPORTED_TYPES and (found is None or _is_other(found, claimed)):
         message = _("has contents that are not what they are reported to be")
@@ -67,7 +67,7 @@ def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accept
 
 
 def _is_other(found: str, claimed: str) -> bool:
-    """Whether a picture is called a video or a sound, or one of these a picture: containers of the two look alike."""
+    """Tell whether a picture is called a video or a sound, or one of these a picture: containers of the two look alike."""
     accepted = found in images.ACCEPTED or found in recordings.READABLE
     return accepted and found.startswith("image/") != claimed.startswith("image/")
 
@@ -80,7 +80,7 @@ def check_description(description: str) -> None:
 
 
 def may_have_thumbnail(media: MediaAttachment) -> bool:
-    """Whether a picture may be put in front of it: of a video with sound, or a sound (SEED-028)."""
+    """Tell whether a picture may be put in front of it: of a video with sound, or a sound (SEED-028)."""
     return media.type in (MediaType.AUDIO, MediaType.VIDEO)
 
 

@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from social.kernel.errors import FieldError, Invalid
-from social.kernel.text.length import graphemes
+from social.kernel.text.characters import graphemes
 
-OPTIONS: Final = (2, 4)
+OPTION_COUNTS: Final = (2, 4)
 """The fewest and the most options."""
 
 OPTION_LIMIT: Final = 50
 """Characters of an option, as people see them."""
 
-SECONDS: Final = (300, 2_629_746)
+DURATION_SECONDS: Final = (300, 2_629_746)
 """The shortest and the longest time until a poll ends: five minutes, and a month."""
 
 _RAW_OPTION_LIMIT: Final = 2_000
@@ -27,7 +27,9 @@ _RAW_OPTION_LIMIT: Final = 2_000
 
 @dataclass(frozen=True)
 class PollDraft:
-    """What a client sent for a poll. `expires_in` is in seconds; `sent` has the same values as they were written."""
+    """Values that a client sent for a poll. `expires_in` is in seconds; `sent` has the same values as they were
+    written.
+    """
 
     options: tuple[str, ...] = ()
     expires_in: int | None = None
@@ -52,13 +54,13 @@ def check_poll(draft: PollDraft) -> None:
 
     if not choices:
         refuse("options", "ERR_BLANK", _("can't be blank"))
-    if len(choices) < OPTIONS[0]:
+    if len(choices) < OPTION_COUNTS[0]:
         refuse("options", "ERR_TOO_FEW", _("must have more than one item"))
-    if len(choices) > OPTIONS[1]:
+    if len(choices) > OPTION_COUNTS[1]:
         message = ngettext(
-            "can't contain more than %(count)d item", "can't contain more than %(count)d items", OPTIONS[1]
+            "can't contain more than %(count)d item", "can't contain more than %(count)d items", OPTION_COUNTS[1]
         )
-        refuse("options", "ERR_TOO_MANY", message % {"count": OPTIONS[1]})
+        refuse("options", "ERR_TOO_MANY", message % {"count": OPTION_COUNTS[1]})
     elif any(len(choice) > _RAW_OPTION_LIMIT or graphemes(choice) > OPTION_LIMIT for choice in choices):
         message = _("cannot be longer than %(count)d characters each") % {"count": OPTION_LIMIT}
         refuse("options", "ERR_TOO_LONG", message)
@@ -66,16 +68,16 @@ def check_poll(draft: PollDraft) -> None:
         refuse("options", "ERR_TAKEN", _("contain duplicate items"))
     if draft.expires_in is None:
         refuse("expires_in", "ERR_BLANK", _("can't be blank"))
-    elif draft.expires_in < SECONDS[0]:
+    elif draft.expires_in < DURATION_SECONDS[0]:
         refuse("expires_in", "ERR_INVALID", _("is too soon"))
-    elif draft.expires_in > SECONDS[1]:
+    elif draft.expires_in > DURATION_SECONDS[1]:
         refuse("expires_in", "ERR_INVALID", _("is too far into the future"))
     if reasons:
         raise Invalid.of(reasons)
 
 
 def has_ended(expires_at: datetime | None, moment: datetime) -> bool:
-    """Whether nobody can vote any more."""
+    """Tell whether nobody can vote any more."""
     return expires_at is not None and expires_at <= moment
 
 

@@ -1,4 +1,5 @@
-"""What a page says about itself: oEmbed first, then OpenGraph, JSON-LD and plain HTML (behaviours section 9 "Cards").
+"""Reads what a page says about itself: oEmbed first, then OpenGraph, JSON-LD and plain HTML (behaviours section 9
+"Cards").
 
 Nothing of a page's or a provider's HTML is passed on. All that is taken is text, cut and without characters nobody sees,
 and addresses of http or https; of a player only its address, and only of the providers in `_PLAYERS` (security row 2).
@@ -55,7 +56,9 @@ _PLAYERS: Final = {
 
 @dataclass(frozen=True)
 class Preview:
-    """What is known of a page. Texts are empty and numbers 0 for what it does not say; `embed_url` is its oEmbed document."""
+    """Description of a page. Texts are empty and numbers 0 for what it does not say; `embed_url` is its oEmbed
+    document.
+    """
 
     title: str = ""
     description: str = ""
@@ -76,7 +79,7 @@ class Preview:
 
 
 def read_page(body: bytes, content_type: str, url: str) -> Preview:
-    """What the HTML at `url` says about itself. Never raises: what cannot be read says nothing."""
+    """Read what the HTML at `url` says about itself. Never raises: what cannot be read says nothing."""
     page = _Page(url)
     text = _decoded(body[:PAGE_BYTES], content_type)
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, recover=True)

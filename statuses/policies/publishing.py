@@ -1,4 +1,4 @@
-"""What a local post may contain, and its defaults where the author does not say.
+"""Limits of what a local post may contain, and its defaults where the author does not say.
 
 Source: contract, parameters section 3 and behaviours sections 8 and 9.
 """
@@ -14,21 +14,21 @@ from django.utils.translation import ngettext
 from accounts.models import Account, Tag
 from accounts.policies.visibility import default_visibility
 from social.kernel.errors import FieldError, Invalid, NotFound
-from social.kernel.text.length import counted_length
+from social.kernel.text.characters import counted_length
 from statuses.models import MediaAttachment, MediaType, Processing
-from statuses.policies.visibility import CHOICES, FOR_FOLLOWERS, at_most_unlisted, is_reserved_for_posts
+from statuses.policies.visibility import CHOICES, FOLLOWER_VISIBILITIES, allowed_visibility, is_reserved_for_posts
 
 TEXT_LIMIT: Final = 500
 # A cluster may hold any number of joiners and a link counts 23: what is stored needs a bound of its own, low enough that
 # the HTML made of it stays within the column's.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
-REBLOG_CHOICES: Final = FOR_FOLLOWERS
-PLAIN: Final = "text/plain"
+REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES
+PLAIN_TEXT: Final = "text/plain"
 MARKDOWN: Final = "text/markdown"
-CONTENT_TYPES: Final = (PLAIN, MARKDOWN)
+CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 """How the text of a post may be written: `text/markdown` is an extension of ours (contract, README)."""
-_ALONE: Final = (MediaType.AUDIO, MediaType.VIDEO)
+_SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
 
 
 def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
@@ -42,7 +42,7 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 def choose_visibility(
     author: Account, wanted: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
 ) -> str:
-    """What was asked for, else the user's setting, else private for a locked account, else public.
+    """Choose what was asked for, else the user's setting, else private for a locked account, else public.
 
     Posts of a limited author are unlisted at most. Raises Invalid for a word that is no visibility.
     """
@@ -51,11 +51,13 @@ def choose_visibility(
         message = _("is reserved") if reserved else _("is not included in the list")
         raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", message, _("Visibility"))])
     chosen = wanted or default_visibility(user_default, locked=author.locked)
-    return str(at_most_unlisted(chosen) if author.limited else chosen)
+    return allowed_visibility(chosen, limited=author.limited)
 
 
-def choose_content_type(wanted: str | None, otherwise: str = PLAIN) -> str:
-    """How the text is written: as it says, else `otherwise`. Raises Invalid for what is not offered, HTML included."""
+def choose_content_type(wanted: str | None, otherwise: str = PLAIN_TEXT) -> str:
+    """Choose how the text is written: as it says, else `otherwise`. Raises Invalid for what is not offered, HTML
+    included.
+    """
     chosen = wanted.partition(";")[0].strip().lower() if wanted else otherwise
     if chosen not in CONTENT_TYPES:
         message = _("is not included in the list")
@@ -85,7 +87,7 @@ def missing_parent() -> NotFound:
 
 def check_media(media: Sequence[MediaAttachment]) -> None:
     """Raises Invalid for files that cannot be attached to one post together, or are not ready."""
-    if len(media) > 1 and any(item.type in _ALONE for item in media):
+    if len(media) > 1 and any(item.type in _SINGLE_MEDIA_TYPES for item in media):
         raise Invalid(_("Cannot attach a video to a post that already contains images"))
     if any(item.processing != Processing.COMPLETE for item in media):
         raise Invalid(_("Cannot attach files that have not finished processing. Try again in a moment!"))

@@ -1,4 +1,4 @@
-"""Who may quote a post, as its author said and for whom it is visible, and what a viewer sees of a quote.
+"""Permission to quote a post, as its author said and for whom it is visible, and what a viewer sees of a quote.
 
 Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is kept as a
 number: the groups approved automatically in its lower four bits, those approved by the author in the next four.
@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from enum import IntFlag, StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 from django.utils.translation import gettext as _
 
-from accounts.policies.quotes import ANYBODY, FOLLOWERS, QUOTE_POLICIES
 from accounts.policies.relations import Relations
+from accounts.policies.visibility import QUOTE_POLICIES, QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS
 from social.kernel.errors import Invalid, NotFound
 from statuses.models import QuoteState
-from statuses.policies.visibility import FOR_ADDRESSED, FOR_ANYBODY, Readable, can_see, is_reserved_for_posts
+from statuses.policies.audience import can_see
+from statuses.policies.posts import Post
+from statuses.policies.visibility import ADDRESSED_VISIBILITIES, OPEN_VISIBILITIES, is_reserved_for_posts
 
 
 class Group(IntFlag):
-    """Who may quote a post; the names in lower case are those of the entity.
+    """Groups of accounts that may quote a post; the names in lower case are those of the entity.
 
     Local posts name the first two. `FOLLOWING` are those the author follows, `UNSUPPORTED_POLICY` stands for people this
     server cannot tell, such as the members of a list.
@@ -35,38 +37,19 @@ class Group(IntFlag):
 NO_GROUP: Final = Group(0)
 
 _MANUAL_SHIFT: Final = 4
-_ALL: Final = 15
+_ALL_GROUPS: Final = 15
 # Plain numbers for what is asked of every post of a page: each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _UNSUPPORTED = (group.value for group in Group)
-_OF_WORDS: Final = {ANYBODY: Group.PUBLIC, FOLLOWERS: Group.FOLLOWERS}
+_POLICY_GROUPS: Final = {QUOTES_BY_ANYBODY: Group.PUBLIC, QUOTES_BY_FOLLOWERS: Group.FOLLOWERS}
 
 
 class Permission(StrEnum):
-    """What the viewer may expect who quotes a post: the member `current_user` of the entity."""
+    """Outcome that the viewer may expect who quotes a post: the member `current_user` of the entity."""
 
     AUTOMATIC = "automatic"
     MANUAL = "manual"
     DENIED = "denied"
     UNKNOWN = "unknown"
-
-
-class Quotable(Protocol):
-    """What the rule looks at: a `Row` or a `Status`."""
-
-    @property
-    def account_id(self) -> int:
-        """The author."""
-        ...
-
-    @property
-    def visibility(self) -> str:
-        """One of `Visibility`."""
-        ...
-
-    @property
-    def quote_policy(self) -> int:
-        """The policy as a number."""
-        ...
 
 
 def encode_policy(automatic: Group, manual: Group = NO_GROUP) -> int:
@@ -75,24 +58,24 @@ def encode_policy(automatic: Group, manual: Group = NO_GROUP) -> int:
 
 
 def automatic_groups(policy: int) -> Group:
-    """Whose quotes are approved automatically."""
-    return Group(policy & _ALL)
+    """Groups whose quotes are approved automatically."""
+    return Group(policy & _ALL_GROUPS)
 
 
 def manual_groups(policy: int) -> Group:
-    """Whose quotes the author decides about."""
-    return Group(policy >> _MANUAL_SHIFT & _ALL)
+    """Groups whose quotes the author decides about."""
+    return Group(policy >> _MANUAL_SHIFT & _ALL_GROUPS)
 
 
 def local_policy(visibility: str, chosen: str) -> int:
-    """The policy of a post written here, from one of QUOTE_POLICIES. Of others than public and unlisted posts nobody's."""
-    if visibility not in FOR_ANYBODY:
+    """The policy of a post written here, from one of QUOTE_POLICIES: nobody may quote it unless it is public or unlisted."""
+    if visibility not in OPEN_VISIBILITIES:
         return 0
-    return encode_policy(_OF_WORDS.get(chosen, NO_GROUP))
+    return encode_policy(_POLICY_GROUPS.get(chosen, NO_GROUP))
 
 
 def choose_policy(wanted: str | None, user_default: str) -> str:
-    """What was asked for, else the user's setting. Raises Invalid for a word that is no policy."""
+    """Choose what was asked for, else the user's setting. Raises Invalid for a word that is no policy."""
     if wanted is None:
         return user_default
     if wanted not in QUOTE_POLICIES:
@@ -100,38 +83,15 @@ def choose_policy(wanted: str | None, user_default: str) -> str:
     return wanted
 
 
-class Quoting(Protocol):
-    """What the rule on states looks at: a `Row` of a post that quotes."""
-
-    @property
-    def quote_state(self) -> str | None:
-        """One of QuoteState."""
-        ...
-
-    @property
-    def quoted(self) -> QuotedPost | None:
-        """The quoted post, if it is known."""
-        ...
-
-
-class QuotedPost(Readable, Protocol):
-    """What it looks at of the quoted post."""
-
-    @property
-    def addressed_ids(self) -> Collection[int]:
-        """The accounts it addresses."""
-        ...
-
-
 DELETED: Final = "deleted"
 UNAUTHORIZED: Final = "unauthorized"
 _BLOCKED_DOMAIN: Final = "blocked_domain"
 _BLOCKED_ACCOUNT: Final = "blocked_account"
 _MUTED_ACCOUNT: Final = "muted_account"
-_SHOWN: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED_ACCOUNT, _MUTED_ACCOUNT})
+_SHOWN_STATES: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED_ACCOUNT, _MUTED_ACCOUNT})
 
 
-def shown_state(post: Quoting, viewer_id: int | None, relations: Relations) -> str:
+def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
     """The state of a post's quote as the viewer sees it (contract, entities "Quote").
 
     `relations` are the viewer's and know the quoted author.
@@ -151,8 +111,8 @@ def shown_state(post: Quoting, viewer_id: int | None, relations: Relations) -> s
     return _MUTED_ACCOUNT if author_id in relations.muting else QuoteState.ACCEPTED.value
 
 
-def shows_quoted(post: Quoting, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
-    """Whether the viewer gets the quoted post (or its id) with the state, or null.
+def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
+    """Tell whether the viewer gets the quoted post (or its id) with the state, or null.
 
     With `whatever_state` an author gets it with the source of a post, also when the quote is not accepted; never somebody
     who may not read it.
@@ -161,7 +121,7 @@ def shows_quoted(post: Quoting, viewer_id: int | None, relations: Relations, *, 
         return False
     if whatever_state and post.quote_state != QuoteState.ACCEPTED:
         return can_see(post.quoted, viewer_id, relations, post.quoted.addressed_ids)
-    return shown_state(post, viewer_id, relations) in _SHOWN
+    return shown_state(post, viewer_id, relations) in _SHOWN_STATES
 
 
 def missing_quoted() -> NotFound:
@@ -174,12 +134,12 @@ def check_addressing(visibility: str, quoted_author_id: int | None, addressed: C
 
     `addressed` are the accounts it mentions, and its author.
     """
-    if visibility in FOR_ADDRESSED and quoted_author_id not in addressed:
+    if visibility in ADDRESSED_VISIBILITIES and quoted_author_id not in addressed:
         raise Invalid.sentence(_("Cannot quote a non-mentioned user in a Private Mention post."))
 
 
-def permission(post: Quotable, viewer_id: int | None, relations: Relations) -> Permission:
-    """What the viewer, who may read the post, may expect who quotes it.
+def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
+    """Decide what the viewer, who may read the post, may expect who quotes it.
 
     `relations` are the viewer's and know the author, if the policy `depends_on_relations`. Authors quote what they like,
     but for direct posts, which nobody quotes.
@@ -188,9 +148,9 @@ def permission(post: Quotable, viewer_id: int | None, relations: Relations) -> P
         return Permission.DENIED
     if post.account_id == viewer_id:
         return Permission.AUTOMATIC
-    if post.visibility in FOR_ADDRESSED:
+    if post.visibility in ADDRESSED_VISIBILITIES:
         return Permission.DENIED
-    automatic, manual = post.quote_policy & _ALL, post.quote_policy >> _MANUAL_SHIFT & _ALL
+    automatic, manual = post.quote_policy & _ALL_GROUPS, post.quote_policy >> _MANUAL_SHIFT & _ALL_GROUPS
     if _includes(automatic, post.account_id, relations):
         return Permission.AUTOMATIC
     if _includes(manual, post.account_id, relations):
@@ -201,12 +161,12 @@ def permission(post: Quotable, viewer_id: int | None, relations: Relations) -> P
 
 
 def depends_on_relations(policy: int) -> bool:
-    """Whether it matters how a viewer stands to the author."""
+    """Tell whether it matters how a viewer stands to the author."""
     return bool((policy | policy >> _MANUAL_SHIFT) & (_FOLLOWERS | _FOLLOWING)) and not policy & _PUBLIC
 
 
 def asks_who_follows(policy: int) -> bool:
-    """Whether it matters whom the author follows."""
+    """Tell whether it matters whom the author follows."""
     return bool((policy | policy >> _MANUAL_SHIFT) & _FOLLOWING)
 
 

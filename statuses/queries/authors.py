@@ -9,13 +9,13 @@ from django.db import connection, models
 
 from accounts.models import Account, User
 from social.kernel.errors import NotFound
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 
 T = TypeVar("T", bound=models.Model)
 
 # The rest of both rows is deferred: whoever asks for it gets it, by a query of its own.
-_ACCOUNT: Final = ("id", "username", "domain", "locked", "limited_at", "suspended_at")
-_USER: Final = (
+_ACCOUNT_COLUMNS: Final = ("id", "username", "domain", "locked", "limited_at", "suspended_at")
+_USER_COLUMNS: Final = (
     "id",
     "account_id",
     "locale",
@@ -24,22 +24,21 @@ _USER: Final = (
     "default_language",
     "default_quote_policy",
 )
-_SQL: Final = f"""
-SELECT {", ".join(f"a.{name}" for name in _ACCOUNT)}, {", ".join(f"u.{name}" for name in _USER)}
+_AUTHOR: Final = f"""
+SELECT {", ".join(f"a.{name}" for name in _ACCOUNT_COLUMNS)}, {", ".join(f"u.{name}" for name in _USER_COLUMNS)}
   FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id WHERE a.id = %(id)s
 """  # noqa: S608 (constants)
 
 
 def find_author(account_id: int) -> Account:
     """A local account with its user, in one query. Raises NotFound when there is none."""
-    rows = fetch(_SQL, {"id": account_id})
+    rows = rows_of(_AUTHOR, {"id": account_id})
     if not rows:
         raise NotFound
     (row,) = rows
-    account = _row_of(Account, _ACCOUNT, row[: len(_ACCOUNT)])
-    user = _row_of(User, _USER, row[len(_ACCOUNT) :])
-    account._state.fields_cache["user"] = user
-    user._state.fields_cache["account"] = account
+    account = _row_of(Account, _ACCOUNT_COLUMNS, row[: len(_ACCOUNT_COLUMNS)])
+    user = _row_of(User, _USER_COLUMNS, row[len(_ACCOUNT_COLUMNS) :])
+    user.account = account
     return account
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from accounts.models import Account
-from accounts.policies.attribution import is_attributed_from
-from accounts.queries.accounts import by_address, split_address
-from accounts.queries.cards import Cards, load_cards
-from social.kernel.errors import NotFound
+from accounts.policies.domains import is_attributed_from
+from accounts.queries.accounts import CountedAccounts, by_address, load_counted_accounts, split_address
+from social.kernel.errors import require_found
 from statuses.models import PreviewCard, StatusCard
 from statuses.policies.cards import card_url
 
@@ -33,14 +32,16 @@ class ShownCards:
     """Previews by post, or by their own id where no post shows them, and the accounts that are their authors."""
 
     by_id: dict[int, ShownCard] = field(default_factory=dict)
-    authors: Cards = field(default_factory=Cards)
+    authors: CountedAccounts = field(default_factory=CountedAccounts)
 
     def __bool__(self) -> bool:
         return bool(self.by_id)
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """What these posts show, by post: one query, none for no posts; one to four more when pages name accounts as authors."""
+    """Load what these posts show, by post: one query, none for no posts; one to four more when pages name accounts as
+    authors.
+    """
     ids = list(status_ids)
     if not ids:
         return ShownCards()
@@ -49,17 +50,14 @@ def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> Shown
 
 
 def load_shown_cards(cards: Iterable[PreviewCard], viewer_id: int | None) -> ShownCards:
-    """These previews, by their own ids, under the addresses they were fetched from."""
+    """Load previews, by their own ids, under the addresses they were fetched from."""
     return _shown({card.id: (card, card.url) for card in cards if card.is_shown}, viewer_id)
 
 
 def find_card(url: str) -> PreviewCard:
     """The preview of a page. Raises NotFound for an address without one."""
     key = card_url(url)
-    found = PreviewCard.objects.filter(url=key).exclude(title="").first() if key is not None else None
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(PreviewCard.objects.filter(url=key).exclude(title="").first() if key is not None else None)
 
 
 def _shown(found: Mapping[int, tuple[PreviewCard, str]], viewer_id: int | None) -> ShownCards:
@@ -69,7 +67,7 @@ def _shown(found: Mapping[int, tuple[PreviewCard, str]], viewer_id: int | None) 
     creators = {name: accounts[address] for name, address in addresses.items() if address in accounts}
     by_id = {number: _attributed(card, url, creators.get(card.creator)) for number, (card, url) in found.items()}
     author_ids = {shown.author_id for shown in by_id.values() if shown.author_id is not None}
-    return ShownCards(by_id, load_cards(author_ids, viewer_id))
+    return ShownCards(by_id, load_counted_accounts(author_ids, viewer_id))
 
 
 def _attributed(card: PreviewCard, url: str, creator: Account | None) -> ShownCard:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final, TypeVar
 
 from django.db.models import Prefetch, QuerySet
 
 from social.kernel import clock
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from social.kernel.ids import parse_id
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 from statuses.models import Filter, FilterKeyword, FilterStatus
-from statuses.policies.filters import ActiveFilter, Keyword
+from statuses.policies.filters import ActiveFilter, Filters, Keyword
 
 T = TypeVar("T")
 
@@ -28,31 +29,42 @@ SELECT {columns} json_agg(json_build_array(
 """The active filters of `{accounts}`, a row for each account that has any: `{columns}`, then what `read_active` takes."""
 
 
-def read_active(rows: list[list[Any]]) -> tuple[ActiveFilter, ...]:
-    """What ACTIVE_SQL has found."""
-    return tuple(
-        ActiveFilter(
-            shown={
-                "id": str(number),
-                "title": title,
-                "context": context,
-                "expires_at": expires_at,
-                "filter_action": action,
-            },
-            keywords=tuple(Keyword(text, whole_word) for text, whole_word in keywords or ()),
-            status_ids=frozenset(status_ids or ()),
-        )
-        for number, title, context, expires_at, action, keywords, status_ids in rows
+def read_active(rows: list[list[Any]]) -> Filters:
+    """Read what ACTIVE_SQL has found."""
+    return Filters(
+        [
+            ActiveFilter(
+                shown={
+                    "id": str(number),
+                    "title": title,
+                    "context": context,
+                    "expires_at": expires_at,
+                    "filter_action": action,
+                },
+                keywords=tuple(Keyword(text, whole_word) for text, whole_word in keywords or ()),
+                status_ids=frozenset(status_ids or ()),
+            )
+            for number, title, context, expires_at, action, keywords, status_ids in rows
+        ]
     )
 
 
-_ACTIVE_OF_ONE: Final = ACTIVE_SQL.format(columns="", accounts="%(account)s")
+_ACTIVE_OF_ACCOUNT_SQL: Final = ACTIVE_SQL.format(columns="", accounts="%(account)s")
+_ACTIVE_OF_ACCOUNTS_SQL: Final = ACTIVE_SQL.format(columns="f.account_id,", accounts="ANY(%(accounts)s)")
 
 
-def load_active_filters(account_id: int) -> tuple[ActiveFilter, ...]:
+def load_active_filters(account_id: int) -> Filters:
     """The account's filters that have not expired. One query."""
-    found = fetch(_ACTIVE_OF_ONE, {"account": account_id, "now": clock.now()})
-    return read_active(found[0][0]) if found else ()
+    found = rows_of(_ACTIVE_OF_ACCOUNT_SQL, {"account": account_id, "now": clock.now()})
+    return read_active(found[0][0]) if found else Filters()
+
+
+def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
+    """The filters that have not expired, by account; who has none is left out. One query, none for no accounts."""
+    if not account_ids:
+        return {}
+    found = rows_of(_ACTIVE_OF_ACCOUNTS_SQL, {"accounts": list(account_ids), "now": clock.now()})
+    return {account_id: read_active(rows) for account_id, rows in found}
 
 
 def list_filters(account_id: int) -> QuerySet[Filter]:
@@ -91,7 +103,4 @@ def find_filter_status(filter_status_id: Any, account_id: int) -> FilterStatus:
 
 def _find(rows: QuerySet[Any, T], row_id: Any) -> T:
     number = parse_id(row_id)
-    found = rows.filter(id=number).first() if number is not None else None
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(rows.filter(id=number).first() if number is not None else None)

@@ -4,94 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db.models import Q
 
-from social.kernel.errors import NotFound
-from social.kernel.text.plain import plain
+from social.kernel.errors import require_found
+from social.kernel.text.markup import plain
 from statuses.models import MediaAttachment, StatusEdit
-from statuses.queries.rows import Row
-from statuses.queries.sources import load_sources
+from statuses.policies.posts import Post, PostBody
+from statuses.queries.posts import load_bodies
 
 
-@dataclass(frozen=True)
-class Version:
-    """What a post was from `created_at` on; its files with the descriptions of that time. `poll_options` is None without
-    a poll.
+def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[datetime, str]]]:
+    """Load what edited posts said before, as text, and since when they had, by post, the oldest version first; one
+    query. For staff, who may read the posts.
     """
-
-    text: str
-    content: str
-    spoiler_text: str
-    sensitive: bool
-    media: list[MediaAttachment]
-    poll_options: list[str] | None
-    is_quote: bool
-    created_at: datetime
-
-    def texts(self, *, local: bool) -> tuple[str, str]:
-        """The texts that may hold emojis, as of `statuses.queries.sources.Source`."""
-        return self.text if local else self.content, self.spoiler_text
-
-
-class EarlierVersion(NamedTuple):
-    """What an edited post said before, as text, and since when it had."""
-
-    words: str
-    created_at: datetime
-
-
-def load_earlier_versions(status_ids: Collection[int]) -> dict[int, list[EarlierVersion]]:
-    """What edited posts said before, by post, the oldest version first; one query. For staff, who may read the posts."""
-    found: dict[int, list[EarlierVersion]] = {}
+    found: dict[int, list[tuple[datetime, str]]] = {}
     edits = StatusEdit.objects.filter(status_id__one_of=list(status_ids)).order_by("created_at", "id")
     for edit in edits if status_ids else ():
         words = [edit.spoiler_text, plain(edit.content), *(edit.poll_options or ()), *edit.media_descriptions]
-        version = EarlierVersion(" ".join(part for part in words if part), edit.created_at)
-        found.setdefault(edit.status_id, []).append(version)
+        found.setdefault(edit.status_id, []).append((edit.created_at, " ".join(part for part in words if part)))
     return found
 
 
-def load_history(row: Row) -> list[Version]:
-    """The versions of a post, which is no boost, oldest first: three queries, one of a post that was never edited."""
-    source = load_sources([row.id]).get(row.id)
-    if source is None:
-        raise NotFound
-    current = Version(
-        text=source.text,
-        content=source.content,
-        spoiler_text=source.spoiler_text,
-        sensitive=row.sensitive,
-        media=source.media,
-        poll_options=source.poll_options or None,
-        is_quote=row.quote_state is not None,
-        created_at=source.edited_at or row.created_at,
-    )
-    if source.edited_at is None:
-        return [current]
-    edits = list(StatusEdit.objects.filter(status_id=row.id).order_by("created_at", "id"))
-    files = {
-        media.id: media for media in MediaAttachment.objects.filter(Q(status_id=row.id) | Q(former_status_id=row.id))
-    }
-    return [*(_version(edit, files) for edit in edits), current]
+def load_history(post: Post) -> list[tuple[Post, PostBody]]:
+    """A post, which is no boost, as it was in each version, oldest first, its files with the descriptions of that time.
+
+    The `edited_at` of a body says since when it was so; None stands for the beginning. Three queries, one of a post that was
+    never edited.
+    """
+    body = require_found(load_bodies([post.id]).get(post.id))
+    if body.edited_at is None:
+        return [(post, body)]
+    edits = StatusEdit.objects.filter(status_id=post.id).order_by("created_at", "id")
+    own = MediaAttachment.objects.filter(Q(status_id=post.id) | Q(former_status_id=post.id))
+    files = {media.id: media for media in own}
+    return [*(_version(post, body, edit, files) for edit in edits), (post, body)]
 
 
-def _version(edit: StatusEdit, files: dict[int, MediaAttachment]) -> Version:
+def _version(post: Post, body: PostBody, edit: StatusEdit, files: dict[int, MediaAttachment]) -> tuple[Post, PostBody]:
     media = []
     for number, description in zip(edit.media_ids, edit.media_descriptions, strict=True):
         if number in files:
             media.append(copy(files[number]))
             media[-1].description = description
-    return Version(
+    quote_state = post.quote_state if edit.quote_id is not None else None
+    return replace(post, sensitive=edit.sensitive, quote_state=quote_state), replace(
+        body,
         text=edit.text,
         content=edit.content,
         spoiler_text=edit.spoiler_text,
-        sensitive=edit.sensitive,
         media=media,
-        poll_options=edit.poll_options,
-        is_quote=edit.quote_id is not None,
-        created_at=edit.created_at,
+        poll_options=edit.poll_options or [],
+        edited_at=edit.created_at,
     )

@@ -1,27 +1,30 @@
-"""Reads lists around accounts and posts: what somebody wrote, who likes it, who passed it on."""
+"""Lists posts and accounts around them: what somebody wrote or has scheduled, who likes a post, who passed it on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
-from accounts.policies.relations import NOBODY, Relations, hidden_from
+from accounts.policies.audience import is_present
+from accounts.policies.relations import hidden_from
 from social.kernel.cursors import Cursor
-from social.kernel.statements import fetch
+from social.kernel.errors import require_found
+from social.kernel.ids import parse_id
+from social.kernel.statements import rows_of
 from social.kernel.text.names import normalise_hashtag
-from statuses.models import Bookmark, Favourite, Quote, QuoteState, Status
-from statuses.policies.visibility import FOR_ADDRESSED_ONLY, FOR_ANYBODY, readable_by_viewer, visible_to
+from statuses.models import Bookmark, Favourite, Quote, QuoteState, ScheduledMedia, ScheduledStatus, Status
+from statuses.policies.audience import PROFILE, readable_by_viewer, visible_to
+from statuses.policies.visibility import ADDRESSED_POST, OPEN_VISIBILITIES
 from statuses.queries.page import Page, select
-from statuses.queries.rows import Row
 
 _ROUNDS: Final = 8
 
 
 @dataclass(frozen=True)
 class AccountStatusesFilter:
-    """What of an account's posts is wanted (contract, parameters section 2 "Reading accounts")."""
+    """Choice of an account's posts (contract, parameters section 2 "Reading accounts")."""
 
     only_media: bool = False
     exclude_replies: bool = False
@@ -35,16 +38,16 @@ class AccountStatusesFilter:
 _CANDIDATES: Final = f"""
 SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND {readable_by_viewer("%(author)s")}
 """  # noqa: S608 (constants)
-_NARROWER: Final = {
+_CONDITIONS: Final = {
     "only_media": " AND EXISTS (SELECT 1 FROM statuses_mediaattachment f WHERE f.status_id = s.id)",
     "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL)"
     " OR s.in_reply_to_account_id = s.account_id)",
     "exclude_reblogs": " AND s.reblog_of_id IS NULL",
-    "exclude_direct": f" AND NOT {FOR_ADDRESSED_ONLY}",
+    "exclude_direct": f" AND NOT {ADDRESSED_POST}",
 }
-# At most `statuses.services.pinning.MOST` are, so they are always read whole.
+# At most `statuses.services.interactions.PINS_LIMIT` are, so they are always read whole.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
-_NEWEST_PIN_FIRST: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
+_PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
 _TAGGED: Final = (
     " AND EXISTS (SELECT 1 FROM statuses_statustag h JOIN accounts_tag t ON t.id = h.tag_id"
     " WHERE h.status_id = s.id AND t.name = %(tag)s)"
@@ -63,12 +66,12 @@ def load_account_statuses(
     page = select([], viewer_id)
     sql, parameters = _narrowed(account_id, viewer_id, wanted)
     if wanted.pinned:
-        bounded = sql + _PINNED + cursor.between("s.id") + _NEWEST_PIN_FIRST
-        page.extend(select(_ids(bounded, parameters | cursor.parameters), viewer_id, _shows_boost))
+        bounded = sql + _PINNED + cursor.between("s.id") + _PIN_ORDER
+        page.extend(select(_ids(bounded, parameters | cursor.parameters), viewer_id, PROFILE.shows))
         return page
     for _round in range(_ROUNDS):
         ids = _ids(sql + cursor.ordered("s.id"), parameters | cursor.parameters)
-        page.extend(select(ids, viewer_id, _shows_boost))
+        page.extend(select(ids, viewer_id, PROFILE.shows))
         if len(ids) < cursor.limit or len(page.rows) >= cursor.limit:
             break
         cursor = cursor.behind(ids[-1])
@@ -79,7 +82,7 @@ def load_account_statuses(
 def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
     # No account has the id 0: anybody follows nobody and is mentioned nowhere.
     parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
-    sql = _CANDIDATES + "".join(condition for name, condition in _NARROWER.items() if getattr(wanted, name))
+    sql = _CANDIDATES + "".join(condition for name, condition in _CONDITIONS.items() if getattr(wanted, name))
     if wanted.tagged:
         parameters["tag"] = normalise_hashtag(wanted.tagged)
         sql += _TAGGED
@@ -87,13 +90,7 @@ def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilt
 
 
 def _ids(sql: str, parameters: dict[str, Any]) -> list[int]:
-    return [row[0] for row in fetch(sql, parameters)]
-
-
-def _shows_boost(row: Row, relations: Relations) -> bool:
-    if row.original is None or relations is NOBODY or row.original.account_id == relations.viewer_id:
-        return True
-    return not relations.hides(row.original.account_id)
+    return [row[0] for row in rows_of(sql, parameters)]
 
 
 def list_favourites(account_id: int) -> QuerySet[Favourite]:
@@ -107,14 +104,14 @@ def list_bookmarks(account_id: int) -> QuerySet[Bookmark]:
 
 
 def list_favourites_of(status_id: int, viewer_id: int | None) -> QuerySet[Favourite]:
-    """Who likes a post, as far as the viewer may be shown them: favourites, unordered."""
+    """List who likes a post, as far as the viewer may be shown them: favourites, unordered."""
     return Favourite.objects.filter(_shown_to(viewer_id), status_id=status_id)
 
 
 def list_reblogs_of(status_id: int, viewer_id: int | None) -> QuerySet[Status]:
-    """Who has boosted a post for everybody to see, as far as the viewer may be shown them: boosts, unordered."""
+    """List who has boosted a post for everybody to see, as far as the viewer may be shown them: boosts, unordered."""
     return Status.objects.filter(
-        _shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=FOR_ANYBODY
+        _shown_to(viewer_id), reblog_of_id=status_id, deleted_at=None, visibility__in=OPEN_VISIBILITIES
     )
 
 
@@ -126,5 +123,17 @@ def list_quotes_of(status_id: int, viewer_id: int | None) -> QuerySet[Quote]:
 
 def _shown_to(viewer_id: int | None) -> Q:
     """Accounts that a list of people shows: not suspended, and nothing hides them and the viewer from each other."""
-    shown = Q(account__suspended_at=None)
+    shown = is_present("account")
     return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account_id")
+
+
+def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
+    """The account's scheduled posts with what their entities need, unordered: two queries."""
+    files = ScheduledMedia.objects.select_related("media").order_by("position")
+    return ScheduledStatus.objects.filter(account_id=account_id).prefetch_related(Prefetch("media", files))
+
+
+def find_scheduled(scheduled_id: Any, account_id: int) -> ScheduledStatus:
+    """The account's own scheduled post. Raises NotFound for anybody else's, as if there were none."""
+    number = parse_id(scheduled_id)
+    return require_found(list_scheduled(account_id).filter(id=number).first() if number is not None else None)

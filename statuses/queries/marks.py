@@ -1,4 +1,4 @@
-"""Reads what viewers have done with posts: one statement for one viewer or for many."""
+"""Reads what viewers have done with posts, and who has muted their threads: one statement for one viewer or for many."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.db import connection
+
 from social.kernel import clock
-from social.kernel.statements import Value, fetch
-from statuses.policies.filters import ActiveFilter
+from social.kernel.statements import Value, rows_of
+from statuses.policies.filters import Filters
 from statuses.queries.filters import ACTIVE_SQL, read_active
-from statuses.queries.page_polls import load_votes
+from statuses.queries.posts import load_votes
 
 # Each table is asked once, through its unique index on account and post: neither a viewer who likes everything nor a post that
 # everybody likes costs more than others, and one plan serves all lengths (docs/adr/0011). A further mark is a part here and
@@ -27,7 +29,7 @@ SELECT {number}, account_id, {column}, NULL::json FROM {table}
 
 
 _FAVOURITED, _REBLOGGED, _BOOKMARKED, _PINNED, _MUTED, _FILTERS = range(6)
-_SQL: Final = "UNION ALL".join(
+_MARKS: Final = "UNION ALL".join(
     (
         _marked(_FAVOURITED, "statuses_favourite"),
         _marked(_REBLOGGED, "statuses_status", "reblog_of_id", "deleted_at IS NULL"),
@@ -56,11 +58,11 @@ class Marks:
     bookmarked: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
     muted: set[int] = field(default_factory=set)
-    filters: tuple[ActiveFilter, ...] = ()
+    filters: Filters = field(default_factory=Filters)
     votes: dict[int, list[int]] = field(default_factory=dict)
 
     def concern(self, status_id: int) -> bool:
-        """Whether the post may look different to this viewer than to one without marks."""
+        """Tell whether the post may look different to this viewer than to one without marks."""
         return bool(self.filters) or status_id in self.votes or any(status_id in posts for posts in self.in_order)
 
     @property
@@ -79,7 +81,7 @@ def load_marks(
     if not viewer_ids or not status_ids:
         return found
     values: dict[str, Value] = {"viewers": list(viewer_ids), "ids": list(status_ids), "now": clock.now()}
-    for number, viewer_id, status_id, filters in fetch(_SQL, values):
+    for number, viewer_id, status_id, filters in rows_of(_MARKS, values):
         marks = found.setdefault(viewer_id, Marks())
         if number == _FILTERS:
             marks.filters = read_active(filters)
@@ -88,3 +90,23 @@ def load_marks(
     for viewer_id, votes in load_votes(viewer_ids, polls).items():
         found.setdefault(viewer_id, Marks()).votes = votes
     return found
+
+
+_MUTED_PAIRS: Final = """
+SELECT asked.account_id, asked.status_id
+  FROM unnest(%(accounts)s::bigint[], %(statuses)s::bigint[]) asked (account_id, status_id)
+  JOIN statuses_status s ON s.id = asked.status_id
+  JOIN statuses_conversationmute c ON c.account_id = asked.account_id AND c.thread_id = COALESCE(s.thread_id, s.id)
+"""
+
+
+def load_muted(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Choose of these (account id, post id) those where the account mutes the post's thread: one query, none for no
+    pairs.
+    """
+    if not pairs:
+        return set()
+    accounts, statuses = zip(*pairs, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_MUTED_PAIRS, {"accounts": list(accounts), "statuses": list(statuses)})
+        return {(account_id, status_id) for account_id, status_id in cursor.fetchall()}

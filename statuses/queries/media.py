@@ -6,10 +6,11 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from social.kernel.errors import NotFound
+from accounts.policies.audience import is_present
+from social.kernel.errors import require_found
 from social.kernel.ids import parse_id
 from statuses.models import MediaAttachment
-from statuses.policies.visibility import visible_to
+from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
@@ -23,10 +24,7 @@ def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock:
     if lock:
         found = found.select_for_update()
     number = parse_id(media_id)
-    media = found.filter(id=number).first() if number is not None else None
-    if media is None:
-        raise NotFound
-    return media
+    return require_found(found.filter(id=number).first() if number is not None else None)
 
 
 def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
@@ -45,15 +43,13 @@ def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachm
 
     Raises NotFound for any other, and when the post or its author is gone.
     """
-    shown = MediaAttachment.objects.filter(id=media_id, status__deleted_at=None, status__account__suspended_at=None)
-    media = shown.exclude(status=None).select_related("status").first()
-    if media is None:
-        raise NotFound
+    shown = MediaAttachment.objects.filter(is_present("status__account"), id=media_id, status__deleted_at=None)
+    media = require_found(shown.exclude(status=None).select_related("status").first())
     readable = Q(id=media_id) & visible_to(viewer_id, prefix="status__")
     return media, MediaAttachment.objects.filter(readable).exists()
 
 
 def sum_up_attachments() -> list[tuple[str, int, int]]:
-    """Of each type of files of this server: how many, and their bytes with their previews. Reads the whole table."""
+    """Count files of this server by type, and sum up their bytes with their previews. Reads the whole table."""
     own = MediaAttachment.objects.exclude(file="").values_list("type").order_by("type")
     return list(own.annotate(count=Count("id"), bytes=Sum("file_size") + Sum("preview_size")))

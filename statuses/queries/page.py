@@ -6,27 +6,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from accounts.models import Account
-from accounts.policies.relations import NOBODY, Relations
-from accounts.queries.accounts import load_accounts
-from accounts.queries.cards import account_fragment_key, approving
+from accounts.policies.relations import NO_RELATIONS, Relations
+from accounts.queries.accounts import account_fragment_key, approving, load_accounts
 from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.queries.relations import featuring_ids, load_hiding, load_reading
 from social.kernel import fragments
 from statuses.models import Poll, Status
+from statuses.policies.audience import can_see
+from statuses.policies.posts import Author, Post, PostBody
 from statuses.policies.quotes import asks_who_follows, depends_on_relations
-from statuses.policies.visibility import can_see
 from statuses.queries.cards import ShownCards, load_status_cards
 from statuses.queries.marks import Marks, load_marks
-from statuses.queries.page_polls import load_polls
-from statuses.queries.rows import Author, Row, load_rows
-from statuses.queries.sources import Source, load_sources
+from statuses.queries.posts import load_bodies, load_polls, load_posts
 
-Verdict = Callable[[Row, Relations], bool]
+PostFilter = Callable[[Post, Relations], bool]
 
 
-def status_key(row: Row) -> str:
+def status_key(post: Post) -> str:
     """The key of a post's encoded body."""
-    return f"status:{row.id}:{row.version}"
+    return f"status:{post.id}:{post.version}"
 
 
 def author_key(author: Author) -> str:
@@ -45,12 +43,12 @@ class Page:
     """
 
     viewer_id: int | None
-    rows: list[Row]
-    relations: Relations = NOBODY
+    rows: list[Post]
+    relations: Relations = NO_RELATIONS
     marks: Marks = field(default_factory=Marks)
     bodies: dict[int, bytes] = field(default_factory=dict)
     author_bodies: dict[int, bytes] = field(default_factory=dict)
-    sources: dict[int, Source] = field(default_factory=dict)
+    sources: dict[int, PostBody] = field(default_factory=dict)
     accounts: dict[int, Account] = field(default_factory=dict)
     emojis: EmojiLookup = field(default_factory=lambda: EmojiLookup(()))
     cards: ShownCards = field(default_factory=ShownCards)
@@ -60,14 +58,14 @@ class Page:
     @property
     def ids(self) -> list[int]:
         """The posts of the page, boosts by their own id."""
-        return [row.id for row in self.rows]
+        return [post.id for post in self.rows]
 
     @property
-    def posts(self) -> dict[int, Row]:
-        """Every post that has a body on the page, by id: its own, of boosts what they boost, and what those quote."""
-        found: dict[int, Row] = {}
-        for row in self.rows:
-            proper = row.proper
+    def posts(self) -> dict[int, Post]:
+        """Return every post that has a body on the page, by id: its own, of boosts what they boost, and what those quote."""
+        found: dict[int, Post] = {}
+        for post in self.rows:
+            proper = post.proper
             found[proper.id] = proper
             if proper.quoted is not None:
                 found[proper.quoted.id] = proper.quoted
@@ -75,11 +73,11 @@ class Page:
 
     @property
     def authors(self) -> dict[int, Author]:
-        """Every author on the page, by account id."""
+        """Return every author on the page, by account id."""
         found: dict[int, Author] = {}
-        for row in self.rows:
-            proper = row.proper
-            found[row.account_id] = row.author
+        for post in self.rows:
+            proper = post.proper
+            found[post.account_id] = post.author
             found[proper.account_id] = proper.author
             if proper.quoted is not None:
                 found[proper.quoted.account_id] = proper.quoted.author
@@ -90,30 +88,30 @@ class Page:
         self.rows += other.rows
         self.relations = self.relations.joined(other.relations)
 
-    def seen_by(self, viewer_id: int, row: Row, marks: Marks, relations: Relations | None = None) -> Page:
-        """One post of a filled page as another viewer sees it; `relations` are the viewer's to its `related_ids`."""
+    def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> Page:
+        """Return a post of a filled page as another viewer sees it; `relations` are the viewer's to its `related_ids`."""
         relations = relations or Relations(viewer_id=viewer_id)
-        return replace(self, viewer_id=viewer_id, rows=[row], marks=marks, relations=relations)
+        return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
 
 
 def select(
-    status_ids: Iterable[int], viewer_id: int | None, verdict: Verdict | None = None, *, with_hiding: bool = False
+    status_ids: Iterable[int], viewer_id: int | None, accept: PostFilter | None = None, *, with_hiding: bool = False
 ) -> Page:
-    """The posts that the viewer may read, and that `verdict` lets pass: two queries, one if anonymous.
+    """The posts that the viewer may read, and that `accept` accepts: two queries, one if anonymous.
 
-    `verdict` is asked about posts that the viewer may read, with relations that know every author, boosted author, addressed
+    `accept` is asked about posts that the viewer may read, with relations that know every author, boosted author, addressed
     account and author answered to. Without one, and `with_hiding`, the relations say no more than showing the posts takes.
     What comes back can be asked about and cut; `fill` adds what showing it takes.
     """
     wanted = list(status_ids)
-    rows = load_rows(wanted)
+    posts = load_posts(wanted)
     people: set[int] = set()
-    hides, asks = with_hiding or verdict is not None, False
-    for row in rows:
-        proper = row.original or row
-        parts: tuple[Row, ...] = (row,) if proper is row else (row, proper)
+    hides, asks = with_hiding or accept is not None, False
+    for post in posts:
+        proper = post.original or post
+        parts: tuple[Post, ...] = (post,) if proper is post else (post, proper)
         if proper.quoted is not None:
-            parts += tuple(row.quotes)
+            parts += tuple(post.quotes)
             # A quote shows whether its author is hidden.
             hides = True
         for part in parts:
@@ -127,40 +125,40 @@ def select(
     # Asked also when none of the posts exists: less work for them than for hidden ones would reveal by its time which of
     # the two it is (security row 19).
     load = load_hiding if hides else load_reading
-    relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NOBODY
+    relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NO_RELATIONS
     readable = [
-        row
-        for row in rows
-        if can_see(row, viewer_id, relations, (row.original or row).addressed_ids)
-        and (verdict is None or verdict(row, relations))
+        post
+        for post in posts
+        if can_see(post, viewer_id, relations, (post.original or post).addressed_ids)
+        and (accept is None or accept(post, relations))
     ]
     return Page(viewer_id=viewer_id, rows=readable, relations=relations)
 
 
-def related_ids(row: Row) -> set[int]:
+def related_ids(post: Post) -> set[int]:
     """The accounts to which a viewer's relations decide what is shown of a post: authors quoted, and authors who let some
     people quote them.
     """
-    shown = [part for part in (row.proper, row.proper.quoted) if part is not None]
+    shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
     restricted = {part.account_id for part in shown if depends_on_relations(part.quote_policy)}
-    return restricted | {part.account_id for part in row.quotes}
+    return restricted | {part.account_id for part in post.quotes}
 
 
-def _parts(row: Row) -> list[Row]:
-    return [part for part in (row, row.original, row.proper.quoted) if part is not None]
+def _parts(post: Post) -> list[Post]:
+    return [part for part in (post, post.original, post.proper.quoted) if part is not None]
 
 
-def _asks_who_follows(rows: Iterable[Row]) -> bool:
-    return any(asks_who_follows(part.quote_policy) for row in rows for part in _parts(row))
+def _asks_who_follows(posts: Iterable[Post]) -> bool:
+    return any(asks_who_follows(part.quote_policy) for post in posts for part in _parts(post))
 
 
-def of_rows(rows: Iterable[Row], viewer_id: int | None) -> Page:
+def of_rows(posts: Iterable[Post], viewer_id: int | None) -> Page:
     """The page of loaded posts, without a check of who may read them.
 
     For streams, which ask each reader themselves, and for who has just acted on a post: acts have their own rule, and who
     takes something back sees the post even if it may not be read any more (SEED-131).
     """
-    return Page(viewer_id=viewer_id, rows=list(rows))
+    return Page(viewer_id=viewer_id, rows=list(posts))
 
 
 def fill(page: Page) -> Page:
@@ -177,7 +175,7 @@ def fill(page: Page) -> Page:
     cached = fragments.load([*bodies, *author_bodies])
     page.bodies = {bodies[key]: body for key, body in cached.items() if key in bodies}
     page.author_bodies = {author_bodies[key]: body for key, body in cached.items() if key in author_bodies}
-    page.sources = load_sources(number for number in posts if number not in page.bodies)
+    page.sources = load_bodies(number for number in posts if number not in page.bodies)
     page.accounts = load_accounts(number for number in authors if number not in page.author_bodies)
     if page.relations.viewer_id != page.viewer_id:
         # For posts that were loaded by the caller the relations to their authors are not loaded yet.
@@ -209,9 +207,9 @@ def fill(page: Page) -> Page:
     return page
 
 
-def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, verdict: Verdict | None = None) -> Page:
+def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> Page:
     """`select` and `fill`: the page of these posts (or their ids) for a viewer, at most six queries.
 
     Posts the viewer may not read are left out: what is shown is decided from rows read now, never from a cache.
     """
-    return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, verdict))
+    return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, accept))

@@ -1,33 +1,33 @@
-"""Reads single posts, always as somebody in particular."""
+"""Reads single posts and polls, always as somebody in particular, and posts that may be shown in frames of other sites:
+what anybody may read, of people here.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 from django.db.models import QuerySet
 
 from accounts.policies.relations import Relations
 from accounts.queries.relations import load_relations
 from social.kernel import links
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
-from social.kernel.text.plain import plain
-from statuses.models import Status
-from statuses.policies.visibility import can_see, visible_to
+from social.kernel.text.markup import plain
+from statuses.models import Poll, Status
+from statuses.policies.audience import can_see, visible_to
+from statuses.policies.posts import Post
+from statuses.queries.history import load_earlier_words
 from statuses.queries.page import select
-from statuses.queries.rows import Row, load_rows
-
-
-class Post(NamedTuple):
-    """A post that was found for a viewer, and how the viewer stands to its people."""
-
-    row: Row
-    relations: Relations
+from statuses.queries.posts import load_bodies, load_posts
 
 
 def list_statuses(viewer_id: int | None) -> QuerySet[Status]:
-    """All posts the viewer may read."""
+    """List the posts the viewer may read."""
     return Status.objects.filter(visible_to(viewer_id))
 
 
@@ -36,11 +36,16 @@ def find_post(status_id: Any, viewer_id: int | None) -> Post:
 
     Raises NotFound alike for what does not exist and what may not be read (security row 19).
     """
+    return find_post_and_relations(status_id, viewer_id)[0]
+
+
+def find_post_and_relations(status_id: Any, viewer_id: int | None) -> tuple[Post, Relations]:
+    """Find like `find_post`, with how the viewer stands to the people of the post."""
     number = parse_id(status_id)
     if number is not None:
         page = select([number], viewer_id, with_hiding=True)
         if page.rows:
-            return Post(page.rows[0], page.relations)
+            return page.rows[0], page.relations
     raise NotFound
 
 
@@ -54,66 +59,106 @@ def find_own_status(status_id: Any, account_id: int) -> Status:
     raise NotFound
 
 
-def load_existing(status_id: Any) -> Row | None:
+def load_existing(status_id: Any) -> Post | None:
     """The post with this id, whoever may read it; None for one that is deleted, or whose author is suspended."""
     number = parse_id(status_id)
-    for row in load_rows([number]) if number is not None else []:
-        if not row.is_deleted and not row.proper.is_deleted and not row.proper.is_author_suspended:
-            return row
+    for post in load_posts([number]) if number is not None else []:
+        if not post.is_deleted and not post.proper.is_deleted and not post.proper.author.is_suspended:
+            return post
     return None
 
 
-def find_existing(status_id: Any) -> Row:
-    """As `load_existing`. Raises NotFound instead of answering None."""
-    row = load_existing(status_id)
-    if row is None:
-        raise NotFound
-    return row
+def find_existing(status_id: Any) -> Post:
+    """Find like `load_existing`. Raises NotFound instead of answering None."""
+    return require_found(load_existing(status_id))
 
 
-def find_page_url(row: Row) -> str:
+def find_page_url(post: Post) -> str:
     """The address of a post's page. A query for one of another server."""
-    if row.local:
-        return links.status_url(row.username, row.id)
-    url = Status.objects.filter(id=row.id).values_list("url", flat=True).first()
-    return url or row.uri or ""
+    if post.local:
+        return links.status_url(post.username, post.id)
+    url = Status.objects.filter(id=post.id).values_list("url", flat=True).first()
+    return url or post.uri or ""
 
 
-def is_readable(row: Row, account_id: int) -> bool:
-    """Whether the account may read the post. One query."""
-    relations = load_relations(account_id, [row.account_id, row.proper.account_id])
-    return can_see(row, account_id, relations, row.mentioned_ids)
+def is_readable(post: Post, account_id: int) -> bool:
+    """Tell whether the account may read the post. One query."""
+    relations = load_relations(account_id, [post.account_id, post.proper.account_id])
+    return can_see(post, account_id, relations, post.mentioned_ids)
 
 
-def require_readable(row: Row | None, account_id: int) -> Row:
+def require_readable(post: Post | None, account_id: int) -> Post:
     """The post, if the account may read it. Raises NotFound, after the same work for none at all (security row 19)."""
-    people = [row.account_id, row.proper.account_id] if row is not None else [0]
+    people = [post.account_id, post.proper.account_id] if post is not None else [0]
     relations = load_relations(account_id, people)
-    if row is None or not can_see(row, account_id, relations, row.mentioned_ids):
+    if post is None or not can_see(post, account_id, relations, post.mentioned_ids):
         raise NotFound
-    return row
+    return post
 
 
 class Excerpt(NamedTuple):
-    """A post as a list names it: the address of its page and its words, warning first, as plain text."""
+    """A post as a list for its author or for staff names it: the address of its page and its words, warning first, as text;
+    and what it said before it was edited, each with the time since when, the oldest first.
+    """
 
     id: int
     url: str
     words: str
     visibility: str
+    earlier: list[tuple[datetime, str]]
 
 
 def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
-    """Those of these posts that are the account's, oldest first, deleted ones too: for their author and for staff."""
-    if not status_ids:
-        return []
-    found = Status.objects.select_related("account").filter(id__one_of=list(status_ids), account_id=account_id)
+    """List those of these posts that are the account's, oldest first, deleted ones too; three queries."""
+    posts = [post for post in load_posts(sorted(status_ids)) if post.account_id == account_id]
+    bodies, earlier = load_bodies(post.id for post in posts), load_earlier_words([post.id for post in posts])
     return [
         Excerpt(
-            status.id,
-            links.status_url(status.account.username, status.id) if status.local else status.url or status.uri or "",
-            " ".join(part for part in (status.spoiler_text, plain(status.content)) if part),
-            status.visibility,
+            post.id,
+            links.status_url(post.username, post.id) if post.local else bodies[post.id].url or post.object_uri,
+            " ".join(part for part in (bodies[post.id].spoiler_text, plain(bodies[post.id].content)) if part),
+            post.visibility,
+            earlier.get(post.id, []),
         )
-        for status in found.order_by("id")
+        for post in posts
+        if post.id in bodies
     ]
+
+
+def find_poll(poll_id: Any, viewer_id: int | None) -> tuple[Poll, Post, Relations]:
+    """The poll with this id and its post, if the viewer may read that, with how the viewer stands to the people of the post.
+
+    Raises NotFound alike for what does not exist and what may not be read (SEED-074 and 075, security row 19).
+    """
+    number = parse_id(poll_id)
+    poll = Poll.objects.filter(id=number).first() if number is not None else None
+    post, relations = find_post_and_relations(poll.status_id if poll is not None else 0, viewer_id)
+    if poll is None:
+        raise NotFound
+    return poll, post, relations
+
+
+_PATH: Final = re.compile(r"/(?:@|users/)(?P<username>[A-Za-z0-9_.-]+)/(?:statuses/)?(?P<id>[0-9]{1,19})(?:/embed)?/?")
+
+
+def find_embeddable(username: str, status_id: Any) -> Post:
+    """The post of the local account with this name; never a boost.
+
+    Raises NotFound alike for what does not exist and what not everybody may read.
+    """
+    post = find_post(status_id, None)
+    if not post.local or post.reblog_of_id is not None or post.username.lower() != username.lower():
+        raise NotFound
+    return post
+
+
+def find_embeddable_at(url: str) -> Post:
+    """The same by the address of its page, of its document, or of the frame itself. Raises NotFound."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise NotFound from None
+    path = _PATH.fullmatch(parts.path)
+    if path is None or f"{parts.scheme}://{parts.netloc}".lower() != links.web_url().lower():
+        raise NotFound
+    return find_embeddable(path["username"], path["id"])

@@ -1,15 +1,19 @@
-"""Reads hashtags as far as a viewer may know of them."""
+"""Reads hashtags as far as a viewer may know of them, and how somebody uses them."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
-from accounts.models import Tag, TagFollow
-from accounts.queries.tags import named_tag
-from statuses.models import StatusTag
-from statuses.policies.visibility import visible_to
+from django.db.models import Count, Max
 
-_POSTS_LOOKED_AT: Final = 100
+from accounts.models import FeaturedTag, Tag, TagFollow
+from accounts.queries.tags import named_tag
+from statuses.models import Status, StatusTag
+from statuses.policies.audience import visible_to
+from statuses.policies.visibility import OPEN_VISIBILITIES
+
+_PRIVATE_TAG_POSTS_LIMIT: Final = 100
 
 
 def find_tag(name: str, viewer_id: int | None) -> Tag:
@@ -32,5 +36,38 @@ def _may_know(tag: Tag, viewer_id: int | None) -> bool:
     if TagFollow.objects.filter(account_id=viewer_id, tag=tag).exists():
         return True
     used = StatusTag.objects.filter(tag=tag).order_by("-status_id")
-    last = StatusTag.objects.filter(id__in=used.values("id")[:_POSTS_LOOKED_AT])
+    last = StatusTag.objects.filter(id__in=used.values("id")[:_PRIVATE_TAG_POSTS_LIMIT])
     return last.filter(visible_to(viewer_id, prefix="status__")).exists()
+
+
+SUGGESTION_POSTS_LIMIT: Final = 1000
+SUGGESTIONS_LIMIT: Final = 10
+
+
+def load_use(account_id: int, tag_id: int) -> tuple[int, datetime | None]:
+    """Count the public and unlisted posts of the account that carry the hashtag, and find when the last was written."""
+    used = StatusTag.objects.filter(
+        tag_id=tag_id,
+        status__account_id=account_id,
+        status__deleted_at=None,
+        status__visibility__in=OPEN_VISIBILITIES,
+    ).aggregate(count=Count("id"), last=Max("status__created_at"))
+    return used["count"], used["last"]
+
+
+def load_suggested_tags(account_id: int) -> list[Tag]:
+    """List the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, most used first, without those on its
+    profile (SEED-080).
+    """
+    recent = Status.objects.filter(account_id=account_id, deleted_at=None, reblog_of=None).order_by("-id")
+    featured = FeaturedTag.objects.filter(account_id=account_id).values("tag_id")
+    found = (
+        StatusTag.objects.filter(status_id__in=recent.values("id")[:SUGGESTION_POSTS_LIMIT])
+        .exclude(tag_id__in=featured)
+        .values("tag_id")
+        .annotate(uses=Count("id"), last=Max("status_id"))
+        .order_by("-uses", "-last")[:SUGGESTIONS_LIMIT]
+    )
+    ids = [row["tag_id"] for row in found]
+    tags = Tag.objects.filter(id__one_of=ids).in_bulk()
+    return [tags[number] for number in ids]

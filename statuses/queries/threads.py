@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from social.kernel.statements import fetch
-from statuses.policies.visibility import may_be_listed
+from social.kernel.statements import Value, rows_of
+from statuses.policies.audience import THREAD
+from statuses.policies.posts import Post
+from statuses.policies.visibility import CONVERSATION_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.page import Page, fill, select
-from statuses.queries.rows import Row
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How much of a thread is shown; `depth` counts generations below the post."""
+    """Limits of how much of a thread is shown; `depth` counts generations below the post."""
 
     ancestors: int
     descendants: int
     depth: int
 
 
-FOR_ANYBODY: Final = Reach(ancestors=40, descendants=60, depth=20)
-FOR_USERS: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
+ANONYMOUS_REACH: Final = Reach(ancestors=40, descendants=60, depth=20)
+USER_REACH: Final = Reach(ancestors=4096, descendants=4096, depth=4096)
 
-_PLACE: Final = "SELECT thread_id, thread_path, conversation_uri FROM statuses_status WHERE id = %(id)s"
 # The path keeps the ids of deleted posts: it is cut where a post is deleted, or answers nothing any more.
 _GAP: Final = "(deleted_at IS NOT NULL OR in_reply_to_id IS NULL)"
-_PATH, _GAP_ABOVE, _BELOW = range(3)
+_PATH, _GAP_ABOVE, _DESCENDANT = range(3)
 _THREAD: Final = f"""
 WITH here AS MATERIALIZED (
   SELECT COALESCE(thread_id, id) AS thread_id, COALESCE(thread_path, ARRAY[id]) AS path FROM statuses_status WHERE id = %(id)s),
@@ -40,7 +40,7 @@ UNION ALL
 SELECT {_GAP_ABOVE}, id, (deleted_at IS NOT NULL)::int, NULL FROM statuses_status
  WHERE id = ANY((SELECT path FROM here)::bigint[]) AND {_GAP}
 UNION ALL
-(SELECT {_BELOW}, id, in_reply_to_id, NULL FROM below
+(SELECT {_DESCENDANT}, id, in_reply_to_id, NULL FROM below
   WHERE NOT thread_path && ARRAY(SELECT id FROM below WHERE is_gap) ORDER BY id LIMIT %(limit)s)
 """  # noqa: S608 (constants)
 
@@ -53,37 +53,11 @@ class Context:
     """
 
     page: Page
-    ancestors: list[Row]
-    descendants: list[Row]
+    ancestors: list[Post]
+    descendants: list[Post]
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a post stands: `path` are the ids from the first known post of the thread down to this one."""
-
-    id: int
-    account_id: int
-    in_reply_to_account_id: int | None
-    thread_root_id: int
-    path: list[int]
-    conversation_uri: str | None
-
-
-def load_place(row: Row) -> Place:
-    """The place of a post in its thread; one query."""
-    found = fetch(_PLACE, {"id": row.id})
-    thread_id, path, conversation_uri = found[0] if found else (None, None, None)
-    return Place(
-        id=row.id,
-        account_id=row.account_id,
-        in_reply_to_account_id=row.in_reply_to_account_id,
-        thread_root_id=thread_id or row.id,
-        path=path or [row.id],
-        conversation_uri=conversation_uri,
-    )
-
-
-def load_context(row: Row, viewer_id: int | None) -> Context:
+def load_context(post: Post, viewer_id: int | None) -> Context:
     """The thread around a post for a viewer, in at most seven queries.
 
     What the viewer may not read is left out, also posts of authors they block or mute, and of limited authors they do
@@ -91,14 +65,68 @@ def load_context(row: Row, viewer_id: int | None) -> Context:
     Children come in the order of their ids, an author's answers to themselves first. The oldest descendants win where
     there are more than may be shown.
     """
-    reach = FOR_ANYBODY if viewer_id is None else FOR_USERS
-    above, parents = _load_thread(row.id, reach)
-    page = select([*above[-reach.ancestors :], *parents], viewer_id, may_be_listed)
-    ancestors = [row for row in page.rows if row.id not in parents]
-    below = [row for row in page.rows if row.id in parents]
-    descendants = in_tree_order(below, parents, root_id=row.id, root_author_id=row.account_id)
+    reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
+    above, parents = _load_thread(post.id, reach)
+    page = select([*above[-reach.ancestors :], *parents], viewer_id, THREAD.shows)
+    ancestors = [post for post in page.rows if post.id not in parents]
+    below = [post for post in page.rows if post.id in parents]
+    descendants = in_tree_order(below, parents, root_id=post.id, root_author_id=post.account_id)
     page.rows = ancestors + descendants
     return Context(page=fill(page), ancestors=ancestors, descendants=descendants)
+
+
+_SELF_REPLIES: Final = """
+SELECT post.id, reply.id
+  FROM unnest(%(ids)s::bigint[]) post (id) CROSS JOIN LATERAL (
+    SELECT s.id FROM statuses_status s JOIN statuses_status parent ON parent.id = s.in_reply_to_id
+     WHERE s.in_reply_to_id = post.id AND s.account_id = parent.account_id AND s.deleted_at IS NULL
+       AND s.visibility = ANY(%(visibilities)s)
+     ORDER BY s.id LIMIT %(limit)s) reply
+ ORDER BY reply.id
+"""
+
+
+def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[int]]:
+    """The first `limit` answers of its author to each of these posts that need no relation to them, oldest first; one query."""
+    found: dict[int, list[int]] = {number: [] for number in status_ids}
+    values: dict[str, Value] = {
+        "ids": list(found),
+        "limit": limit,
+        "visibilities": [each.value for each in OPEN_VISIBILITIES],
+    }
+    for status_id, reply_id in rows_of(_SELF_REPLIES, values) if found else ():
+        found[status_id].append(reply_id)
+    return found
+
+
+# Posts that somebody answers by a chain of answers stand at the end of the path.
+_SOLICITED: Final = """
+SELECT asked.status_id, asked.reader_id
+  FROM unnest(%(ids)s::bigint[], %(readers)s::bigint[]) asked (status_id, reader_id)
+  JOIN statuses_status s ON s.id = asked.status_id AND s.in_reply_to_id IS NOT NULL
+ WHERE EXISTS (
+   SELECT 1 FROM statuses_status above JOIN statuses_mention m ON m.status_id = above.id AND NOT m.silent
+    WHERE above.id = ANY(s.thread_path[GREATEST(1, cardinality(s.thread_path) - %(depth)s):])
+      AND above.account_id = asked.reader_id AND m.account_id = s.account_id
+      AND above.visibility = ANY(%(visibilities)s))
+"""
+_SOLICITED_DEPTH: Final = 100
+
+
+def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Choose of these (post id, reader id) those where the post answers, over at most a hundred posts, a private mention of
+    its author by the reader: the reader has begun to write to the author. One query, none for no pairs.
+    """
+    if not pairs:
+        return set()
+    ids, readers = map(list, zip(*pairs, strict=True))
+    values: dict[str, Value] = {
+        "ids": ids,
+        "readers": readers,
+        "depth": _SOLICITED_DEPTH,
+        "visibilities": list(CONVERSATION_VISIBILITIES),
+    }
+    return {(status_id, reader_id) for status_id, reader_id in rows_of(_SOLICITED, values)}
 
 
 def _load_thread(status_id: int, reach: Reach) -> tuple[list[int], dict[int, int]]:
@@ -108,7 +136,7 @@ def _load_thread(status_id: int, reach: Reach) -> tuple[list[int], dict[int, int
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
     parents: dict[int, int] = {}
-    for kind, number, other, found in fetch(
+    for kind, number, other, found in rows_of(
         _THREAD, {"id": status_id, "depth": reach.depth, "limit": reach.descendants}
     ):
         if kind == _PATH:
@@ -121,26 +149,26 @@ def _load_thread(status_id: int, reach: Reach) -> tuple[list[int], dict[int, int
     return path[:-1], parents
 
 
-def in_tree_order(rows: list[Row], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Row]:
+def in_tree_order(posts: list[Post], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Post]:
     """Rows depth first: each before its answers, an author's answers to themselves before those of others.
 
     `parents` may name posts that are not among the rows: their answers stand under the nearest ancestor that is.
     """
-    authors = {row.id: row.account_id for row in rows} | {root_id: root_author_id}
-    children: dict[int, list[Row]] = {}
-    for row in rows:
-        parent_id = parents.get(row.id, root_id)
+    authors = {post.id: post.account_id for post in posts} | {root_id: root_author_id}
+    children: dict[int, list[Post]] = {}
+    for post in posts:
+        parent_id = parents.get(post.id, root_id)
         while parent_id not in authors:
             parent_id = parents.get(parent_id, root_id)
-        children.setdefault(parent_id, []).append(row)
-    ordered: list[Row] = []
+        children.setdefault(parent_id, []).append(post)
+    ordered: list[Post] = []
     waiting = _last_first(children.get(root_id, []), root_author_id)
     while waiting:
-        row = waiting.pop()
-        ordered.append(row)
-        waiting.extend(_last_first(children.get(row.id, []), row.account_id))
+        post = waiting.pop()
+        ordered.append(post)
+        waiting.extend(_last_first(children.get(post.id, []), post.account_id))
     return ordered
 
 
-def _last_first(siblings: list[Row], parent_author_id: int) -> list[Row]:
-    return sorted(siblings, key=lambda row: (row.account_id != parent_author_id, row.id), reverse=True)
+def _last_first(siblings: list[Post], parent_author_id: int) -> list[Post]:
+    return sorted(siblings, key=lambda post: (post.account_id != parent_author_id, post.id), reverse=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 from django.utils.html import format_html
 
-from accounts.serializers.presenting import present_cards
+from accounts.serializers.account import present_counted_accounts
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 from social.kernel.media import storage
@@ -28,7 +28,6 @@ class PreviewCardSerializer(EntitySerializer):
     """PreviewCard. The context has `viewer_id`, and `authors`: encoded accounts by id."""
 
     def to_representation(self, instance: ShownCard) -> dict[str, Any]:
-        """The entity."""
         card = instance.card
         viewer_id: int | None = self.context["viewer_id"]
         image = storage.url(card.image) if card.image else None
@@ -73,7 +72,7 @@ def _frame(card: PreviewCard) -> str:
 
 def encode_cards(cards: ShownCards, viewer_id: int | None) -> dict[int, bytes]:
     """The encoded entities, by the ids of `cards`."""
-    context = {"viewer_id": viewer_id, "authors": present_cards(cards.authors)}
+    context = {"viewer_id": viewer_id, "authors": present_counted_accounts(cards.authors)}
     return {
         number: orjson.dumps(PreviewCardSerializer(shown, context=context).data)
         for number, shown in cards.by_id.items()

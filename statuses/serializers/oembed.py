@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.conf import settings
@@ -12,7 +13,6 @@ from django.utils.translation import gettext as _
 from social.api.serializers import EntitySerializer
 from social.kernel import links
 from social.kernel.text.names import visible_text
-from statuses.models import Status
 
 WIDTH: Final = 400
 _CACHE_SECONDS: Final = 86_400
@@ -25,19 +25,20 @@ _HTML: Final = (
 
 
 class OEmbedSerializer(EntitySerializer):
-    """OEmbed of a post with its `account`. The context has `width` and `height`, the latter may be None."""
+    """OEmbed of a post of this server, from its entity "Status".
 
-    def to_representation(self, instance: Status) -> dict[str, Any]:
-        """The entity."""
-        author = instance.account
-        url = links.status_url(author.username, instance.id)
+    The context has `width` and `height`, the latter may be None.
+    """
+
+    def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
+        author, url = instance["account"], instance["url"]
         width: int = self.context["width"]
-        label = _("Post by %(address)s") % {"address": f"@{author.username}@{settings.LOCAL_DOMAIN}"}
+        label = _("Post by %(address)s") % {"address": f"@{author['username']}@{settings.LOCAL_DOMAIN}"}
         return {
             "type": "rich",
             "version": "1.0",
-            "author_name": visible_text(author.display_name) or author.username,
-            "author_url": links.profile_url(author.username),
+            "author_name": visible_text(author["display_name"]) or author["username"],
+            "author_url": links.profile_url(author["username"]),
             "provider_name": settings.LOCAL_DOMAIN,
             "provider_url": links.web_url("/"),
             "cache_age": _CACHE_SECONDS,

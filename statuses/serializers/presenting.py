@@ -1,9 +1,9 @@
-"""How a page of posts becomes entities, by way of encoded bodies that may be in the cache.
+"""Makes entities of a page of posts, by way of encoded bodies that may be in the cache.
 
 The one way for REST, streaming and push alike:
 
     present_statuses(statuses_or_ids, viewer_id)      -> one entity per readable post
-    present(hydrate(ids, viewer_id, verdict))         -> the same, after a verdict of the caller's
+    present(hydrate(ids, viewer_id, post filter))         -> the same, after a filter of the caller's
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
-from django.conf import settings
 
 from accounts.queries.emojis import EmojiLookup
 from accounts.serializers import account as accounts
@@ -20,15 +19,15 @@ from social.api.serializers import EntitySerializer
 from social.kernel import fragments
 from social.kernel.errors import NotFound
 from statuses.models import Status
-from statuses.policies.filters import Text
-from statuses.policies.publishing import PLAIN
+from statuses.policies.filters import TEXT_LIMIT, Text
+from statuses.policies.posts import Post
+from statuses.policies.publishing import PLAIN_TEXT
 from statuses.queries.history import load_history
 from statuses.queries.page import Page, author_key, fill, hydrate, of_rows, status_key
-from statuses.queries.rows import Row, load_rows
+from statuses.queries.posts import load_posts
 from statuses.serializers import status as statuses
 from statuses.serializers.card import encode_cards
-from statuses.serializers.quote import QuoteSerializer, ShallowQuoteSerializer
-from statuses.serializers.status_edit import StatusEditSerializer
+from statuses.serializers.status import QuoteSerializer, ShallowQuoteSerializer, StatusEditSerializer
 
 # Counters change with every answer, boost and like of a post: they are never kept.
 _POST: Final = b",".join(
@@ -49,7 +48,7 @@ class Body(NamedTuple):
     application: bytes
 
     def packed(self) -> bytes:
-        """As it is kept: the lengths of the first and the last in eight digits each, then the three."""
+        """Encode as it is kept: the lengths of the first and the last in eight digits each, then the three."""
         return b"%08d%08d%b%b%b" % (len(self.shown), len(self.application), self.shown, self.application, self.words)
 
     @classmethod
@@ -65,9 +64,10 @@ class PageSerializer(EntitySerializer):
 
     def to_representation(self, instance: Page) -> dict[int, orjson.Fragment]:
         """The entities by id, in the page's order; a row whose post vanished while it was read is left out."""
-        self.page, self.base_url = instance, settings.BASE_URL
+        self.page = instance
         self.fresh: dict[str, bytes] = {}
-        self.texts: dict[int, Text] = {}
+        # What the viewer's filters find in each post: looked for once, however often the post is on the page.
+        self.filtered: dict[int, dict[int, str]] = {}
         # Authors whose posts do not say which application wrote them.
         self.silent: set[int] = set()
         self.bodies = self._encoded_bodies()
@@ -75,25 +75,25 @@ class PageSerializer(EntitySerializer):
         self.cards = encode_cards(instance.cards, instance.viewer_id) if instance.cards else {}
         bodies, authors = self.bodies, self.authors
         return {
-            row.id: orjson.Fragment(self._entity(row, proper))
-            for row in instance.rows
-            if (proper := row.original or row).id in bodies
+            post.id: orjson.Fragment(self._entity(post, proper))
+            for post in instance.rows
+            if (proper := post.original or post).id in bodies
             and proper.account_id in authors
-            and row.account_id in authors
+            and post.account_id in authors
         }
 
     def _encoded_bodies(self) -> dict[int, Body]:
         page, bodies = self.page, {}
-        for number, row in page.posts.items():
+        for number, post in page.posts.items():
             cached = page.bodies.get(number)
             if cached is not None:
                 bodies[number] = Body.unpacked(cached)
             elif (source := page.sources.get(number)) is not None:
-                shown = orjson.dumps(statuses.body(row, source, page.emojis))
+                shown = orjson.dumps(statuses.body(post, source, page.emojis))
                 application = statuses.application(source.application_name, source.application_website)
-                body = Body(shown, statuses.searched_text(source).encode(), application)
+                body = Body(shown, statuses.searched_text(source)[:TEXT_LIMIT].encode(), application)
                 bodies[number] = body
-                self.fresh[status_key(row)] = body.packed()
+                self.fresh[status_key(post)] = body.packed()
         return bodies
 
     def _encoded_authors(self) -> dict[int, bytes]:
@@ -114,28 +114,29 @@ class PageSerializer(EntitySerializer):
                 self.silent.add(number)
         return authors
 
-    def _entity(self, row: Row, proper: Row) -> bytes:
+    def _entity(self, post: Post, proper: Post) -> bytes:
         page = self.page
         marks = statuses.marks(proper, page)
         entity = self._post(proper, marks, b"null" if proper.quote_state is None else self._quote(proper))
-        if row is proper:
+        if post is proper:
             return entity
         return b'{%b%b,%b%b,"account":%b,"reblog":%b}' % (
-            statuses.reblog_body(row, self.base_url),
-            self._application(row, statuses.NO_APPLICATION),
+            statuses.reblog_body(post),
+            self._application(post, statuses.NO_APPLICATION),
             marks,
-            statuses.filtered(row, page, self._text),
-            self.authors[row.account_id],
+            statuses.filtered(post, page, self._filtered),
+            self.authors[post.account_id],
             entity,
         )
 
-    def _text(self, proper: Row) -> Text:
-        text = self.texts.get(proper.id)
-        if text is None:
-            text = self.texts[proper.id] = Text(self.bodies[proper.id].words.decode())
-        return text
+    def _filtered(self, proper: Post) -> dict[int, str]:
+        found = self.filtered.get(proper.id)
+        if found is None:
+            text = Text(self.bodies[proper.id].words.decode())
+            found = self.filtered[proper.id] = self.page.marks.filters.search(text)
+        return found
 
-    def _post(self, proper: Row, marks: bytes, quote: bytes) -> bytes:
+    def _post(self, proper: Post, marks: bytes, quote: bytes) -> bytes:
         body = self.bodies[proper.id]
         return _POST % (
             body.shown[:-1],
@@ -144,7 +145,7 @@ class PageSerializer(EntitySerializer):
             proper.favourites_count,
             proper.quotes_count,
             marks,
-            statuses.filtered(proper, self.page, self._text),
+            statuses.filtered(proper, self.page, self._filtered),
             statuses.attached(proper, self.page, self.cards, quote),
             statuses.overlay(proper, self.page),
             # Of an application that was deleted the post does not know any more.
@@ -152,12 +153,12 @@ class PageSerializer(EntitySerializer):
             self.authors[proper.account_id],
         )
 
-    def _application(self, row: Row, application: bytes) -> bytes:
+    def _application(self, post: Post, application: bytes) -> bytes:
         """The member of that name: local posts have it, if their authors want it to be shown or look themselves."""
-        return application if row.local and row.account_id not in self.silent else b""
+        return application if post.local and post.account_id not in self.silent else b""
 
-    def _quote(self, proper: Row) -> bytes:
-        """What a post quotes, with all that is shown of it but what that quotes itself."""
+    def _quote(self, proper: Post) -> bytes:
+        """Present what a post quotes, with all that is shown of it but what that quotes itself."""
         quoted = proper.quoted
         context: dict[str, Any] = {
             "viewer_id": self.page.viewer_id,
@@ -197,9 +198,21 @@ def present_status(status: Status | int, viewer_id: int | None) -> orjson.Fragme
     return _only(hydrate([status], viewer_id))
 
 
-def present_acted_on(row: Row, viewer_id: int) -> orjson.Fragment:
+def present_acted_on(post: Post, viewer_id: int) -> orjson.Fragment:
     """The entity of a post that the viewer has just liked, boosted, or taken that back from, as the act left it."""
-    return _only(fill(of_rows([row], viewer_id)))
+    return _only(fill(of_rows([post], viewer_id)))
+
+
+def entities_of(page: Page) -> list[dict[str, Any]]:
+    """The entities of a page as objects, for what is made of them: pages and feeds."""
+    entities: list[dict[str, Any]] = orjson.loads(orjson.dumps(present(page)))
+    return entities
+
+
+def entity_of(status_id: int, viewer_id: int | None) -> dict[str, Any]:
+    """The entity of one post as an object. Raises NotFound when the viewer may not read it."""
+    entity: dict[str, Any] = orjson.loads(orjson.dumps(present_status(status_id, viewer_id)))
+    return entity
 
 
 def _only(page: Page) -> orjson.Fragment:
@@ -208,17 +221,17 @@ def _only(page: Page) -> orjson.Fragment:
     raise NotFound
 
 
-def present_history(row: Row, viewer_id: int | None) -> list[dict[str, Any]]:
+def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
     """The entities "StatusEdit" of a post, which is no boost, oldest first. Raises NotFound when the viewer may not read it."""
-    shown: dict[str, Any] = orjson.loads(orjson.dumps(present_status(row.id, viewer_id)))
-    versions = load_history(row)
-    texts = ((row.domain, [*each.texts(local=row.local), *(each.poll_options or ())]) for each in versions)
+    shown = entity_of(post.id, viewer_id)
+    versions = load_history(post)
     context = {
-        "row": row,
         "account": shown["account"],
         "quote": shown["quote"],
-        "emojis": EmojiLookup(texts),
-        "sensitized": row.is_author_sensitized and viewer_id != row.account_id,
+        "emojis": EmojiLookup(
+            (post.domain, [*body.texts(local=post.local), *body.poll_options]) for _post, body in versions
+        ),
+        "sensitized": post.author.is_sensitized and viewer_id != post.account_id,
     }
     entities: list[dict[str, Any]] = StatusEditSerializer(versions, many=True, context=context).data
     return entities
@@ -229,9 +242,9 @@ def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
 
     Also of a boost of what may not be read any more: one must be able to take it back.
     """
-    page = of_rows(load_rows([status.id]), viewer_id)
+    page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True
     entity: dict[str, Any] = orjson.loads(orjson.dumps(_only(fill(page))))
     entity.pop("content")
     entity["text"] = status.text
-    return entity if status.content_type == PLAIN else entity | {"content_type": status.content_type}
+    return entity if status.content_type == PLAIN_TEXT else entity | {"content_type": status.content_type}

@@ -7,7 +7,7 @@ from typing import Any
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 from statuses.models import ScheduledStatus
-from statuses.serializers.media import MediaAttachmentSerializer
+from statuses.serializers.attachments import MediaAttachmentSerializer
 
 
 class ScheduledStatusSerializer(EntitySerializer):

@@ -12,65 +12,72 @@ from typing import Any, Final
 
 import orjson
 
-from accounts.models.account import unicode_domain
+from accounts.models.account import acct_of
+from accounts.policies.relations import Relations
 from accounts.queries.emojis import EmojiLookup
-from accounts.serializers.emoji import CustomEmojiSerializer
+from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
-from social.kernel.text.plain import plain
-from statuses.policies.filters import Text, match
-from statuses.policies.quotes import Permission, permission
-from statuses.policies.visibility import FOR_FOLLOWERS, shown_visibility
+from social.kernel.text.markup import plain
+from statuses.policies.posts import Post, PostBody
+from statuses.policies.publishing import PLAIN_TEXT
+from statuses.policies.quotes import (
+    DELETED,
+    Group,
+    Permission,
+    automatic_groups,
+    manual_groups,
+    permission,
+    shown_state,
+    shows_quoted,
+)
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, shown_visibility
 from statuses.queries.page import Page
-from statuses.queries.rows import Row
-from statuses.queries.sources import Source
-from statuses.serializers.media import MediaAttachmentSerializer
-from statuses.serializers.poll import PollSerializer
-from statuses.serializers.quote import QuoteApprovalSerializer
+from statuses.queries.threads import Context
+from statuses.serializers.attachments import MediaAttachmentSerializer, PollSerializer
 
 
 class MentionSerializer(EntitySerializer):
-    """Mention: an account that a post mentions, as `statuses.queries.sources` reads it."""
+    """Mention: an account that a post mentions, as `statuses.queries.posts` reads it."""
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
-        """The entity."""
         username, domain = instance["username"], instance["domain"]
         return {
             "id": str(instance["id"]),
             "username": username,
             "url": links.profile_url(username) if domain is None else instance["url"] or instance["uri"],
-            "acct": username if domain is None else f"{username}@{unicode_domain(domain)}",
+            "acct": acct_of(username, domain),
         }
 
 
-def body(row: Row, source: Source, emojis: EmojiLookup) -> dict[str, Any]:
-    """What everybody sees alike of a post that is no boost."""
+def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
+    """Present what everybody sees alike of a post that is no boost."""
     return {
-        "id": str(row.id),
-        "created_at": clock.iso_ms(row.created_ms),
+        "id": str(post.id),
+        "created_at": clock.iso_ms(post.created_ms),
         "content": source.content,
         "spoiler_text": source.spoiler_text,
-        "visibility": shown_visibility(row.visibility),
-        "language": row.language,
-        "uri": row.uri or links.status_uri(row.username, row.id),
-        "url": links.status_url(row.username, row.id) if row.local else source.url or row.uri,
+        "visibility": shown_visibility(post.visibility),
+        "language": post.language,
+        "uri": post.object_uri,
+        "url": links.status_url(post.username, post.id) if post.local else source.url or post.uri,
         "edited_at": clock.iso_or_none(source.edited_at),
         "media_attachments": MediaAttachmentSerializer(source.media, many=True).data,
         "mentions": MentionSerializer(source.mentions, many=True).data,
         "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
-        "emojis": CustomEmojiSerializer(emojis.find(row.domain, *source.texts(local=row.local)), many=True).data,
+        "emojis": CustomEmojiSerializer(emojis.find(post.domain, *source.texts(local=post.local)), many=True).data,
         "tagged_collections": [],
     }
 
 
-def searched_text(source: Source) -> str:
+def searched_text(source: PostBody) -> str:
     """The words that filters look at: warning, text, options of a poll and descriptions of files, as plain text."""
     described = [media.description for media in source.media]
     return _searched(source.spoiler_text, source.content, [*source.poll_options, *described])
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """As `searched_text`, of a post that was presented."""
+    """Text to search, like `searched_text`, of a post that was presented."""
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
     return _searched(entity["spoiler_text"], entity["content"], [*options, *described])
@@ -80,44 +87,44 @@ def _searched(spoiler_text: str, content: str, others: Iterable[str | None]) -> 
     return "\n\n".join(part for part in (spoiler_text, plain(content), *others) if part)
 
 
-def attached(row: Row, page: Page, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
+def attached(post: Post, page: Page, cards: Mapping[int, bytes], quote: bytes = b"null") -> bytes:
     """Card, poll and encoded quote of a post: entities of their own, which change without it and may depend on the viewer.
 
     `cards` are encoded, by post.
     """
-    if not (cards or page.polls or row.quote_state):
-        return _NOTHING_ATTACHED
-    number = row.id
+    if not (cards or page.polls or post.quote_state):
+        return _NO_ATTACHMENTS
+    number = post.id
     return b'"card":%b,"poll":%b,"quote":%b' % (
         cards.get(number, b"null"),
-        _poll(row, page),
+        _poll(post, page),
         quote,
     )
 
 
-def _poll(row: Row, page: Page) -> bytes:
-    poll = page.polls.get(row.id)
+def _poll(post: Post, page: Page) -> bytes:
+    poll = page.polls.get(post.id)
     if poll is None:
         return b"null"
     context = {
         "viewer_id": page.viewer_id,
-        "author_id": row.account_id,
-        "own_votes": page.marks.votes.get(row.id, ()),
-        "domain": row.domain,
+        "author_id": post.account_id,
+        "own_votes": page.marks.votes.get(post.id, ()),
+        "domain": post.domain,
         "emojis": page.emojis,
     }
     return orjson.dumps(PollSerializer(poll, context=context).data)
 
 
-def marks(row: Row, page: Page) -> bytes:
+def marks(post: Post, page: Page) -> bytes:
     """Members that a post and its boosts have in common and that depend on the viewer, but for `filtered`: never kept."""
-    viewer_id, number, done = page.viewer_id, row.id, page.marks
-    sensitive = row.sensitive or (row.author.is_sensitized and viewer_id != row.account_id)
-    expected = permission(row, viewer_id, page.relations)
+    viewer_id, number, done = page.viewer_id, post.id, page.marks
+    sensitive = post.sensitive or (post.author.is_sensitized and viewer_id != post.account_id)
+    expected = permission(post, viewer_id, page.relations)
     if viewer_id is None:
-        return _marks(row.quote_policy, expected, sensitive)
+        return _marks(post.quote_policy, expected, sensitive)
     return _marks(
-        row.quote_policy,
+        post.quote_policy,
         expected,
         sensitive,
         number in done.favourited,
@@ -135,8 +142,9 @@ def _marks(policy: int, expected: Permission, *flags: bool) -> bytes:
     return _members(dict(zip(names, flags, strict=False)) | approval)  # without a viewer the first flag alone
 
 
-def filtered(row: Row, page: Page, text: Callable[[Row], Text]) -> bytes:
-    """The member `filtered` of a post or a boost; `text` finds that of the post that is read, and is asked only if needed.
+def filtered(post: Post, page: Page, words: Callable[[Post], dict[int, str]]) -> bytes:
+    """The member `filtered` of a post or a boost; `words` finds what the filters find in the text of the post that is read,
+    and is asked only if needed.
 
     Nothing for anybody without an account.
     """
@@ -144,22 +152,22 @@ def filtered(row: Row, page: Page, text: Callable[[Row], Text]) -> bytes:
         return b""
     if not page.marks.filters:
         return b',"filtered":[]'
-    ids = {row.id, row.proper.id}
-    return b',"filtered":%b' % orjson.dumps(match(page.marks.filters, text(row.proper), sorted(ids)))
+    ids = {post.id, post.proper.id}
+    return b',"filtered":%b' % orjson.dumps(page.marks.filters.results(words(post.proper), sorted(ids)))
 
 
-def overlay(row: Row, page: Page) -> bytes:
+def overlay(post: Post, page: Page) -> bytes:
     """Members of a post that is no boost, besides its body and its state."""
-    own = page.viewer_id == row.account_id
-    parent, parent_author = row.in_reply_to_id, row.in_reply_to_account_id
-    shown = _ANSWERS_NOTHING
+    own = page.viewer_id == post.account_id
+    parent, parent_author = post.in_reply_to_id, post.in_reply_to_account_id
+    shown = _NO_PARENT
     if parent is not None or parent_author is not None:
         shown = b'"in_reply_to_id":%b,"in_reply_to_account_id":%b' % (
             b"null" if parent is None else b'"%d"' % parent,
             b"null" if parent_author is None else b'"%d"' % parent_author,
         )
-    if own and row.visibility in FOR_FOLLOWERS:
-        shown += b',"pinned":true' if row.id in page.marks.pinned else b',"pinned":false'
+    if own and post.visibility in FOLLOWER_VISIBILITIES:
+        shown += b',"pinned":true' if post.id in page.marks.pinned else b',"pinned":false'
     return shown
 
 
@@ -169,25 +177,17 @@ def application(name: str | None, website: str | None) -> bytes:
     return b"," + _members({"application": entity})
 
 
-def reblog_body(row: Row, base_url: str) -> bytes:
-    """Members of a boost besides `account`, `application`, `reblog` and the marks of the boosted post; `base_url` is the
-    server's.
-    """
-    return _own_of_boost(base_url, row.username, row.id, row.created_ms, row.visibility, row.uri) + _OF_BOOST
-
-
-# Boosts are read by many, and all that is shown of them themselves is made of these values.
-@lru_cache(maxsize=2048)
-def _own_of_boost(
-    _base_url: str, username: str, number: int, created_ms: int, visibility: str, uri: str | None
-) -> bytes:
-    shown: dict[str, Any] = {
-        "id": str(number),
-        "created_at": clock.iso_ms(created_ms),
-        "visibility": shown_visibility(visibility),
-        "uri": uri or f"{links.status_uri(username, number)}/activity",
+def reblog_body(post: Post) -> bytes:
+    """Members of a boost besides `account`, `application`, `reblog` and the marks of the boosted post."""
+    uri = post.uri or f"{links.status_uri(post.username, post.id)}/activity"
+    shown = {
+        "id": str(post.id),
+        "created_at": clock.iso_ms(post.created_ms),
+        "visibility": shown_visibility(post.visibility),
+        "uri": uri,
+        "url": uri,
     }
-    return _members(shown | {"url": shown["uri"]})
+    return _members(shown) + _BOOST_MEMBERS
 
 
 def _members(entity: dict[str, Any]) -> bytes:
@@ -197,9 +197,9 @@ def _members(entity: dict[str, Any]) -> bytes:
 # What is the same in every entity is written once.
 NO_APPLICATION: Final = application(None, None)
 """The member `application` of a post that none has written."""
-_ANSWERS_NOTHING: Final = b'"in_reply_to_id":null,"in_reply_to_account_id":null'
-_NOTHING_ATTACHED: Final = b'"card":null,"poll":null,"quote":null'
-_OF_BOOST: Final = b"," + _members(
+_NO_PARENT: Final = b'"in_reply_to_id":null,"in_reply_to_account_id":null'
+_NO_ATTACHMENTS: Final = b'"card":null,"poll":null,"quote":null'
+_BOOST_MEMBERS: Final = b"," + _members(
     {
         "content": "",
         "replies_count": 0,
@@ -221,3 +221,103 @@ _OF_BOOST: Final = b"," + _members(
         "poll": None,
     }
 )
+
+
+class QuoteSerializer(EntitySerializer):
+    """Quote: what a post quotes, from its row.
+
+    The context has `viewer_id`, the viewer's `relations`, `with_source` (the quoted post is shown whatever the state of the
+    quote), and `quoted`: the encoded quoted post, None when it has vanished.
+    """
+
+    def to_representation(self, instance: Post) -> dict[str, Any]:
+        viewer_id, relations = self.context["viewer_id"], self.context["relations"]
+        quoted: bytes | None = self.context["quoted"]
+        state = shown_state(instance, viewer_id, relations)
+        shown = shows_quoted(instance, viewer_id, relations, whatever_state=self.context["with_source"])
+        if shown and quoted is None:
+            state = DELETED
+        return {"state": state, "quoted_status": orjson.Fragment(quoted) if shown and quoted is not None else None}
+
+
+class ShallowQuoteSerializer(EntitySerializer):
+    """ShallowQuote: what a quoted post quotes itself. The context has `viewer_id` and the viewer's `relations`."""
+
+    def to_representation(self, instance: Post) -> dict[str, Any]:
+        viewer_id: int | None = self.context["viewer_id"]
+        relations: Relations = self.context["relations"]
+        shown = shows_quoted(instance, viewer_id, relations)
+        return {
+            "state": shown_state(instance, viewer_id, relations),
+            "quoted_status_id": str(instance.quoted_status_id) if shown else None,
+        }
+
+
+class QuoteApprovalSerializer(EntitySerializer):
+    """QuoteApproval: who may quote a post, from its policy and what the viewer may expect."""
+
+    def to_representation(self, instance: tuple[int, Permission]) -> dict[str, Any]:
+        policy, expected = instance
+        return {
+            "automatic": _group_names(automatic_groups(policy)),
+            "manual": _group_names(manual_groups(policy)),
+            "current_user": expected.value,
+        }
+
+
+def _group_names(groups: Group) -> list[str]:
+    return [group.name.lower() for group in groups if group.name is not None]
+
+
+class ContextSerializer(EntitySerializer):
+    """Context: the posts above and below a post. Context: `statuses`, encoded entities by id."""
+
+    def to_representation(self, instance: Context) -> dict[str, Any]:
+        """The entity; what is not among the posts is left out."""
+        statuses = self.context["statuses"]
+        return {
+            "ancestors": [statuses[post.id] for post in instance.ancestors if post.id in statuses],
+            "descendants": [statuses[post.id] for post in instance.descendants if post.id in statuses],
+        }
+
+
+class StatusEditSerializer(EntitySerializer):
+    """StatusEdit: a version of a post.
+
+    The context: the post's `account` and `quote` as entities, `emojis`, which knows the emojis of all versions, and
+    `sensitized`: whether this viewer is shown all files of the author as sensitive.
+    """
+
+    def to_representation(self, instance: tuple[Post, PostBody]) -> dict[str, Any]:
+        post, body = instance
+        emojis: EmojiLookup = self.context["emojis"]
+        texts = (*body.texts(local=post.local), *body.poll_options)
+        entity: dict[str, Any] = {
+            "account": self.context["account"],
+            "content": body.content,
+            "spoiler_text": body.spoiler_text,
+            "sensitive": post.sensitive or self.context["sensitized"],
+            "created_at": clock.iso(body.edited_at or post.created_at),
+            "media_attachments": MediaAttachmentSerializer(body.media, many=True).data,
+            "emojis": CustomEmojiSerializer(emojis.find(post.domain, *texts), many=True).data,
+        }
+        if body.poll_options:
+            entity["poll"] = {"options": [{"title": title} for title in body.poll_options]}
+        if post.quote_state is not None and self.context["quote"] is not None:
+            entity["quote"] = self.context["quote"]
+        return entity
+
+
+class StatusSourceSerializer(EntitySerializer):
+    """StatusSource: a post as its author typed it, be it nothing. Of a post of another server (not `local` in the context)
+    only its HTML is known.
+    """
+
+    def to_representation(self, instance: PostBody) -> dict[str, Any]:
+        """The entity; with `content_type`, an extension of ours, for a text that is not plain."""
+        entity = {
+            "id": str(instance.id),
+            "text": instance.text if self.context["local"] else instance.content,
+            "spoiler_text": instance.spoiler_text,
+        }
+        return entity if instance.content_type == PLAIN_TEXT else entity | {"content_type": instance.content_type}

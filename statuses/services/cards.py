@@ -19,22 +19,21 @@ from social.kernel.batches import in_batches
 from social.kernel.errors import Invalid
 from social.kernel.events import publish
 from social.kernel.media import recordings, storage
-from statuses.events import CardAttached, CardsDue, StatusEdited, StatusFetched, StatusPublished
+from social.kernel.runner import enqueue
+from statuses.events import CardAttached, StatusEdited, StatusFetched, StatusPublished
 from statuses.models import CardFetch, CardType, MediaAttachment, PreviewCard, Quote, Status, StatusCard
-from statuses.policies.cards import KEPT, card_url, find_link, host_of, is_stale
+from statuses.policies.cards import CARD_LIFETIME, card_url, find_link, host_of, is_stale
 from statuses.policies.previews import Preview
-from statuses.services.locking import lock_status
+from statuses.services.changing import lock_status
 
 logger = logging.getLogger("social.cards")
 
 FOLDER: Final = "preview_cards"
-WAITING_PER_HOST: Final = 200
-"""Pages of one server that wait to be fetched: who links to a thousand pages of a slow server gets some of them."""
-SPREAD: Final = 60
+SPREAD_SECONDS: Final = 60
 """Seconds over which fetches for posts of other servers are spread: every server that got the post asks the same page."""
-LATELY: Final = timedelta(hours=6)
+STREAMED_AGE: Final = timedelta(hours=6)
 """Posts that are older are not published to streams again when their preview arrives."""
-_BATCH: Final = 200
+_BATCH_SIZE: Final = 200
 
 
 def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched]) -> None:
@@ -48,7 +47,7 @@ def attach_cards(events: Sequence[StatusPublished | StatusEdited | StatusFetched
 
 
 def attach_card(status_id: int) -> None:
-    """As `attach_cards`, of one post."""
+    """Attach like `attach_cards`, for one post."""
     link = _link_of(status_id)
     url = card_url(link) if link is not None else None
     with transaction.atomic():
@@ -89,16 +88,9 @@ def _find_or_create(url: str) -> PreviewCard:
 
 def _request(card: PreviewCard, local: bool) -> None:
     """Have the page fetched, once however many ask; in the caller's transaction."""
-    host = host_of(card.url)
-    waiting = CardFetch.objects.filter(host=host, dead_at=None).order_by("due_at")[:WAITING_PER_HOST].count()
-    if waiting >= WAITING_PER_HOST:
-        logger.info("card %d is not fetched: too much waits for %s", card.id, host)
-        return
-    due_at = clock.now() if local else clock.now() + timedelta(seconds=1 + card.id % SPREAD)
-    if CardFetch.objects.filter(card=card).exists():
-        return
-    CardFetch.objects.bulk_create([CardFetch(card=card, host=host, due_at=due_at)], ignore_conflicts=True)
-    publish(CardsDue(), due_at=None if local else due_at)
+    if not CardFetch.objects.filter(card=card).exists():
+        due_at = None if local else clock.now() + timedelta(seconds=1 + card.id % SPREAD_SECONDS)
+        enqueue(CardFetch(card=card, host=host_of(card.url)), due_at=due_at)
 
 
 @dataclass(frozen=True)
@@ -182,18 +174,18 @@ def _fill(card: PreviewCard, preview: Preview, picture: Picture | None) -> None:
 
 
 def _publish_attached(card_id: int) -> None:
-    recent = StatusCard.objects.filter(card_id=card_id, status__created_at__gte=clock.now() - LATELY)
+    recent = StatusCard.objects.filter(card_id=card_id, status__created_at__gte=clock.now() - STREAMED_AGE)
     numbers = recent.order_by("-status_id").values_list("status_id", flat=True)
-    for ids in in_batches(list(numbers), _BATCH):
+    for ids in in_batches(list(numbers), _BATCH_SIZE):
         publish(*(CardAttached(status_id=status_id, card_id=card_id) for status_id in ids))
 
 
 def remove_unused_cards() -> int:
-    """Remove previews that no post has shown for KEPT, with their pictures; how many. Run by the scheduler, hourly.
+    """Remove previews that no post has shown for CARD_LIFETIME, with their pictures; how many. Run by the scheduler, hourly.
 
     A bounded number per transaction, and none that a post is just being given.
     """
-    before = clock.now() - KEPT
+    before = clock.now() - CARD_LIFETIME
     removed = 0
     while True:
         with transaction.atomic():
@@ -201,23 +193,17 @@ def remove_unused_cards() -> int:
                 PreviewCard.objects.select_for_update(skip_locked=True, of=("self",))
                 .filter(~Exists(StatusCard.objects.filter(card_id=OuterRef("id"))), created_at__lt=before)
                 .exclude(fetched_at__gte=before)
-                .order_by("id")[:_BATCH]
+                .order_by("id")[:_BATCH_SIZE]
             )
             PreviewCard.objects.filter(id__one_of=[card.id for card in unused]).delete()
         storage.remove(*(card.image for card in unused))
         removed += len(unused)
-        if len(unused) < _BATCH:
+        if len(unused) < _BATCH_SIZE:
             return removed
 
 
-def forget_dead_card_fetches() -> int:
-    """Remove fetches that were given up hours ago: they may be asked for again; how many."""
-    removed, _rows = CardFetch.objects.filter(dead_at__lt=clock.now() - LATELY).delete()
-    return removed
-
-
 def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
-    """How many pictures of previews were fetched longer ago than that, and their bytes."""
+    """Count pictures of previews that were fetched longer ago than that, and their bytes."""
     figures = _with_old_pictures(older_than).aggregate(count=Count("id"), size=Sum("image_size"))
     return figures["count"], figures["size"] or 0
 
@@ -229,13 +215,15 @@ def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
     """
     while True:
         with transaction.atomic():
-            rows = _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")[:_BATCH]
+            rows = (
+                _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")[:_BATCH_SIZE]
+            )
             pictures = dict(rows.values_list("id", "image"))
             PreviewCard.objects.filter(id__one_of=list(pictures)).update(image="", image_size=0)
         storage.remove(*pictures.values())
         if pictures:
             yield len(pictures)
-        if len(pictures) < _BATCH:
+        if len(pictures) < _BATCH_SIZE:
             return
 
 

@@ -1,17 +1,25 @@
-"""Writes rows of posts that exist: whoever changes one goes through here, so that nothing cached outlives the change."""
+"""Writes rows of posts that exist: whoever changes one goes through here, so that nothing cached outlives the change.
+
+Posts are also locked here while a row that refers to them is written, and counted: last in the caller's transaction and
+in id order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, get_args
 
+from django.db import connection
 from django.db.models import F
 
 from accounts.events import AccountRenamed
+from accounts.models.remote import CopyPurpose
+from accounts.services.remote_copies import forget_copies
 from social.kernel.batches import in_batches
-from statuses.models import Mention, Status
+from social.kernel.counters import Counters
+from statuses.models import MediaAttachment, Mention, Status
 
-BATCH: Final = 500
+BATCH_SIZE: Final = 500
 
 
 def change_statuses(status_ids: Collection[int], **values: Any) -> None:
@@ -19,7 +27,7 @@ def change_statuses(status_ids: Collection[int], **values: Any) -> None:
 
     In batches, by id; the caller's transaction, if there is one, holds them together.
     """
-    for ids in in_batches(sorted(status_ids), BATCH):
+    for ids in in_batches(sorted(status_ids), BATCH_SIZE):
         Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
 
 
@@ -30,7 +38,42 @@ def renew_mentions(events: Sequence[AccountRenamed]) -> None:
     """
     for account_id in {event.account_id for event in events}:
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
-        found = list(mentions.values_list("status_id", flat=True)[:BATCH])
+        found = list(mentions.values_list("status_id", flat=True)[:BATCH_SIZE])
         while found:
             change_statuses(found)
-            found = list(mentions.filter(status_id__lt=found[-1]).values_list("status_id", flat=True)[:BATCH])
+            found = list(mentions.filter(status_id__lt=found[-1]).values_list("status_id", flat=True)[:BATCH_SIZE])
+
+
+_STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_at IS NULL FOR KEY SHARE"
+
+
+def lock_status(status_id: int) -> bool:
+    """Keep a post from being deleted until the caller's transaction ends; False when it is gone.
+
+    Whatever points at a post takes this **before** it changes anything: a deletion that has begun is waited for with empty
+    hands, and one that comes later sees what was added. Foreign keys are looked after at the end of a transaction only,
+    when a deletion may be waiting for the counters that this transaction has changed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_STATUS_LOCK, [status_id])
+        return cursor.fetchone() is not None
+
+
+Counter = Literal["replies_count", "reblogs_count", "favourites_count", "quotes_count"]
+
+_COUNTERS = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter))
+
+
+def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
+    """Add to counters, keyed by (status id, counter).
+
+    Account counters come before these in a transaction that changes both: (table, id) is the order everywhere.
+    """
+    _COUNTERS.bump(changes)
+
+
+def forget_copies_of(files: Iterable[MediaAttachment]) -> None:
+    """Remove the copies of these files, in the caller's transaction; of files of this server there are none."""
+    urls = [url for media in files for url in (media.remote_url, media.preview_remote_url) if url]
+    if urls:
+        forget_copies(purposes=(CopyPurpose.ATTACHMENT, CopyPurpose.COVER), urls=urls)

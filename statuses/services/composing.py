@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import uuid4
 
 from django.conf import settings
@@ -18,7 +19,7 @@ from accounts.models import Account, User
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
-from statuses.models import QuoteState
+from statuses.models import QuoteState, Status
 from statuses.policies.polls import PollDraft, check_poll
 from statuses.policies.publishing import (
     check_media_count,
@@ -38,19 +39,24 @@ from statuses.policies.quotes import (
 )
 from statuses.policies.visibility import quote_visibility
 from statuses.queries.media import attachable
-from statuses.queries.statuses import find_page_url, find_post
-from statuses.queries.threads import Place, load_place
+from statuses.queries.statuses import find_page_url, find_post, find_post_and_relations
 from statuses.services.formatting import format_text, stripped
-from statuses.services.storing import NewQuote, NewStatus
+from statuses.services.media import MediaChange
+from statuses.services.storing import Composed, NewQuote
+
+# What an answer takes of the post that it answers.
+_PARENT_FIELDS: Final = ("account_id", "in_reply_to_account_id", "thread_id", "thread_path", "conversation_uri")
 
 
 @dataclass(frozen=True)
-class StatusDraft:
-    """What a client sent for a post, before any check (contract, parameters section 3); None stands for what was not sent.
+class Draft:
+    """Values that a client sent for a post or an edit, before any check (contract, parameters section 3); None stands
+    for what was not sent.
 
     `in_reply_to_id` and `media_ids` may name what does not exist. `allowed_mentions` are the only accounts the post may
     mention. With a `scheduled_at`, which is in the future, the post is kept until then. `content_type` is how the text is
-    written. `compose` makes a NewStatus of it.
+    written. In an edit what is left out is cleared, but `language`, `quote_approval_policy` and `content_type`, which stay;
+    `media_changes` are by id, for the files among `media_ids`, others are ignored; and nothing else than these is looked at.
     """
 
     text: str = ""
@@ -60,6 +66,7 @@ class StatusDraft:
     language: str | None = None
     in_reply_to_id: str | int | None = None
     media_ids: tuple[int | str, ...] = ()
+    media_changes: tuple[tuple[int, MediaChange], ...] = ()
     quoted_status_id: str | int | None = None
     quote_approval_policy: str | None = None
     allowed_mentions: tuple[int, ...] | None = None
@@ -76,7 +83,7 @@ class UnexpectedMentions(Invalid):
         super().__init__(_("Post would be sent to unexpected accounts"))
 
 
-def compose(*, author: Account, draft: StatusDraft, application_id: int | None = None) -> NewStatus:
+def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and make the post of it that `store_status` writes. `author` is local, with its `user` loaded.
 
     Raises NotFound for a post to reply to that the author may not read, UnexpectedMentions, and Invalid for everything
@@ -106,7 +113,7 @@ def compose(*, author: Account, draft: StatusDraft, application_id: int | None =
             raise UnexpectedMentions(unexpected)
     if quote is not None:
         check_addressing(visibility, quote.account_id, {author.id, *(account.id for account in mentions)})
-    return NewStatus(
+    return Composed(
         author=author,
         text=formatted.text,
         content=formatted.content,
@@ -130,14 +137,18 @@ def compose(*, author: Account, draft: StatusDraft, application_id: int | None =
     )
 
 
-def _find_parent(status_id: str | int | None, author: Account) -> Place | None:
-    """The post to reply to; of a boost the boosted one (behaviours section 7)."""
+def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
+    """The post to reply to, with its place in the thread; of a boost the boosted one (behaviours section 7)."""
     if status_id is None or status_id == "":
         return None
     try:
-        return load_place(find_post(status_id, author.id).row.proper)
+        parent_id = find_post(status_id, author.id).proper.id
     except NotFound:
         raise missing_parent() from None
+    parent = Status.objects.only(*_PARENT_FIELDS).filter(id=parent_id).first()
+    if parent is None:
+        raise missing_parent()
+    return parent
 
 
 def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | None:
@@ -145,12 +156,12 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
     if status_id is None or status_id == "":
         return None
     try:
-        post = find_post(status_id, author.id)
+        post, relations = find_post_and_relations(status_id, author.id)
     except NotFound:
         raise missing_quoted() from None
-    target = post.row.proper
-    allowed = permission(target, author.id, post.relations)
-    if allowed is Permission.DENIED:
+    target = post.proper
+    allowed = permission(target, author.id, relations)
+    if allowed is Permission.DENIED or target.account_id in relations.blocking:
         raise missing_quoted()
     at_once = target.account_id == author.id or (target.local and allowed is Permission.AUTOMATIC)
     return NewQuote(

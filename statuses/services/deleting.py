@@ -12,26 +12,24 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.models import FeaturedTag
-from accounts.services import counters as account_counters
-from accounts.services.featured_tags import count_featured_use
+from accounts.services import changing as account_counters
+from accounts.services.tags import count_featured_use
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.media import storage
 from statuses.events import AnswersOutlived, BoostsOutlived, StatusDeleted
 from statuses.models import MediaAttachment, Pin, Quote, QuoteState, Status, StatusCard, StatusTag
 from statuses.policies.visibility import is_counted
-from statuses.services.changing import change_statuses
-from statuses.services.copies import forget_copies_of
-from statuses.services.counters import Counter, bump
+from statuses.services.changing import Counter, bump, change_statuses, forget_copies_of
 
-STEP: Final = 500
+BATCH_SIZE: Final = 500
 """Boosts deleted, and answers detached, in one transaction."""
 
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
     """Delete a post or a boost, and every boost of it. Nothing happens when it is deleted already.
 
-    Of many boosts the first STEP go at once, and BoostsOutlived has the others deleted: nobody sees a boost of a deleted
+    Of many boosts the first BATCH_SIZE go at once, and BoostsOutlived has the others deleted: nobody sees a boost of a deleted
     post, but its row and its author's count go in steps. Its answers leave the thread the same way: they name no post
     any more, only whom they answer.
 
@@ -42,11 +40,11 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
 
 
 def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) -> int:
-    """Delete up to STEP posts in one transaction, each as `delete_status` does; how many that were not deleted already.
+    """Delete up to BATCH_SIZE posts in one transaction, each as `delete_status` does; how many that were not deleted already.
 
     The number of statements depends on how many counters change, not on the posts.
     """
-    assert len(status_ids) <= STEP  # one batch: the caller divides more
+    assert len(status_ids) <= BATCH_SIZE  # one batch: the caller divides more
     with transaction.atomic():
         # The row locks make two deletions count once, and order these events after those published before.
         rows = Status.objects.select_for_update(of=("self",)).filter(id__one_of=list(status_ids), deleted_at=None)
@@ -89,15 +87,15 @@ def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
 
 
 def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
-    """Delete up to STEP boosts of these posts, in the caller's transaction, and publish events when there may be more.
+    """Delete up to BATCH_SIZE boosts of these posts, in the caller's transaction, and publish events when there may be more.
     Returns their authors.
 
     They are counted by the caller, last.
     """
     rows = Status.objects.select_for_update(of=("self",)).filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
-    boosts = dict(rows.order_by("id").values_list("id", "account_id")[:STEP])
+    boosts = dict(rows.order_by("id").values_list("id", "account_id")[:BATCH_SIZE])
     change_statuses(boosts, deleted_at=clock.now())
-    if len(boosts) == STEP:
+    if len(boosts) == BATCH_SIZE:
         publish(*(BoostsOutlived(status_id=status_id) for status_id in status_ids))
     return list(boosts.values())
 
@@ -110,11 +108,13 @@ def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
 
 
 def _detach_answers(status_ids: Sequence[int]) -> None:
-    """Take the posts out of up to STEP answers, in the caller's transaction, and publish events when there may be more."""
+    """Take the posts out of up to BATCH_SIZE answers, in the caller's transaction, and publish events when there may be
+    more.
+    """
     rows = Status.objects.select_for_update(of=("self",)).filter(in_reply_to_id__one_of=list(status_ids))
-    ids = list(rows.order_by("id").values_list("id", flat=True)[:STEP])
+    ids = list(rows.order_by("id").values_list("id", flat=True)[:BATCH_SIZE])
     change_statuses(ids, in_reply_to=None)
-    if len(ids) == STEP:
+    if len(ids) == BATCH_SIZE:
         publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import Account, FeaturedTag
-from accounts.services.featured_tags import feature_tag, set_use
-from statuses.queries.featured_tags import load_use
+from accounts.services.tags import feature_tag, set_use
+from statuses.queries.tags import load_use
 
 
 def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
-    """Show a hashtag on one's profile, counted from one's posts. Raises Invalid (`accounts.services.featured_tags`)."""
+    """Show a hashtag on one's profile, counted from one's posts. Raises Invalid (`accounts.services.tags`)."""
     with transaction.atomic():
         featured, is_new = feature_tag(account=account, name=name)
         if is_new:

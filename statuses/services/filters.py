@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Count, Sum
+from django.db.models.functions import Length
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -18,16 +20,20 @@ from social.kernel.locks import lock
 from statuses.events import FiltersChanged
 from statuses.models import Filter, FilterAction, FilterContext, FilterKeyword, FilterStatus
 from statuses.models.filter import KEYWORD_LIMIT, TITLE_LIMIT
+from statuses.policies.filters import CHARACTERS_LIMIT
 from statuses.queries.statuses import is_readable, load_existing
 
 FILTERS_LIMIT: Final = 500
 """Filters of an account; a bound of ours, so that reading a page stays quick."""
 
 KEYWORDS_LIMIT: Final = 2000
-"""Keywords of all filters of an account; a bound of ours as well."""
+"""Keywords of all filters of an account; a bound of ours as well. Together they have CHARACTERS_LIMIT characters."""
 
-_LONGEST: Final = 100 * 366 * 24 * 3600
-_APPLIES_TO_MORE: Final = gettext_noop(
+STATUSES_LIMIT: Final = 2000
+"""Posts of all filters of an account; a bound of ours, for they are read with each page."""
+
+_LONGEST_SECONDS: Final = 100 * 366 * 24 * 3600
+_SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(
     "These parameters cannot be changed from this application because they apply to more than one filter keyword. "
     "Use a more recent application or the web interface."
 )
@@ -45,8 +51,8 @@ class KeywordDraft:
 
 @dataclass(frozen=True)
 class FilterDraft:
-    """What a client sent of a filter: what is None was not sent. `expires_in` is in seconds; with `expires` it was sent,
-    and None means never.
+    """Values that a client sent of a filter: what is None was not sent. `expires_in` is in seconds; with `expires` it
+    was sent, and None means never.
     """
 
     title: str | None = None
@@ -91,17 +97,20 @@ def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
         lock(f"filters:{found.account_id}")
         _check(_write_keyword(made, draft, label=_("Keyword")))
         made.save()
-        _check_number_of_keywords(found.account_id)
+        _check_keywords(found.account_id)
         publish(FiltersChanged(account_id=found.account_id))
     return made
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
     """Change what was sent of a keyword. Raises Invalid."""
+    account_id = found.filter.account_id
     with transaction.atomic():
+        lock(f"filters:{account_id}")
         _check(_write_keyword(found, draft, label=_("Keyword")))
         found.save()
-        publish(FiltersChanged(account_id=found.filter.account_id))
+        _check_keywords(account_id)
+        publish(FiltersChanged(account_id=account_id))
 
 
 def delete_keyword(*, found: FilterKeyword) -> None:
@@ -123,6 +132,8 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
         made, is_new = FilterStatus.objects.get_or_create(filter=found, status_id=row.id)
         if not is_new:
             raise Invalid.sentence(_("Status has already been taken"))
+        if FilterStatus.objects.filter(filter__account_id=found.account_id).count() > STATUSES_LIMIT:
+            raise Invalid.sentence(_("You have reached the maximum number of filtered posts"))
         publish(FiltersChanged(account_id=found.account_id))
     return made
 
@@ -154,9 +165,10 @@ def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: Ke
         _check(_read_filter(parent, draft if found.keyword != before[0] else replace(draft, title=None)))
         after = (found.keyword, parent.title, parent.context, parent.action, parent.expires_at)
         if after != before and FilterKeyword.objects.filter(filter=parent).count() > 1:
-            raise Invalid(_(_APPLIES_TO_MORE))
+            raise Invalid(_(_SEVERAL_KEYWORDS_MESSAGE))
         parent.save()
         found.save()
+        _check_keywords(parent.account_id)
         publish(FiltersChanged(account_id=parent.account_id))
 
 
@@ -183,7 +195,7 @@ def _write(target: Filter, draft: FilterDraft) -> None:
         row.delete()
     for row in kept:
         row.save()
-    _check_number_of_keywords(target.account_id)
+    _check_keywords(target.account_id)
 
 
 def _read_filter(target: Filter, draft: FilterDraft) -> list[FieldError]:
@@ -208,7 +220,7 @@ def _read_filter(target: Filter, draft: FilterDraft) -> list[FieldError]:
             errors.append(FieldError("action", "ERR_INCLUSION", _("is not included in the list")))
     if draft.expires:
         seconds = draft.expires_in
-        if seconds is not None and abs(seconds) > _LONGEST:
+        if seconds is not None and abs(seconds) > _LONGEST_SECONDS:
             errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
         else:
             target.expires_at = None if seconds is None else clock.now() + timedelta(seconds=seconds)
@@ -233,8 +245,11 @@ def _too_long(field: str, count: int, label: str | None) -> FieldError:
     )
 
 
-def _check_number_of_keywords(account_id: int) -> None:
-    if FilterKeyword.objects.filter(filter__account_id=account_id).count() > KEYWORDS_LIMIT:
+def _check_keywords(account_id: int) -> None:
+    """Raises Invalid when the account's keywords are too many, or too long together."""
+    kept = FilterKeyword.objects.filter(filter__account_id=account_id)
+    totals = kept.aggregate(number=Count("id"), characters=Sum(Length("keyword")))
+    if totals["number"] > KEYWORDS_LIMIT or (totals["characters"] or 0) > CHARACTERS_LIMIT:
         raise Invalid.sentence(_("You have reached the maximum number of filter keywords"))
 
 

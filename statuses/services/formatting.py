@@ -11,20 +11,20 @@ from typing import Final
 
 from accounts.models import Account
 from accounts.models.tag import TAG_LIMIT
+from accounts.ports import remote_accounts
 from accounts.queries.accounts import by_address, split_address
 from accounts.queries.relations import load_relations
 from social.kernel import links
 from social.kernel.text import markdown
+from social.kernel.text.markup import plain
 from social.kernel.text.names import clean_input, normalise_hashtag
-from social.kernel.text.plain import plain
 from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
-from statuses.policies.publishing import MARKDOWN, PLAIN
-from statuses.ports import remote_accounts
+from statuses.policies.publishing import MARKDOWN, PLAIN_TEXT
 
 Address = tuple[str, str | None]
 # What is cut off at both ends of a text. Other spaces are part of it: some scripts and line ends are nothing else.
-_SPACE: Final = " \t\n\v\f\r"
+_SPACES: Final = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ class _PlainText:
         return to_html(self.tokens, mentions=mentions, hashtag_url=hashtag_url, quote_url=quote_url)
 
 
-def format_text(text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN) -> Formatted:
+def format_text(
+    text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN_TEXT
+) -> Formatted:
     """The text as it is stored; of a post that quotes the HTML begins with `quote_url`, unless the text names it.
 
     Mentions of blocked, suspended and unknown accounts stay text. Of Markdown the source is kept as it was typed, and
@@ -85,8 +87,8 @@ def _read(text: str, content_type: str) -> markdown.Document | _PlainText:
 
 
 def stripped(text: str) -> str:
-    """What a client sent as text, without characters that are never shown, and without space around it."""
-    return clean_input(text).strip(_SPACE)
+    """Strip what a client sent as text of characters that are never shown, and of space around it."""
+    return clean_input(text).strip(_SPACES)
 
 
 def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:

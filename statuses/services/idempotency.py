@@ -11,12 +11,12 @@ from django.db import connection
 from social.kernel import clock
 from statuses.models import IdempotencyKey, ScheduledStatus, Status
 
-KEPT: Final = timedelta(hours=1)
-_LONGEST: Final = 64
+KEY_LIFETIME: Final = timedelta(hours=1)
+_KEY_LENGTH: Final = 64
 
-# Waits for another transaction that holds the same key. A key that is older than KEPT is taken over; of two that do so
+# Waits for another transaction that holds the same key. A key that is older than KEY_LIFETIME is taken over; of two that do so
 # at once the second finds it young again and gets no row.
-_CLAIM: Final = """
+_CLAIM_SQL: Final = """
 INSERT INTO statuses_idempotencykey (account_id, key, status_id, created_at)
 VALUES (%(account)s, %(key)s, NULL, %(now)s)
 ON CONFLICT (account_id, key) DO UPDATE SET status_id = NULL, scheduled_id = NULL, created_at = %(now)s
@@ -26,14 +26,16 @@ RETURNING id
 
 
 def _stored(key: str) -> str:
-    return key if len(key) <= _LONGEST else sha256(key.encode("utf-8", "replace")).hexdigest()
+    return key if len(key) <= _KEY_LENGTH else sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def find_first(account_id: int, key: str) -> Status | None:
     """The post that this key has made within the last hour."""
     row = (
         IdempotencyKey.objects.select_related("status__account")
-        .filter(account_id=account_id, key=_stored(key), status__isnull=False, created_at__gte=clock.now() - KEPT)
+        .filter(
+            account_id=account_id, key=_stored(key), status__isnull=False, created_at__gte=clock.now() - KEY_LIFETIME
+        )
         .first()
     )
     return row.status if row is not None else None
@@ -43,7 +45,9 @@ def find_first_scheduled(account_id: int, key: str) -> ScheduledStatus | None:
     """The scheduled post that this key has made within the last hour, as long as it waits."""
     row = (
         IdempotencyKey.objects.select_related("scheduled")
-        .filter(account_id=account_id, key=_stored(key), scheduled__isnull=False, created_at__gte=clock.now() - KEPT)
+        .filter(
+            account_id=account_id, key=_stored(key), scheduled__isnull=False, created_at__gte=clock.now() - KEY_LIFETIME
+        )
         .first()
     )
     return row.scheduled if row is not None else None
@@ -56,7 +60,9 @@ def claim(account_id: int, key: str) -> int | None:
     """
     now = clock.now()
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, {"account": account_id, "key": _stored(key), "now": now, "oldest": now - KEPT})
+        cursor.execute(
+            _CLAIM_SQL, {"account": account_id, "key": _stored(key), "now": now, "oldest": now - KEY_LIFETIME}
+        )
         row = cursor.fetchone()
     return row[0] if row is not None else None
 
@@ -78,5 +84,5 @@ def remember_published(scheduled: ScheduledStatus, status: Status) -> None:
 
 def forget_old() -> int:
     """Remove keys that count no more; how many there were. Run by the scheduler, about once an hour."""
-    removed, _by_model = IdempotencyKey.objects.filter(created_at__lt=clock.now() - KEPT).delete()
+    removed, _by_model = IdempotencyKey.objects.filter(created_at__lt=clock.now() - KEY_LIFETIME).delete()
     return removed

@@ -1,4 +1,4 @@
-"""Likes, bookmarks and boosts posts, and takes it back.
+"""Likes, bookmarks, boosts and pins posts, mutes their threads, and takes it back.
 
 Every one may be repeated without effect. Taking back is always allowed to who has done it, even when the post cannot be
 read any more; to anybody else such a post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
@@ -10,25 +10,25 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Account, User
 from accounts.policies.relations import Relations
 from accounts.queries.relations import load_relations
-from accounts.services.counters import count_status
+from accounts.services.changing import count_status
 from social.kernel import clock
-from social.kernel.errors import Forbidden, NotFound
+from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Bookmark, Status
-from statuses.policies.interactions import Post, may_favourite, may_reblog
+from statuses.models import Bookmark, ConversationMute, Pin, Status
+from statuses.policies.audience import may_favourite, may_reblog
+from statuses.policies.posts import Post
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
-from statuses.policies.visibility import boost_visibility
-from statuses.queries.rows import Row
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, boost_visibility
 from statuses.queries.statuses import find_existing, load_existing, require_readable
-from statuses.services.counters import bump
+from statuses.services.changing import bump, lock_status
 from statuses.services.deleting import delete_status
-from statuses.services.locking import lock_status
 from statuses.services.storing import insert_status
 
 # Held as `lock_status` does, in the same statement.
@@ -49,11 +49,11 @@ SELECT gone.id, gone.status_id, s.local, s.deleted_at IS NULL FROM gone JOIN sta
 
 
 def favourite_status(
-    *, account_id: int, status: Post, relations: Relations | None = None, uri: str | None = None
+    *, account_id: int, status: Post | Status, relations: Relations | None = None, uri: str | None = None
 ) -> bool:
     """Like a post the account may read; of a boost the boosted one. Announces StatusFavourited, once.
 
-    True for a new like, and a Row that was given counts it; False when it was there already, maybe since the row was read,
+    True for a new like, and a Post that was given counts it; False when it was there already, maybe since the row was read,
     or the post is gone.
     `relations` are the account's to the author, loaded if not given. `uri` is the id of a remote Like. Raises Forbidden
     when the account blocks the author.
@@ -66,12 +66,12 @@ def favourite_status(
         if made is not None:
             publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made, local=target.local))
             bump({(target.id, "favourites_count"): 1})
-            if isinstance(target, Row):
+            if isinstance(target, Post):
                 target.count_favourite(1)
     return made is not None
 
 
-def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
+def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
     """Take a like back; the post it was on, as it is now. Announces StatusUnfavourited if there was one.
 
     A boost is no liked post: with its id nothing is taken back (contract, parameters section 3 "Other status calls").
@@ -96,7 +96,7 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Row:
 def take_back_favourites(*, account_id: int, limit: int) -> int:
     """Take the oldest likes of an account back, at most `limit`, of posts it may not read any more too; how many they were.
 
-    One transaction, with one statement for each counter and a few for all. Announces StatusUnfavourited for each whose post
+    One transaction, with as many statements for many as for few. Announces StatusUnfavourited for each whose post
     is there.
     """
     with transaction.atomic():
@@ -114,7 +114,7 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
     return len(gone)
 
 
-def bookmark_status(*, account_id: int, status: Row) -> None:
+def bookmark_status(*, account_id: int, status: Post) -> None:
     """Bookmark a post the account may read; of a boost the boosted one. Nobody is notified, nothing is counted.
 
     Raises NotFound for a post deleted meanwhile.
@@ -127,7 +127,7 @@ def bookmark_status(*, account_id: int, status: Row) -> None:
         )
 
 
-def unbookmark_status(*, account_id: int, status_id: Any) -> Row:
+def unbookmark_status(*, account_id: int, status_id: Any) -> Post:
     """Take a bookmark back; the post it was on. With the id of a boost nothing is taken back, as with likes.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
@@ -143,7 +143,7 @@ def unbookmark_status(*, account_id: int, status_id: Any) -> Row:
 def reblog_status(
     *,
     account: Account,
-    status: Post,
+    status: Post | Status,
     relations: Relations | None = None,
     visibility: str | None = None,
     uri: str | None = None,
@@ -189,7 +189,7 @@ def reblog_status(
     return reblog.id
 
 
-def unreblog_status(*, account_id: int, status_id: Any) -> Row:
+def unreblog_status(*, account_id: int, status_id: Any) -> Post:
     """Take a boost back; the post that was boosted, as it is now. Announces StatusDeleted for the boost if there was one.
 
     Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
@@ -212,3 +212,56 @@ def _one_id(sql: str, parameters: Any) -> int | None:
         cursor.execute(sql, parameters)
         row = cursor.fetchone()
     return None if row is None else int(row[0])
+
+
+PINS_LIMIT: Final = 5
+"""Pinned posts of an account (contract, behaviours section 7 "Pins")."""
+
+
+def pin_status(*, account_id: int, status: Post) -> None:
+    """Pin a post that the account may read, newest pin first.
+
+    Raises Invalid with every reason that holds: not one's own, a boost, only for the addressed, PINS_LIMIT pinned already; and
+    for a post that is pinned already (contract, parameters section 3 "Other status calls"). NotFound when it was deleted
+    meanwhile.
+    """
+    with transaction.atomic():
+        lock(f"pins:{account_id}")
+        pinned = set(Pin.objects.filter(account_id=account_id).values_list("status_id", flat=True))
+        reasons = []
+        if status.original is not None:
+            reasons.append(_("A boost cannot be pinned"))
+        if status.proper.account_id != account_id:
+            reasons.append(_("Someone else's post cannot be pinned"))
+        if status.visibility not in FOLLOWER_VISIBILITIES:
+            reasons.append(_("Posts that are only visible to mentioned users cannot be pinned"))
+        if len(pinned) >= PINS_LIMIT:
+            reasons.append(_("You have already pinned the maximum number of posts"))
+        if reasons:
+            raise Invalid.sentence(", ".join(reasons))
+        if status.id in pinned:
+            raise Invalid(_("Duplicate record"))
+        if not lock_status(status.id):
+            raise NotFound
+        Pin.objects.create(account_id=account_id, status_id=status.id)
+
+
+def unpin_status(*, account_id: int, status: Post) -> None:
+    """Take a post off the account's profile. May be repeated; somebody else's pins stay."""
+    Pin.objects.filter(account_id=account_id, status_id=status.id).delete()
+
+
+def mute_conversation(*, account_id: int, status: Post) -> None:
+    """Mute the thread of a post that the account may read; of a boost that of the boosted post. May be repeated."""
+    mute = ConversationMute(account_id=account_id, thread_id=_thread_of(status))
+    ConversationMute.objects.bulk_create([mute], batch_size=1, ignore_conflicts=True)
+
+
+def unmute_conversation(*, account_id: int, status: Post) -> None:
+    """Take that back. May be repeated."""
+    ConversationMute.objects.filter(account_id=account_id, thread_id=_thread_of(status)).delete()
+
+
+def _thread_of(status: Post) -> int:
+    found = Status.objects.filter(id=status.proper.id).values_list("thread_id", flat=True).first()
+    return found or status.proper.id

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.events import publish
-from social.kernel.media import images, recordings, sniff, storage
+from social.kernel.media import images, recordings, storage, types
 from social.kernel.media.recordings import Cover
 from social.kernel.text.names import clean_input
 from statuses.events import MediaUploaded
@@ -32,8 +32,8 @@ from statuses.policies.media import (
 from statuses.queries.media import find_media
 
 FOLDER: Final = "media_attachments"
-KEPT_UNATTACHED: Final = timedelta(hours=24)
-_BATCH: Final = 200
+UNATTACHED_LIFETIME: Final = timedelta(hours=24)
+_BATCH_SIZE: Final = 200
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class SentFile:
     def head(self) -> bytes:
         """The first bytes, by which its type is recognised."""
         self.file.seek(0)
-        return self.file.read(sniff.HEAD)
+        return self.file.read(types.HEAD)
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """Number of its bytes."""
         return self.file.seek(0, os.SEEK_END)
 
 
@@ -67,7 +67,7 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """What to change of a file; None leaves it as it is."""
+    """Changes of a file; None leaves it as it is."""
 
     description: str | None = None
     focus: str | None = None
@@ -109,7 +109,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
 
 @contextmanager
 def _stored(media: MediaAttachment) -> Iterator[None]:
-    """Whatever goes wrong inside, no file is left behind."""
+    """Store files inside; whatever goes wrong there, no file is left behind."""
     try:
         yield
     except BaseException:
@@ -165,7 +165,7 @@ def _described(description: str | None) -> str | None:
     return text
 
 
-CHANGED: Final = ("description", "meta", "preview", "preview_size", "blurhash")
+CHANGED_COLUMNS: Final = ("description", "meta", "preview", "preview_size", "blurhash")
 """The columns that `PreparedChange.apply` may change."""
 
 
@@ -178,7 +178,7 @@ class PreparedChange:
     drawn: MediaAttachment
 
     def apply(self, media: MediaAttachment) -> bool:
-        """Change the file, whose row the caller holds and writes (the columns CHANGED); whether anything is different.
+        """Change the file, whose row the caller holds and writes (the columns CHANGED_COLUMNS); whether anything is different.
 
         In the caller's transaction: the thumbnail that is replaced is removed when it commits.
         """
@@ -223,7 +223,7 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
     with prepared(find_media(media_id, account_id), change) as checked, transaction.atomic():
         media = find_media(media_id, account_id, lock=True)
         checked.apply(media)
-        media.save(update_fields=CHANGED)
+        media.save(update_fields=CHANGED_COLUMNS)
     return media
 
 
@@ -249,13 +249,13 @@ def remove_unattached() -> int:
             old = list(
                 MediaAttachment.objects.select_for_update(skip_locked=True, of=("self",))
                 .filter(
-                    status=None, former_status=None, scheduled=None, unattached_at__lt=clock.now() - KEPT_UNATTACHED
+                    status=None, former_status=None, scheduled=None, unattached_at__lt=clock.now() - UNATTACHED_LIFETIME
                 )
-                .order_by("unattached_at")[:_BATCH]
+                .order_by("unattached_at")[:_BATCH_SIZE]
             )
             MediaAttachment.objects.filter(id__one_of=[media.id for media in old]).delete()
         # After the commit: a file without a row is waste, a row without its file is a broken post.
         storage.remove(*(path for media in old for path in media.paths))
         removed += len(old)
-        if len(old) < _BATCH:
+        if len(old) < _BATCH_SIZE:
             return removed

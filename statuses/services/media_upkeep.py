@@ -1,4 +1,4 @@
-"""What operators do with the media storage: look at its size, remove old copies, find what belongs to nobody."""
+"""Operations on the media storage: look at its size, remove old copies, find what belongs to nobody."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from accounts.models import Account, RemoteCopy
-from accounts.models.remote_copy import CopyState
+from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services import audit, remote_copies
@@ -25,10 +25,10 @@ from statuses.services.media import FOLDER, remove_unattached
 Progress = Callable[[int, int], None]
 """Called now and then with how many files were removed, and their bytes."""
 
-YOUNGEST: Final = timedelta(days=1)
+YOUNGEST_AGE: Final = timedelta(days=1)
 """A stored file that is younger may belong to a row that is just being written."""
-_BATCH: Final = 200
-_READ: Final = 2000
+_BATCH_SIZE: Final = 200
+_ROWS_PER_READ: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Holding:
 
     def paths(self) -> Iterator[str]:
         rows = self.model._default_manager.values_list(*self.columns).order_by()
-        return (path for row in rows.iterator(chunk_size=_READ) for path in row if path)
+        return (path for row in rows.iterator(chunk_size=_ROWS_PER_READ) for path in row if path)
 
 
 #: Files in other folders are left alone: nobody here knows who names them.
@@ -55,8 +55,8 @@ HOLDINGS: Final = (
 
 @dataclass
 class Pruned:
-    """What `prune_media` found: how many stored files nobody names and their bytes, what waited too long to be attached,
-    copies without their file, and the ids of attachments whose file is lost.
+    """Findings of `prune_media`: how many stored files nobody names and their bytes, what waited too long to be
+    attached, copies without their file, and the ids of attachments whose file is lost.
     """
 
     files: int = 0
@@ -81,7 +81,7 @@ def remove_old_copies(
 
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
-    """Remove stored files older than YOUNGEST that no row names, rows of copies whose file is gone, and unattached files.
+    """Remove stored files older than YOUNGEST_AGE that no row names, rows of copies whose file is gone, and unattached files.
 
     Attachments whose file is lost are only named: their author's post shows them. With `dry_run` nothing is removed. Holds
     8 bytes and a little for each stored file. Writes an audit row. Raises Forbidden.
@@ -115,7 +115,7 @@ def _record(by: Staff, action: str, name: str, **details: Any) -> None:
 def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress: Progress | None) -> set[int]:
     """Remove what nobody names; the hashes of the paths that are there."""
     named = {hash(path) for path in holding.paths()}
-    youngest = clock.now() - YOUNGEST
+    youngest = clock.now() - YOUNGEST_AGE
     stored: set[int] = set()
 
     def orphans() -> Iterator[tuple[str, int]]:
@@ -124,7 +124,7 @@ def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress:
             if hash(path) not in named and written < youngest:
                 yield path, size
 
-    for batch in in_batches(orphans(), _BATCH):
+    for batch in in_batches(orphans(), _BATCH_SIZE):
         if not dry_run:
             storage.remove(*(path for path, _size in batch))
         pruned.files += len(batch)
@@ -135,18 +135,18 @@ def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress:
 
 
 def _forget_lost_copies(stored: set[int], *, dry_run: bool) -> int:
-    ready = RemoteCopy.objects.filter(state=CopyState.READY, requested_at__lt=clock.now() - YOUNGEST)
-    rows = ready.values_list("id", "file", "preview").order_by().iterator(chunk_size=_READ)
+    ready = RemoteCopy.objects.filter(state=CopyState.READY, requested_at__lt=clock.now() - YOUNGEST_AGE)
+    rows = ready.values_list("id", "file", "preview").order_by().iterator(chunk_size=_ROWS_PER_READ)
     lost = [number for number, *paths in rows if _is_lost(paths, stored)]
     if not dry_run:
-        for batch in in_batches(lost, _BATCH):
+        for batch in in_batches(lost, _BATCH_SIZE):
             RemoteCopy.objects.filter(id__one_of=batch).delete()
     return len(lost)
 
 
 def _lost_attachments(stored: set[int]) -> list[int]:
-    old = MediaAttachment.objects.filter(created_at__lt=clock.now() - YOUNGEST)
-    rows = old.values_list("id", "file", "preview", "source").order_by("id").iterator(chunk_size=_READ)
+    old = MediaAttachment.objects.filter(created_at__lt=clock.now() - YOUNGEST_AGE)
+    rows = old.values_list("id", "file", "preview", "source").order_by("id").iterator(chunk_size=_ROWS_PER_READ)
     return [number for number, *paths in rows if _is_lost(paths, stored)]
 
 
@@ -156,7 +156,9 @@ def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
 
 
 def measure_storage() -> list[tuple[str, int, int]]:
-    """Of each folder of the media storage that is known: its name, its files, their bytes. Walks the whole storage."""
+    """Measure each folder of the media storage that is known: its name, its files, their bytes. Walks the whole
+    storage.
+    """
     measured = []
     for holding in HOLDINGS:
         sizes = [size for _path, size, _written in storage.walk(holding.folder)]

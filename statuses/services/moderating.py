@@ -1,4 +1,4 @@
-"""What staff do to posts: they delete them, and mark their files as sensitive."""
+"""Deletes posts for staff, and marks their files as sensitive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accounts.services.audit import record_each
 from social.kernel.batches import in_batches
 from statuses.models import MediaAttachment, Status, StatusCard
 from statuses.services.changing import change_statuses
-from statuses.services.deleting import STEP, delete_statuses
+from statuses.services.deleting import BATCH_SIZE, delete_statuses
 from statuses.services.revising import store_sensitivity
 
 
@@ -30,7 +30,7 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
     """
     with transaction.atomic():
         found = _hold(by, status_ids)
-        for batch in in_batches(found, STEP):
+        for batch in in_batches(found, BATCH_SIZE):
             delete_statuses(status_ids=[status.id for status in batch], delete_media=True)
         _record(by, "destroy", found)
     return [status.id for status in found]
@@ -70,7 +70,7 @@ def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensi
 
 
 def _hold(by: Staff, status_ids: Collection[int]) -> list[Status]:
-    """Those of these posts that are not deleted, held, with their accounts, when `by` may act on all of them."""
+    """Lock those of these posts that are not deleted, with their accounts, when `by` may act on all of them."""
     rows = Status.objects.select_for_update(of=("self",)).select_related("account")
     found = list(rows.filter(id__one_of=list(status_ids), deleted_at=None).order_by("id"))
     require(by, Permission.MANAGE_REPORTS)

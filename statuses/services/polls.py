@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.policies.relations import Relations
 from social.kernel import clock
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import Forbidden, Invalid, require_found
 from social.kernel.events import publish
 from statuses.events import PollEnded
 from statuses.models import Poll, PollVote, Status
@@ -32,9 +32,7 @@ def vote(*, account_id: int, poll: Poll, author_id: int, relations: Relations, c
         # The row lock makes concurrent votes count one after the other.
         # Of the poll alone: an edit holds the post and asks for the poll then.
         polls = Poll.objects.select_for_update(of=("self",))
-        locked = polls.filter(id=poll.id, status__deleted_at=None).first()
-        if locked is None:
-            raise NotFound
+        locked = require_found(polls.filter(id=poll.id, status__deleted_at=None).first())
         if has_ended(locked.expires_at, clock.now()):
             raise Invalid.sentence(_("The poll has already ended"))
         already = list(

@@ -17,7 +17,7 @@ from accounts.models import Account
 from accounts.policies.transfers import BadLine, Problem
 from accounts.services.portable_lists import BATCH, Entry, Existing, PortableList, register
 from social.kernel import links
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from statuses.models import Bookmark, Status
 from statuses.queries.statuses import find_post
 from statuses.services.interactions import bookmark_status
@@ -54,15 +54,11 @@ def _find(address: str) -> int:
         found = Status.objects.filter(id=int(own[1]), local=True) if own else Status.objects.none()
     else:
         found = Status.objects.filter(uri=address, local=False)
-    number = found.values_list("id", flat=True).first()
-    if number is None:
-        raise NotFound
-    return number
+    return require_found(found.values_list("id", flat=True).first())
 
 
 def _add(account: Account, entry: Entry, member: Account | None) -> None:
-    post = find_post(_find(entry.values["address"]), account.id)
-    bookmark_status(account_id=account.id, status=post.row)
+    bookmark_status(account_id=account.id, status=find_post(_find(entry.values["address"]), account.id))
 
 
 def _existing(account_id: int, after: int, limit: int) -> list[Existing]:

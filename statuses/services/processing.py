@@ -20,12 +20,12 @@ logger = logging.getLogger("social.media")
 
 ATTEMPTS: Final = 5
 """How often the process may end while it works on a file, before that file is held to be the reason."""
-SECONDS: Final = recordings.SECONDS + 300.0
+PROCESSING_SECONDS: Final = recordings.SECONDS + 300.0
 """The longest that `process_media` may take for one file."""
 
-_WAITING: Final = (Processing.QUEUED, Processing.RUNNING)
+_UNFINISHED_STATES: Final = (Processing.QUEUED, Processing.RUNNING)
 # Keys of `meta` that are not about the file that was converted.
-_KEPT: Final = ("small", "colors", "focus")
+_RETAINED_KEYS: Final = ("small", "colors", "focus")
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:
@@ -41,7 +41,7 @@ def process_media(events: Sequence[MediaUploaded]) -> None:
 
 def _begin(media_id: int) -> MediaAttachment | None:
     """The file, noted as being processed once more; None when there is nothing to do."""
-    waiting = MediaAttachment.objects.filter(id=media_id, processing__in=_WAITING)
+    waiting = MediaAttachment.objects.filter(id=media_id, processing__in=_UNFINISHED_STATES)
     if waiting.filter(attempts__gte=ATTEMPTS).exists():
         logger.error("media %d: its processing has ended %d processes", media_id, ATTEMPTS)
         _fail(media_id)
@@ -68,14 +68,21 @@ def _complete(media: MediaAttachment, converted: Converted) -> None:
     left = [path]
     try:
         with transaction.atomic():
-            current = MediaAttachment.objects.select_for_update().filter(id=media.id, processing__in=_WAITING).first()
+            current = (
+                MediaAttachment.objects.select_for_update()
+                .filter(id=media.id, processing__in=_UNFINISHED_STATES)
+                .first()
+            )
             if current is not None:
                 left = [current.source]
                 current.processing = Processing.COMPLETE
                 current.content_type = converted.content_type
                 current.file, current.file_size = path, converted.byte_count
                 current.source = ""
-                current.meta = {**converted.meta, **{key: current.meta[key] for key in _KEPT if key in current.meta}}
+                current.meta = {
+                    **converted.meta,
+                    **{key: current.meta[key] for key in _RETAINED_KEYS if key in current.meta},
+                }
                 current.save(update_fields=["processing", "content_type", "file", "file_size", "source", "meta"])
     finally:
         storage.remove(*left)
@@ -83,7 +90,9 @@ def _complete(media: MediaAttachment, converted: Converted) -> None:
 
 def _fail(media_id: int) -> None:
     with transaction.atomic():
-        media = MediaAttachment.objects.select_for_update().filter(id=media_id, processing__in=_WAITING).first()
+        media = (
+            MediaAttachment.objects.select_for_update().filter(id=media_id, processing__in=_UNFINISHED_STATES).first()
+        )
         if media is None:
             return
         paths = media.paths

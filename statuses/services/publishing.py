@@ -5,15 +5,15 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import Account
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from statuses.models import Status
 from statuses.services import idempotency
-from statuses.services.composing import StatusDraft, compose
+from statuses.services.composing import Draft, compose
 from statuses.services.storing import store_status
 
 
 def publish_status(
-    *, author: Account, draft: StatusDraft, idempotency_key: str | None = None, application_id: int | None = None
+    *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> Status:
     """Publish what a local author has written, and publish StatusPublished.
 
@@ -32,9 +32,7 @@ def publish_status(
         if idempotency_key:
             claimed = idempotency.claim(author.id, idempotency_key)
             if claimed is None:
-                first = idempotency.find_first(author.id, idempotency_key)
-                if first is None:
-                    raise NotFound
+                first = require_found(idempotency.find_first(author.id, idempotency_key))
                 return _still_there(first)
         status = store_status(new)
         if claimed is not None:

@@ -5,37 +5,40 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import Account
-from social.kernel.errors import Forbidden, NotFound
+from social.kernel.errors import Forbidden, require_found
 from social.kernel.events import publish
-from statuses.events import StatusQuoted
+from statuses.events import QuotePolicyChanged, StatusQuoted
 from statuses.models import Quote, QuoteState, Status
+from statuses.policies.posts import Post
 from statuses.policies.quotes import choose_policy, local_policy
-from statuses.queries.rows import Row
-from statuses.services.changing import change_statuses
-from statuses.services.counters import bump
+from statuses.services.changing import bump, change_statuses
 
 
-def change_quote_policy(*, author: Account, status: Row, policy: str | None) -> None:
+def change_quote_policy(*, author: Account, status: Post, policy: str | None) -> None:
     """Say who may quote one's own post from now on; quotes there are stay (contract, parameters section 3).
 
     `author` is local, with its `user` loaded, and may read the post; of a boost it is the boosted one. Without a `policy`
     the user's setting. Posts that are neither public nor unlisted stay for nobody. Raises Forbidden for somebody else's
-    post, Invalid for a word that is no policy, NotFound when the post was deleted meanwhile.
+    post, Invalid for a word that is no policy, NotFound when the post was deleted meanwhile. Publishes QuotePolicyChanged.
     """
     target = status.proper
     if target.account_id != author.id:
         raise Forbidden
     chosen = choose_policy(policy, author.user.default_quote_policy)
     with transaction.atomic():
-        locked = Status.objects.select_for_update().filter(id=target.id, deleted_at=None).first()
-        if locked is None:
-            raise NotFound
+        locked = require_found(Status.objects.select_for_update().filter(id=target.id, deleted_at=None).first())
         wanted = local_policy(locked.visibility, chosen)
         if wanted != locked.quote_policy:
-            change_statuses([locked.id], quote_policy=wanted)
+            write_quote_policy(locked, wanted)
 
 
-def revoke_quote(*, account_id: int, status: Row, quoting_id: int) -> int:
+def write_quote_policy(status: Status, policy: int) -> None:
+    """Write who may quote a post, in the caller's transaction, and publish QuotePolicyChanged."""
+    change_statuses([status.id], quote_policy=policy)
+    publish(QuotePolicyChanged(status_id=status.id, account_id=status.account_id))
+
+
+def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
     """Take one's own post out of a post that quotes it; the id of that post. May be repeated.
 
     An accepted quote becomes revoked and is counted no more, one that waits becomes rejected (contract, behaviours section 9
@@ -44,9 +47,7 @@ def revoke_quote(*, account_id: int, status: Row, quoting_id: int) -> int:
     target = status.proper
     if target.account_id != account_id:
         raise Forbidden
-    quote = Quote.objects.filter(status_id=quoting_id, quoted_status_id=target.id).first()
-    if quote is None:
-        raise NotFound
+    quote = require_found(Quote.objects.filter(status_id=quoting_id, quoted_status_id=target.id).first())
     settle_quote(quote_id=quote.id, accepted=False)
     return quote.status_id
 

@@ -11,9 +11,9 @@ from django.db.models import Model, QuerySet
 
 from accounts.models import Account, AccountStat, FeaturedTag
 from statuses.models import Poll, QuoteState, Status, StatusStat
-from statuses.policies.visibility import COUNTED, FOR_ANYBODY
+from statuses.policies.visibility import COUNTED, OPEN_VISIBILITIES
 
-STEP: Final = 500
+BATCH_SIZE: Final = 500
 """Things counted in one transaction."""
 
 # Each statement answers the id of a thing, what is stored about it and what is right, both in the order of the columns.
@@ -44,7 +44,7 @@ SELECT p.id, p.tallies, COALESCE(p.voters_count, 0),
        (SELECT count(DISTINCT v.account_id) FROM statuses_pollvote v WHERE v.poll_id = p.id)
   FROM statuses_poll p WHERE p.id = ANY(%(ids)s) ORDER BY 1
 """
-_FEATURED: Final = """
+_FEATURED_TAGS: Final = """
 SELECT f.id, f.statuses_count, f.last_status_at, found.number, GREATEST(f.last_status_at, found.last)
   FROM accounts_featuredtag f
  CROSS JOIN LATERAL (SELECT count(*) AS number, max(s.created_at) AS last
@@ -76,7 +76,7 @@ def _kinds() -> Iterator[_Kind]:
     # What is voted elsewhere is counted elsewhere.
     polls = Poll.objects.filter(status__local=True, status__deleted_at=None)
     yield _Kind("polls", polls, _POLLS, Poll, "id", ("tallies", "voters_count"))
-    yield _Kind("featured hashtags", FeaturedTag.objects.all(), _FEATURED, FeaturedTag, "id", use)
+    yield _Kind("featured hashtags", FeaturedTag.objects.all(), _FEATURED_TAGS, FeaturedTag, "id", use)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the counting of a kind of things has come: how many were counted and were wrong so far, and the newly found."""
+    """Progress of counting a kind of things: how many were counted and were wrong so far, and the newly found."""
 
     kind: str
     counted: int
@@ -113,20 +113,20 @@ def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
     for kind in _kinds():
         after, counted, wrong = 0, 0, 0
         while True:
-            ids = list(kind.counted.filter(id__gt=after).order_by("id").values_list("id", flat=True)[:STEP])
+            ids = list(kind.counted.filter(id__gt=after).order_by("id").values_list("id", flat=True)[:BATCH_SIZE])
             found = _find_wrong(kind, ids) if ids else []
             if found and not dry_run:
                 _correct(kind, [one.id for one in found])
             after, counted, wrong = ids[-1] if ids else after, counted + len(ids), wrong + len(found)
             yield Progress(kind.name, counted, wrong, found)
-            if len(ids) < STEP:
+            if len(ids) < BATCH_SIZE:
                 break
 
 
 def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
     values: dict[str, Any] = {
         "ids": list(ids),
-        "public": list(FOR_ANYBODY),
+        "public": list(OPEN_VISIBILITIES),
         "counted": list(COUNTED),
         "accepted": QuoteState.ACCEPTED,
     }
@@ -145,7 +145,7 @@ def _correct(kind: _Kind, ids: Sequence[int]) -> None:
         rows = kind.model._default_manager
         if kind.key != "id":
             existing = [kind.model(**{kind.key: number}) for number in ids]
-            rows.bulk_create(existing, ignore_conflicts=True, batch_size=STEP)
+            rows.bulk_create(existing, ignore_conflicts=True, batch_size=BATCH_SIZE)
         held = rows.select_for_update().filter(**{f"{kind.key}__one_of": list(ids)})
         list(held.order_by(kind.key).values_list(kind.key, flat=True))
         for one in _find_wrong(kind, ids):

@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models import Account, Follow
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services import counters as account_counters
+from accounts.services import changing as account_counters
 from accounts.services.audit import record
 from social.kernel import clock
 from social.kernel.ids import first_at
@@ -35,13 +35,13 @@ from statuses.models import (
     QuoteState,
     Status,
 )
-from statuses.policies.visibility import FOR_ANYBODY, is_counted
-from statuses.services.counters import Counter, bump
+from statuses.policies.visibility import OPEN_VISIBILITIES, is_counted
+from statuses.services.changing import Counter, bump
 
-STEP: Final = 500
+BATCH_SIZE: Final = 500
 """Posts looked at, and at most removed, in one transaction."""
 
-DELETED_FOR: Final = timedelta(days=30)
+RETENTION: Final = timedelta(days=30)
 """How long the row of a deleted post stays (contract, behaviours section 18 "Deletion windows")."""
 
 Keeper = Callable[[Collection[int]], set[int]]
@@ -56,7 +56,7 @@ def keep(keeper: Keeper) -> None:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a removal has come: posts looked at, and removed, so far."""
+    """Progress of a removal: posts looked at, and removed, so far."""
 
     looked_at: int
     removed: int
@@ -78,7 +78,7 @@ def remove_remote_statuses(
     before, looked_at, removed = first_at(clock.now() - older_than), 0, 0
     while True:
         rows = Status.objects.filter(local=False, id__lt=before).order_by("-id")
-        window = list(rows.values_list("id", flat=True)[:STEP])
+        window = list(rows.values_list("id", flat=True)[:BATCH_SIZE])
         if not window:
             return
         looked_at += len(window)
@@ -90,13 +90,13 @@ def remove_remote_statuses(
 
 
 def remove_deleted_statuses(now: datetime | None = None) -> int:
-    """Remove the rows of posts that were deleted more than DELETED_FOR ago, with their files; how many. STEP at most, oldest
-    first: run by the scheduler, every hour.
+    """Remove the rows of posts that were deleted more than RETENTION ago, with their files; how many. BATCH_SIZE at
+    most, oldest first: run by the scheduler, every hour.
     """
-    end = (now or clock.now()) - DELETED_FOR
+    end = (now or clock.now()) - RETENTION
     with transaction.atomic():
         rows = Status.objects.filter(deleted_at__lt=end).order_by("deleted_at")
-        window = list(rows.values_list("id", flat=True)[:STEP])
+        window = list(rows.values_list("id", flat=True)[:BATCH_SIZE])
         return _remove(sorted(set(window) - _kept(window)))
 
 
@@ -105,7 +105,9 @@ def _kept(status_ids: Collection[int]) -> set[int]:
 
 
 def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
-    """Those of the posts that nobody here has to do with, their rows held; with all of a thread's answers, or none."""
+    """Choose those of the posts that nobody here has to do with, their rows locked; with all of a thread's answers, or
+    none.
+    """
     itself = OuterRef("id")
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
     concerned = [
@@ -130,7 +132,7 @@ def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
 
 
 def _without_answers(status_ids: Collection[int]) -> list[int]:
-    """Those of the posts that no post answers which stays."""
+    """Choose those of the posts that no post answers which stays."""
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     answers: dict[int, list[int]] = defaultdict(list)
     for number, answered in rows.values_list("id", "in_reply_to_id"):
@@ -172,7 +174,7 @@ def _uncount(living: Sequence[Status], quoted: Sequence[int], gone: Collection[i
     for status in living:
         if status.reblog_of_id is not None:
             changes[status.reblog_of_id, "reblogs_count"] -= 1
-        elif status.in_reply_to_id is not None and status.visibility in FOR_ANYBODY:
+        elif status.in_reply_to_id is not None and status.visibility in OPEN_VISIBILITIES:
             changes[status.in_reply_to_id, "replies_count"] -= 1
     for number in quoted:
         changes[number, "quotes_count"] -= 1

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.forms.models import model_to_dict
 from django.utils.translation import gettext as _
 
+from accounts.policies.audience import is_present
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.ids import first_at
 from statuses.models import Bookmark, Favourite, MediaAttachment, Pin, Poll, RetentionPolicy, Status
-from statuses.policies.retention import AGES, LARGEST
-from statuses.policies.visibility import FOR_ADDRESSED
+from statuses.policies.visibility import ADDRESSED_VISIBILITIES
 from statuses.services.deleting import delete_status
 
-ACCOUNTS: Final = 20
+AGES: Final = (7, 14, 30, 60, 90, 180, 365, 730)
+"""Days after which authors may have their posts deleted."""
+COUNT_LIMIT: Final = 1_000_000
+"""The highest number of favourites or boosts that may be asked for."""
+ACCOUNTS_PER_RUN: Final = 20
 """Authors whose posts are looked at in one run."""
-POSTS: Final = 50
+DELETIONS_PER_RUN: Final = 50
 """Posts of an author that are deleted in one run."""
-LOOKED_AT: Final = 2000
+READS_PER_RUN: Final = 2000
 """Posts of an author that are looked at in one run."""
-AGAIN: Final = timedelta(days=1)
+RESTART_INTERVAL: Final = timedelta(days=1)
 """After this the posts of an author are looked at from the beginning."""
 _LEASE: Final = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
 class RetentionDraft:
-    """What an author wants; the fields are those of `RetentionPolicy`."""
+    """Request of an author; the fields are those of `RetentionPolicy`."""
 
     enabled: bool = False
     min_age: int = 14
@@ -44,16 +49,22 @@ class RetentionDraft:
     min_reblogs: int | None = None
 
 
+def find_retention(account_id: int) -> dict[str, Any]:
+    """The values of the account's policy by name; those it begins with when there is none."""
+    policy = RetentionPolicy.objects.filter(account_id=account_id).first()
+    return model_to_dict(policy or RetentionPolicy(), exclude=["account", "due_at", "after_id"])
+
+
 def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
     """Say which of one's own posts are deleted by themselves. It counts from now on, from the oldest post.
 
-    Raises Invalid for an age that is none of AGES, and a number that is not from 1 to LARGEST.
+    Raises Invalid for an age that is none of AGES, and a number that is not from 1 to COUNT_LIMIT.
     """
     if draft.min_age not in AGES:
         raise Invalid.sentence(_("Choose one of the ages."))
     for number in (draft.min_favourites, draft.min_reblogs):
-        if number is not None and not 1 <= number <= LARGEST:
-            raise Invalid.sentence(_("The number must be between 1 and %(largest)d.") % {"largest": LARGEST})
+        if number is not None and not 1 <= number <= COUNT_LIMIT:
+            raise Invalid.sentence(_("The number must be between 1 and %(largest)d.") % {"largest": COUNT_LIMIT})
     values = asdict(draft) | {"due_at": clock.now(), "after_id": 0}
     RetentionPolicy.objects.update_or_create(account_id=account_id, defaults=values)
 
@@ -61,11 +72,11 @@ def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
 def delete_old_posts() -> int:
     """Delete old posts of the authors whose turn it is; how many. Run by the scheduler every ten minutes.
 
-    At most POSTS of each of ACCOUNTS authors, who have waited longest. Whose posts were all looked at waits a day. Any
-    number of processes may do this at once, and one that is killed is replaced after half an hour.
+    At most DELETIONS_PER_RUN of each of ACCOUNTS_PER_RUN authors, who have waited longest. Whose posts were all looked at
+    waits a day. Any number of processes may do this at once, and one that is killed is replaced after half an hour.
     """
     deleted = 0
-    for _turn in range(ACCOUNTS):
+    for _turn in range(ACCOUNTS_PER_RUN):
         policy = _claim()
         if policy is None:
             break
@@ -75,10 +86,8 @@ def delete_old_posts() -> int:
 
 def _claim() -> RetentionPolicy | None:
     now = clock.now()
-    wanted = RetentionPolicy.objects.filter(
-        enabled=True, due_at__lte=now, account__suspended_at=None, account__domain=None
-    )
-    for policy in wanted.order_by("due_at", "account_id")[:ACCOUNTS]:
+    wanted = RetentionPolicy.objects.filter(is_present("account"), enabled=True, due_at__lte=now, account__domain=None)
+    for policy in wanted.order_by("due_at", "account_id")[:ACCOUNTS_PER_RUN]:
         # Of two processes that have read the same row one changes it.
         claimed = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at, enabled=True)
         if claimed.update(due_at=now + _LEASE):
@@ -92,16 +101,18 @@ def _work_off(policy: RetentionPolicy) -> int:
     old = Status.objects.filter(
         account_id=policy.account_id, deleted_at=None, id__gt=policy.after_id, id__lt=end
     ).order_by("id")
-    looked_at = list(old.values_list("id", flat=True)[:LOOKED_AT])
-    chosen = list(deletable(policy).filter(id__one_of=looked_at).order_by("id").values_list("id", flat=True)[:POSTS])
+    looked_at = list(old.values_list("id", flat=True)[:READS_PER_RUN])
+    chosen = list(
+        deletable(policy).filter(id__one_of=looked_at).order_by("id").values_list("id", flat=True)[:DELETIONS_PER_RUN]
+    )
     for status_id in chosen:
         delete_status(status_id=status_id, delete_media=True)
-    if len(chosen) == POSTS:
+    if len(chosen) == DELETIONS_PER_RUN:
         after_id, due_at = chosen[-1], clock.now()
-    elif len(looked_at) == LOOKED_AT:
+    elif len(looked_at) == READS_PER_RUN:
         after_id, due_at = looked_at[-1], clock.now()
     else:
-        after_id, due_at = 0, clock.now() + AGAIN
+        after_id, due_at = 0, clock.now() + RESTART_INTERVAL
     # Not if its owner has changed it meanwhile: then it begins anew.
     mine = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at)
     mine.update(after_id=after_id, due_at=due_at)
@@ -113,7 +124,7 @@ def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
     itself, owner = OuterRef("id"), policy.account_id
     kept = [
         (policy.keep_pinned, Exists(Pin.objects.filter(status_id=itself))),
-        (policy.keep_direct, Q(visibility__in=FOR_ADDRESSED)),
+        (policy.keep_direct, Q(visibility__in=ADDRESSED_VISIBILITIES)),
         (policy.keep_favourited, Exists(Favourite.objects.filter(status_id=itself, account_id=owner))),
         (policy.keep_bookmarked, Exists(Bookmark.objects.filter(status_id=itself, account_id=owner))),
         (policy.keep_media, Exists(MediaAttachment.objects.filter(status_id=itself))),

@@ -3,88 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from accounts.models import Account, Tag
-from accounts.services.featured_tags import count_featured_use
-from accounts.services.tags import count_use, ensure_tags
+from accounts.models import Tag
+from accounts.services.tags import count_featured_use, count_use, ensure_tags
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
 from statuses.events import StatusEdited
 from statuses.models import MediaAttachment, Mention, Poll, Quote, Status, StatusEdit, StatusTag
-from statuses.policies.polls import PollDraft
-from statuses.policies.publishing import PLAIN, check_tags
+from statuses.policies.publishing import check_tags
 from statuses.policies.visibility import is_for_anybody, is_listed
 from statuses.services.changing import change_statuses
-from statuses.services.media import CHANGED
+from statuses.services.media import CHANGED_COLUMNS
 from statuses.services.polls import revise_poll
+from statuses.services.quotes import write_quote_policy
+from statuses.services.storing import Composed
 
 VERSIONS_LIMIT: Final = 200
 """How many earlier versions of a post are kept: the first one, and the newest of the others."""
 
 
-@dataclass(frozen=True)
-class Revision:
-    """What a post is after an edit, checked: who may read it and what it answers stay.
-
-    Of a post of another server the text is sanitised already, and its poll stays (`keeps_poll`). `media` are its files in
-    their order, their rows held by the caller's transaction; those whose ids are in `changed_media` have columns (CHANGED)
-    to be written. `quote_policy` None stays as it is. The other fields are those of `storing.NewStatus`.
-    """
-
-    content: str
-    text: str = ""
-    content_type: str = PLAIN
-    spoiler_text: str = ""
-    sensitive: bool = False
-    language: str | None = None
-    mentions: Sequence[Account] = ()
-    silent: Collection[int] = ()
-    tags: Sequence[tuple[str, str]] = ()
-    media: Sequence[MediaAttachment] = ()
-    changed_media: Collection[int] = ()
-    poll: PollDraft | None = None
-    keeps_poll: bool = False
-    quote_policy: int | None = None
-    has_link: bool = False
-    edited_at: datetime = field(default_factory=clock.now)
-
-
-def store_revision(status: Status, new: Revision, *, changed: bool = False) -> bool:
+def store_revision(
+    status: Status,
+    new: Composed,
+    *,
+    media: Sequence[MediaAttachment],
+    described: Collection[int],
+    changed: bool = False,
+) -> bool:
     """Write an edit; whether anything has changed, by the edit or (`changed`) already by the caller. `status` is held by the
-    caller's transaction (`select_for_update`).
+    caller's transaction (`select_for_update`), and so are `media`, its files in their order; of those whose ids are in
+    `described` columns (CHANGED_COLUMNS) are to be written. Who may read a post and what it answers stay, and the poll
+    of one of another server.
 
     The version before is kept, and StatusEdited is published. When nothing changes that people see, nothing is written
-    but a new quote policy. Who is not mentioned any more may still read the post (contract, behaviours section 9 "Edit").
+    but a new quote policy (QuotePolicyChanged). Who is not mentioned any more may still read the post (contract, behaviours
+    section 9 "Edit").
     """
     before, current = _version(status)
-    values = {
-        "text": new.text,
-        "content": new.content,
-        "content_type": new.content_type,
-        "spoiler_text": new.spoiler_text,
-        "sensitive": new.sensitive,
-        "language": new.language,
-    }
+    values = new.written
     # The HTML of a text written here follows from it, and from the names of others: these are no edit.
     source = "content" if status.local else "text"
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
-    changed |= [media.id for media in new.media] != before.media_ids or bool(new.changed_media)
-    changed |= not new.keeps_poll and revise_poll(status, new.poll)
+    changed |= [item.id for item in media] != before.media_ids or bool(described)
+    changed |= status.local and revise_poll(status, new.poll)
     if new.quote_policy is not None and new.quote_policy != status.quote_policy:
         values["quote_policy"] = new.quote_policy
         if not changed:
-            change_statuses([status.id], quote_policy=new.quote_policy)
+            write_quote_policy(status, new.quote_policy)
     if not changed:
         return False
     _keep(before)
-    _replace_media(status, current, new)
+    _replace_media(status, current, media, described)
     first_mention_id = _replace_mentions(status, new)
     added, removed = _replace_tags(status, new.tags)
-    change_statuses([status.id], edited_at=new.edited_at, **values)
+    edited_at = new.edited_at or clock.now()
+    change_statuses([status.id], edited_at=edited_at, **values)
     publish(
         StatusEdited(
             status_id=status.id,
@@ -94,7 +70,7 @@ def store_revision(status: Status, new: Revision, *, changed: bool = False) -> b
             first_mention_id=first_mention_id,
         )
     )
-    _count_tags(status, added, removed, new.edited_at)
+    _count_tags(status, added, removed, edited_at)
     return True
 
 
@@ -134,20 +110,25 @@ def _keep(version: StatusEdit) -> None:
         kept.filter(id=ids[-2]).delete()
 
 
-def _replace_media(status: Status, current: Sequence[MediaAttachment], new: Revision) -> None:
-    kept = {media.id for media in new.media}
-    dropped = [media.id for media in current if media.id not in kept]
+def _replace_media(
+    status: Status,
+    current: Sequence[MediaAttachment],
+    media: Sequence[MediaAttachment],
+    described: Collection[int],
+) -> None:
+    kept = {item.id for item in media}
+    dropped = [item.id for item in current if item.id not in kept]
     MediaAttachment.objects.filter(id__one_of=dropped).update(status=None, former_status=status)
-    for position, media in enumerate(new.media):
-        media.status, media.former_status, media.position = status, None, position
-    if new.media:
+    for position, item in enumerate(media):
+        item.status, item.former_status, item.position = status, None, position
+    if media:
         columns = ["status", "former_status", "position"]
-        MediaAttachment.objects.bulk_update(new.media, columns, batch_size=BATCH)
-        described = [media for media in new.media if media.id in new.changed_media]
-        MediaAttachment.objects.bulk_update(described, CHANGED, batch_size=BATCH)
+        MediaAttachment.objects.bulk_update(media, columns, batch_size=BATCH)
+        rewritten = [item for item in media if item.id in described]
+        MediaAttachment.objects.bulk_update(rewritten, CHANGED_COLUMNS, batch_size=BATCH)
 
 
-def _replace_mentions(status: Status, new: Revision) -> int | None:
+def _replace_mentions(status: Status, new: Composed) -> int | None:
     """Write whom the post mentions now; the first id of the mentions that were not there. Who is left out stays, silently."""
     known = {mention.account_id: mention for mention in Mention.objects.filter(status_id=status.id)}
     named = {account.id for account in new.mentions if account.id not in new.silent}

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Account
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import ScheduledStatusDue
@@ -22,16 +22,16 @@ from statuses.policies.polls import PollDraft
 from statuses.policies.quotes import choose_policy
 from statuses.queries.authors import find_author
 from statuses.services import idempotency
-from statuses.services.composing import StatusDraft, UnexpectedMentions, check_files, compose
-from statuses.services.storing import NewStatus, lock_media, store_status
+from statuses.services.composing import Draft, UnexpectedMentions, check_files, compose
+from statuses.services.storing import Composed, lock_media, store_status
 
-AHEAD: Final = timedelta(minutes=5)
+SHORTEST_DELAY: Final = timedelta(minutes=5)
 """How far ahead a post is scheduled at least."""
 
-MOST_A_DAY: Final = 25
+DAILY_LIMIT: Final = 25
 """Scheduled posts of an account for one day (UTC)."""
 
-MOST: Final = 300
+TOTAL_LIMIT: Final = 300
 """Scheduled posts of an account."""
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 def schedule_status(
     *,
     author: Account,
-    draft: StatusDraft,
+    draft: Draft,
     scheduled_at: datetime,
     idempotency_key: str | None = None,
     application_id: int | None = None,
@@ -87,9 +87,7 @@ def schedule_status(
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
     """Move a scheduled post to another time. Raises Invalid as `schedule_status` does, NotFound when it is gone."""
     with transaction.atomic():
-        locked = _lock(scheduled.id)
-        if locked is None:
-            raise NotFound
+        locked = require_found(_lock(scheduled.id))
         locked.scheduled_at = scheduled.scheduled_at = scheduled_at
         _check(locked)
         locked.save(update_fields=["scheduled_at"])
@@ -99,9 +97,7 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
     """Delete a scheduled post; its files may be attached to another one. NotFound when it is gone."""
     with transaction.atomic():
-        locked = _lock(scheduled.id)
-        if locked is None:
-            raise NotFound
+        locked = require_found(_lock(scheduled.id))
         locked.delete()
 
 
@@ -142,7 +138,7 @@ def _find_first(account_id: int, key: str) -> ScheduledStatus | Status | None:
     return idempotency.find_first_scheduled(account_id, key) or idempotency.find_first(account_id, key)
 
 
-def _composed(author: Account, draft: StatusDraft, application_id: int | None) -> NewStatus:
+def _composed(author: Account, draft: Draft, application_id: int | None) -> Composed:
     check_files(author.id, draft.media_ids)
     try:
         return compose(author=author, draft=draft, application_id=application_id)
@@ -155,15 +151,15 @@ def _composed(author: Account, draft: StatusDraft, application_id: int | None) -
 def _check(scheduled: ScheduledStatus) -> None:
     """Raises Invalid for a time or number against the rules; the caller's transaction holds the account's lock."""
     lock(f"scheduled:{scheduled.account_id}")
-    if scheduled.scheduled_at <= clock.now() + AHEAD:
+    if scheduled.scheduled_at <= clock.now() + SHORTEST_DELAY:
         message = _("date must be in the future")
         raise Invalid.of([FieldError("scheduled_at", "ERR_INVALID", message, _("Scheduled at"))])
     others = ScheduledStatus.objects.filter(account_id=scheduled.account_id).exclude(id=scheduled.id)
-    if others.count() >= MOST:
-        raise Invalid.sentence(_("You have exceeded the limit of %(limit)d scheduled posts") % {"limit": MOST})
+    if others.count() >= TOTAL_LIMIT:
+        raise Invalid.sentence(_("You have exceeded the limit of %(limit)d scheduled posts") % {"limit": TOTAL_LIMIT})
     day = datetime.combine(scheduled.scheduled_at.astimezone(UTC).date(), time.min, UTC)
-    if others.filter(scheduled_at__gte=day, scheduled_at__lt=day + timedelta(days=1)).count() >= MOST_A_DAY:
-        message = _("You have exceeded the limit of %(limit)d scheduled posts for today") % {"limit": MOST_A_DAY}
+    if others.filter(scheduled_at__gte=day, scheduled_at__lt=day + timedelta(days=1)).count() >= DAILY_LIMIT:
+        message = _("You have exceeded the limit of %(limit)d scheduled posts for today") % {"limit": DAILY_LIMIT}
         raise Invalid.sentence(message)
 
 
@@ -177,11 +173,11 @@ def _lock(scheduled_id: int) -> ScheduledStatus | None:
     return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
 
 
-def _draft_of(scheduled: ScheduledStatus) -> StatusDraft:
+def _draft_of(scheduled: ScheduledStatus) -> Draft:
     values = dict(scheduled.draft)
-    for name in ("media_ids", "allowed_mentions"):
-        if values[name] is not None:
+    for name in ("media_ids", "media_changes", "allowed_mentions"):
+        if values.get(name) is not None:
             values[name] = tuple(values[name])
     if values["poll"] is not None:
         values["poll"] = PollDraft(**values["poll"] | {"options": tuple(values["poll"]["options"])})
-    return StatusDraft(**values)
+    return Draft(**values)

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from django.db import IntegrityError, connection, transaction
 
 from accounts.models import Account, Tag
 from accounts.queries.relations import is_awaited
-from accounts.services.counters import count_status
-from accounts.services.featured_tags import count_featured_use
-from accounts.services.tags import count_use, ensure_tags
+from accounts.services.changing import count_status
+from accounts.services.tags import count_featured_use, count_use, ensure_tags
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
-from social.kernel.ids import snowflake_at
+from social.kernel.ids import first_at, snowflake_at
 from statuses.events import StatusFetched, StatusPublished, StatusQuoted
-from statuses.models import MediaAttachment, Mention, Quote, QuoteState, Status, StatusTag
+from statuses.models import MediaAttachment, MediaType, Mention, Quote, QuoteState, Status, StatusTag
 from statuses.policies.polls import PollDraft
-from statuses.policies.publishing import PLAIN, check_media, check_tags, missing_media, missing_parent
+from statuses.policies.publishing import PLAIN_TEXT, check_media, check_tags, missing_media, missing_parent
 from statuses.policies.quotes import missing_quoted
-from statuses.policies.visibility import FOR_FOLLOWERS, is_counted, is_for_anybody, is_listed
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_counted, is_for_anybody, is_listed
 from statuses.queries.media import attachable
-from statuses.queries.threads import Place
-from statuses.services.counters import Counter, bump
-from statuses.services.locking import lock_status
+from statuses.services.changing import Counter, bump, lock_status
 from statuses.services.polls import store_poll
 
 PATH_LIMIT: Final = 4096
 """How many generations a thread's path remembers: as many as anybody is ever shown (behaviours section 7)."""
 
 _ATTEMPTS: Final = 5
+# Columns of a post that are what a Composed says, in a new post and in an edit.
+_WRITTEN_COLUMNS: Final = ("text", "content", "content_type", "spoiler_text", "sensitive", "language")
 
 
 @dataclass(frozen=True)
 class NewQuote:
-    """What a post to be stored quotes, checked; never a boost.
+    """Quote in a post to be stored, checked; never a boost.
 
     `page_url` is where people read it. Of a post of another server `quoted_uri` names what it quotes, known here
     (`quoted_id`) or not.
@@ -57,31 +57,48 @@ class NewQuote:
 
 
 @dataclass(frozen=True)
-class NewStatus:
-    """A post to be stored, checked: `compose` makes it of a draft, federation of a document.
+class RemoteFile:
+    """A file that stays where it is, and what is said of it; `meta` is the entity's own."""
 
-    Of a remote one `uri` and `created_at` are given, and its text is sanitised already.
+    url: str
+    type: str = MediaType.UNKNOWN
+    content_type: str = ""
+    description: str | None = None
+    blurhash: str | None = None
+    preview_url: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Content of a post, or of an edit of one, checked: made of a draft here, by federation of a document.
+
+    Of a remote one `uri` and `created_at` are given, its text is sanitised already, and `files` are its files; of one from
+    here those with `media_ids`. A `quote_policy` of None is nobody's in a new post, and the one before in an edit, which
+    leaves visibility, parent and quote as they are.
     `mentions` are all accounts it addresses; the ids in `silent` stand in the addressing only. `tags` are
     (normalised, as written). `parent` is what it answers, never a boost; an unknown one is named by `in_reply_to_uri`.
-    An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published.
+    An old post that was fetched rather than sent has `publish_event` False: StatusFetched is published. `answered_by` is the
+    id of the first post known here that answers it.
     """
 
     author: Account
     content: str
     visibility: str
     text: str = ""
-    content_type: str = PLAIN
+    content_type: str = PLAIN_TEXT
     spoiler_text: str = ""
     sensitive: bool = False
     language: str | None = None
-    parent: Place | Status | None = None
+    parent: Status | None = None
     in_reply_to_uri: str | None = None
     mentions: Sequence[Account] = ()
     silent: Collection[int] = ()
     tags: Sequence[tuple[str, str]] = ()
     media_ids: Sequence[int] = ()
+    files: Sequence[RemoteFile] = ()
     poll: PollDraft | None = None
-    quote_policy: int = 0
+    quote_policy: int | None = None
     quote: NewQuote | None = None
     application_id: int | None = None
     has_link: bool = False
@@ -89,15 +106,22 @@ class NewStatus:
     url: str | None = None
     conversation_uri: str | None = None
     created_at: datetime = field(default_factory=clock.now)
+    edited_at: datetime | None = None
     publish_event: bool = True
+    answered_by: int | None = None
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The columns that an edit writes as well, by name."""
+        return {name: getattr(self, name) for name in _WRITTEN_COLUMNS}
 
     @property
     def is_counted(self) -> bool:
-        """Whether it shows in its author's number of posts: what is addressed to some people only does not."""
+        """Tell whether it shows in its author's number of posts: what is addressed to some people only does not."""
         return is_counted(self.visibility)
 
 
-def store_status(new: NewStatus) -> Status:
+def store_status(new: Composed) -> Status:
     """Write a post, its mentions, hashtags, files and thread keys, publish StatusPublished (or StatusFetched), count last.
 
     The caller holds a transaction and has checked everything but the files and hashtags. Raises Invalid for files that
@@ -167,14 +191,14 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
     return changes
 
 
-def _store_mentions(status: Status, new: NewStatus) -> None:
+def _store_mentions(status: Status, new: Composed) -> None:
     Mention.objects.bulk_create(
         (Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions),
         batch_size=BATCH,
     )
 
 
-def _store_tags(status: Status, new: NewStatus) -> list[Tag]:
+def _store_tags(status: Status, new: Composed) -> list[Tag]:
     tags = ensure_tags(new.tags, private=not is_for_anybody(new.visibility)) if new.tags else []
     if new.author.local:
         check_tags(tags)
@@ -189,21 +213,21 @@ def _attach_media(status: Status, media: Sequence[MediaAttachment]) -> None:
         MediaAttachment.objects.bulk_update(media, ["status", "position"], batch_size=BATCH)
 
 
-def _announce(status: Status, new: NewStatus) -> None:
+def _announce(status: Status, new: Composed) -> None:
     publish(
         StatusPublished(
             status_id=status.id,
             account_id=status.account_id,
             local=status.local,
             reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
-            awaited=status.visibility in FOR_FOLLOWERS and is_awaited(status.account_id),
+            awaited=status.visibility in FOLLOWER_VISIBILITIES and is_awaited(status.account_id),
             mentions=bool(new.mentions),
             link=new.has_link,
         )
     )
 
 
-def _count(status: Status, new: NewStatus, tags: Sequence[Tag]) -> None:
+def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
     """The counters of the post's hashtags, its author and what it answers: last, as their rows are shared by many."""
     if tags and new.author.local and status.is_public:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
@@ -219,36 +243,32 @@ def _count(status: Status, new: NewStatus, tags: Sequence[Tag]) -> None:
     bump(changes)
 
 
-def _insert(new: NewStatus) -> Status:
+def _insert(new: Composed) -> Status:
     parent = new.parent
     status = Status(
         account=new.author,
         uri=new.uri,
         url=new.url,
-        text=new.text,
-        content=new.content,
-        content_type=new.content_type,
-        spoiler_text=new.spoiler_text,
-        sensitive=new.sensitive,
+        **new.written,
         visibility=new.visibility,
-        language=new.language,
         local=new.author.local,
         in_reply_to_id=parent.id if parent is not None else None,
         in_reply_to_account_id=_answered_account_id(new.author, parent),
         in_reply_to_uri=new.in_reply_to_uri,
         conversation_uri=new.conversation_uri or (parent.conversation_uri if parent is not None else None),
-        quote_policy=new.quote_policy,
+        quote_policy=new.quote_policy or 0,
         application_id=new.application_id,
         created_at=new.created_at,
+        edited_at=new.edited_at,
     )
-    return insert_status(status, parent)
+    return insert_status(status, parent, answered_by=new.answered_by)
 
 
-def insert_status(status: Status, parent: Place | Status | None = None) -> Status:
+def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
     """Write the row of a post or boost, with the thread keys that follow from `parent`.
 
-    A local one gets the database's id. A remote one gets an id of its own time, and another one while that is taken.
-    Raises IntegrityError for a `uri` that exists already.
+    A local one gets the database's id. A remote one gets an id of its own time, above that of what it answers or boosts and
+    below `answered_by`, and another one while that is taken. Raises IntegrityError for a `uri` that exists already.
     """
     if status.local:
         if parent is not None:
@@ -258,7 +278,7 @@ def insert_status(status: Status, parent: Place | Status | None = None) -> Statu
         status.save(force_insert=True)
         return status
     for attempt in range(_ATTEMPTS):
-        status.id = snowflake_at(min(status.created_at, clock.now()))
+        status.id = _id_of_its_time(status, parent, answered_by)
         if parent is not None:
             _place_in_thread(status, parent)
         try:
@@ -272,6 +292,20 @@ def insert_status(status: Status, parent: Place | Status | None = None) -> Statu
     return status
 
 
+def _id_of_its_time(status: Status, parent: Status | None, answered_by: int | None) -> int:
+    """An id for a remote post, with random low bits."""
+    moment = status.created_at
+    if not moment.microsecond:
+        # Most servers write whole seconds: what was done here within that second came before the post, if it came first.
+        moment += timedelta(milliseconds=999)
+    number = snowflake_at(min(moment, clock.now()))
+    # An answer that claims to be older than the post does not make the post older.
+    if answered_by is not None and first_at(status.created_at) < answered_by <= number:
+        number = answered_by - 1 - secrets.randbits(16)
+    after = max(parent.id if parent is not None else 0, status.reblog_of_id or 0)
+    return number if number > after else after + 1 + secrets.randbits(16)
+
+
 def _next_id() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT timestamp_id('statuses_status')")
@@ -279,14 +313,14 @@ def _next_id() -> int:
     return int(number)
 
 
-def _place_in_thread(status: Status, parent: Place | Status) -> None:
+def _place_in_thread(status: Status, parent: Status) -> None:
     """Give a reply the thread keys that follow from its parent (docs/adr/0005)."""
     status.thread_id = parent.thread_root_id
     status.thread_path = [*parent.path, status.id][-PATH_LIMIT:]
 
 
-def _answered_account_id(author: Account, parent: Place | Status | None) -> int | None:
-    """Whom a reply answers: in a thread with oneself, whoever the parent answers (contract, entities "Status")."""
+def _answered_account_id(author: Account, parent: Status | None) -> int | None:
+    """Account that a reply answers: in a thread with oneself, whoever the parent answers (contract, entities "Status")."""
     if parent is None:
         return None
     if parent.account_id == author.id and parent.in_reply_to_account_id is not None:

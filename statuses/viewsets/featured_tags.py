@@ -9,17 +9,15 @@ from rest_framework.request import Request
 
 from accounts.models import Account, FeaturedTag
 from accounts.queries.accounts import find_account
-from accounts.queries.featured_tags import list_featured_tags
-from accounts.queries.tags import view_tags
+from accounts.queries.tags import list_featured_tags, view_tags
 from accounts.queries.users import find_own_account
-from accounts.serializers.featured_tag import FeaturedTagSerializer
-from accounts.serializers.tag import present_tags
-from accounts.services.featured_tags import unfeature_tag
+from accounts.serializers.tag import FeaturedTagSerializer, present_tags
+from accounts.services.tags import unfeature_tag
 from social.api.access import anyone, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.viewsets import ApiViewSet
-from statuses.queries.featured_tags import load_suggested_tags
-from statuses.serializers.inputs.featured_tags import FeaturedTagInput
+from statuses.queries.tags import load_suggested_tags
+from statuses.serializers.inputs.filters import FeaturedTagInput
 from statuses.services.featured_tags import feature_used_tag
 
 
@@ -35,7 +33,7 @@ class FeaturedTagsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> Any:
-        """One's own, most used first."""
+        """The featured hashtags of the caller, most used first."""
         me = find_own_account(self.account_id)
         return _entities(list_featured_tags(me), me)
 
@@ -57,7 +55,7 @@ class FeaturedTagsViewSet(ApiViewSet):
         return present_tags(tags, view_tags(tags, self.account_id))
 
     def of_account(self, request: Request, id: int) -> Any:
-        """Those on an account's profile."""
+        """List those on an account's profile."""
         account = find_account(id)
         return _entities(list_featured_tags(account), account)
 

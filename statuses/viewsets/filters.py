@@ -19,25 +19,25 @@ from statuses.serializers.filter import (
 from statuses.serializers.inputs.filters import FilterInput, FilterStatusInput, FilterV1Input, KeywordInput
 from statuses.services import filters
 
-_READ = user("read:filters")
-_WRITE = user("write:filters")
+_READ_ACCESS = user("read:filters")
+_WRITE_ACCESS = user("write:filters")
 # The time of Mastodon's release 4.0, in seconds.
-_SINCE_4_0 = 1668384000
+_DEPRECATION_4_0 = 1668384000
 
 
 class FiltersViewSet(ApiViewSet):
     """`/api/v2/filters` with the keywords and posts of filters."""
 
     endpoints = {
-        "list": Endpoint(_READ, "Filter", many=True),
-        "create": Endpoint(_WRITE, "Filter", input=FilterInput),
-        "retrieve": Endpoint(_READ, "Filter"),
-        "update": Endpoint(_WRITE, "Filter", input=FilterInput),
-        "destroy": Endpoint(_WRITE, "Empty"),
-        "keywords": Endpoint(_READ, "FilterKeyword", many=True),
-        "add_keyword": Endpoint(_WRITE, "FilterKeyword", input=KeywordInput),
-        "statuses": Endpoint(_READ, "FilterStatus", many=True),
-        "add_status": Endpoint(_WRITE, "FilterStatus", input=FilterStatusInput),
+        "list": Endpoint(_READ_ACCESS, "Filter", many=True),
+        "create": Endpoint(_WRITE_ACCESS, "Filter", input=FilterInput),
+        "retrieve": Endpoint(_READ_ACCESS, "Filter"),
+        "update": Endpoint(_WRITE_ACCESS, "Filter", input=FilterInput),
+        "destroy": Endpoint(_WRITE_ACCESS, "Empty"),
+        "keywords": Endpoint(_READ_ACCESS, "FilterKeyword", many=True),
+        "add_keyword": Endpoint(_WRITE_ACCESS, "FilterKeyword", input=KeywordInput),
+        "statuses": Endpoint(_READ_ACCESS, "FilterStatus", many=True),
+        "add_status": Endpoint(_WRITE_ACCESS, "FilterStatus", input=FilterStatusInput),
     }
 
     def list(self, request: Request) -> Any:
@@ -90,9 +90,9 @@ class FilterKeywordsViewSet(ApiViewSet):
     """`/api/v2/filters/keywords/:id`."""
 
     endpoints = {
-        "retrieve": Endpoint(_READ, "FilterKeyword"),
-        "update": Endpoint(_WRITE, "FilterKeyword", input=KeywordInput),
-        "destroy": Endpoint(_WRITE, "Empty"),
+        "retrieve": Endpoint(_READ_ACCESS, "FilterKeyword"),
+        "update": Endpoint(_WRITE_ACCESS, "FilterKeyword", input=KeywordInput),
+        "destroy": Endpoint(_WRITE_ACCESS, "Empty"),
     }
 
     def retrieve(self, request: Request, id: int) -> Any:
@@ -114,7 +114,7 @@ class FilterKeywordsViewSet(ApiViewSet):
 class FilterStatusesViewSet(ApiViewSet):
     """`/api/v2/filters/statuses/:id`."""
 
-    endpoints = {"retrieve": Endpoint(_READ, "FilterStatus"), "destroy": Endpoint(_WRITE, "Empty")}
+    endpoints = {"retrieve": Endpoint(_READ_ACCESS, "FilterStatus"), "destroy": Endpoint(_WRITE_ACCESS, "Empty")}
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v2/filters/statuses/:id`."""
@@ -130,11 +130,11 @@ class FiltersV1ViewSet(ApiViewSet):
     """`/api/v1/filters`: one entry per keyword, under the keyword's id."""
 
     endpoints = {
-        "list": Endpoint(_READ, "FilterV1", many=True, deprecated=_SINCE_4_0),
-        "create": Endpoint(_WRITE, "FilterV1", input=FilterV1Input, deprecated=_SINCE_4_0),
-        "retrieve": Endpoint(_READ, "FilterV1", deprecated=_SINCE_4_0),
-        "update": Endpoint(_WRITE, "FilterV1", input=FilterV1Input, deprecated=_SINCE_4_0),
-        "destroy": Endpoint(_WRITE, "Empty", deprecated=_SINCE_4_0),
+        "list": Endpoint(_READ_ACCESS, "FilterV1", many=True, deprecated=_DEPRECATION_4_0),
+        "create": Endpoint(_WRITE_ACCESS, "FilterV1", input=FilterV1Input, deprecated=_DEPRECATION_4_0),
+        "retrieve": Endpoint(_READ_ACCESS, "FilterV1", deprecated=_DEPRECATION_4_0),
+        "update": Endpoint(_WRITE_ACCESS, "FilterV1", input=FilterV1Input, deprecated=_DEPRECATION_4_0),
+        "destroy": Endpoint(_WRITE_ACCESS, "Empty", deprecated=_DEPRECATION_4_0),
     }
 
     def list(self, request: Request) -> Any:

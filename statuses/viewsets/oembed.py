@@ -1,4 +1,4 @@
-"""How other sites show a post (oembed.com)."""
+"""Embeds of posts on other sites (oembed.com)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from rest_framework.request import Request
 from social.api.access import anyone
 from social.api.declarations import Endpoint
 from social.api.viewsets import ApiViewSet
-from statuses.queries.embeds import find_embeddable_at
-from statuses.serializers.inputs.oembed import OEmbedInput
+from statuses.queries.statuses import find_embeddable_at
+from statuses.serializers.inputs.statuses import OEmbedInput
 from statuses.serializers.oembed import WIDTH, OEmbedSerializer
+from statuses.serializers.presenting import entity_of
 
 
 class OEmbedViewSet(ApiViewSet):
@@ -23,4 +24,4 @@ class OEmbedViewSet(ApiViewSet):
         """OEmbed of the post at `url`: of this server, and readable for anybody, else 404."""
         form = OEmbedInput.read(request)
         context = {"width": form.maxwidth or WIDTH, "height": form.maxheight}
-        return OEmbedSerializer(find_embeddable_at(form.url), context=context).data
+        return OEmbedSerializer(entity_of(find_embeddable_at(form.url).id, None), context=context).data

@@ -1,4 +1,4 @@
-"""Posts over HTTP: publishing, reading, deleting, liking and boosting them."""
+"""Posts over HTTP: publishing now or later, reading, deleting, liking and boosting them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
 from accounts.queries.accounts import find_account
-from accounts.serializers.presenting import present_accounts
+from accounts.serializers.account import present_accounts
 from social.api.access import any_token, optional_user, user
-from social.api.declarations import Endpoint
+from social.api.declarations import EMPTY, Endpoint
 from social.api.limits import family, limited
 from social.api.pagination import ByCursor, Limit, Page
 from social.api.viewsets import ApiViewSet
@@ -20,23 +20,23 @@ from social.kernel.cursors import Cursor
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.ids import parse_id
 from statuses.models import ScheduledStatus, Status
-from statuses.policies.visibility import may_be_listed
+from statuses.policies.audience import THREAD
 from statuses.queries.authors import find_author
 from statuses.queries.listings import (
+    find_scheduled,
     list_bookmarks,
     list_favourites,
     list_favourites_of,
     list_quotes_of,
     list_reblogs_of,
+    list_scheduled,
     load_account_statuses,
 )
 from statuses.queries.page import Page as StatusesPage
 from statuses.queries.page import fill, hydrate
-from statuses.queries.scheduled import find_scheduled
-from statuses.queries.sources import load_sources
-from statuses.queries.statuses import find_own_status, find_post
+from statuses.queries.posts import load_bodies
+from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
 from statuses.queries.threads import load_context
-from statuses.serializers.context import ContextSerializer
 from statuses.serializers.inputs.statuses import (
     AccountStatusesInput,
     DeletionInput,
@@ -44,6 +44,7 @@ from statuses.serializers.inputs.statuses import (
     IdsInput,
     InteractionPolicyInput,
     ReblogInput,
+    RescheduleInput,
     StatusInput,
     TranslationInput,
 )
@@ -57,40 +58,36 @@ from statuses.serializers.presenting import (
     present_statuses,
 )
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
-from statuses.serializers.status_edit import StatusSourceSerializer
+from statuses.serializers.status import ContextSerializer, StatusSourceSerializer
 from statuses.services.composing import UnexpectedMentions
-from statuses.services.conversation_mutes import mute_conversation, unmute_conversation
 from statuses.services.deleting import delete_status
 from statuses.services.editing import edit_status
 from statuses.services.interactions import (
     bookmark_status,
     favourite_status,
+    mute_conversation,
+    pin_status,
     reblog_status,
     unbookmark_status,
     unfavourite_status,
+    unmute_conversation,
+    unpin_status,
     unreblog_status,
 )
-from statuses.services.pinning import pin_status, unpin_status
 from statuses.services.publishing import publish_status
 from statuses.services.quotes import change_quote_policy, revoke_quote
-from statuses.services.scheduling import schedule_status
-from statuses.viewsets.media import MAX_TEXT
+from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status
+from statuses.viewsets.attachments import TEXT_BODY_LIMIT
 
-_PEOPLE = ByCursor(Limit(40, 80), prev="since_id")
-MANY = 20
+_ACCOUNT_PAGES = ByCursor(Limit(40, 80), prev="since_id")
+IDS_LIMIT = 20
 
 
 class StatusesViewSet(ApiViewSet):
     """`/api/v1/statuses` and what is below a post."""
 
     endpoints = {
-        "create": Endpoint(
-            user("write:statuses"),
-            "PublishedStatus",
-            input=StatusInput,
-            also=("poll", "scheduled_at"),
-            throttles=family("statuses"),
-        ),
+        "create": Endpoint(user("write:statuses"), "PublishedStatus", input=StatusInput, throttles=family("statuses")),
         "list": Endpoint(optional_user("read:statuses"), "Status", many=True, input=IdsInput),
         "retrieve": Endpoint(optional_user("read:statuses"), "Status"),
         "destroy": Endpoint(
@@ -100,16 +97,15 @@ class StatusesViewSet(ApiViewSet):
             user("write:statuses"),
             "Status",
             input=EditInput,
-            also=("poll",),
             throttles=family("statuses"),
-            max_body=MAX_TEXT,
+            max_body=TEXT_BODY_LIMIT,
         ),
         "history": Endpoint(optional_user("read:statuses"), "StatusEdit", many=True),
         "source": Endpoint(any_token("read:statuses"), "StatusSource"),
         "translate": Endpoint(user("read:statuses"), "Translation", input=TranslationInput),
         "context": Endpoint(optional_user("read:statuses"), "Context"),
-        "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_PEOPLE),
-        "reblogged_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_PEOPLE),
+        "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),
+        "reblogged_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),
         "favourite": Endpoint(user("write:favourites"), "Status"),
         "unfavourite": Endpoint(user("write:favourites"), "Status"),
         "reblog": Endpoint(user("write:statuses"), "Status", input=ReblogInput, throttles=family("statuses")),
@@ -154,11 +150,11 @@ class StatusesViewSet(ApiViewSet):
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/statuses?id[]=`: several posts, newest id first; unreadable ones are left out."""
-        asked = set(IdsInput.read(request).ids)
-        if len(asked) > MANY:
-            raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": MANY})
+        asked = set(IdsInput.read(request).id)
+        if len(asked) > IDS_LIMIT:
+            raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
         ids = {number for number in map(parse_id, asked) if number is not None}
-        return present(hydrate(sorted(ids, reverse=True), self.viewer_id, may_be_listed))
+        return present(hydrate(sorted(ids, reverse=True), self.viewer_id, THREAD.shows))
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id`."""
@@ -173,17 +169,17 @@ class StatusesViewSet(ApiViewSet):
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/statuses/:id`: the post with its words, files and poll replaced; what is left out is cleared."""
-        edit_status(author=find_author(self.account_id), status_id=id, draft=EditInput.read_draft(request))
+        edit_status(author=find_author(self.account_id), status_id=id, draft=EditInput.read(request))
         return present_status(id, self.account_id)
 
     def history(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/history`: all versions, oldest first; of a post that was not edited the only one."""
-        return present_history(find_post(id, self.viewer_id).row.proper, self.viewer_id)
+        return present_history(find_post(id, self.viewer_id).proper, self.viewer_id)
 
     def source(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/source`: the text as it was typed, to be edited."""
-        number = find_post(id, self.viewer_id).row.proper.id
-        return StatusSourceSerializer(load_sources([number])[number]).data
+        post = find_post(id, self.viewer_id).proper
+        return StatusSourceSerializer(load_bodies([post.id])[post.id], context={"local": post.local}).data
 
     def translate(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/translate`: 404, for this server translates nothing."""
@@ -193,30 +189,30 @@ class StatusesViewSet(ApiViewSet):
 
     def context(self, request: Request, id: int) -> Any:
         """`GET /api/v1/statuses/:id/context`: what it answers, and what answers it."""
-        context = load_context(find_post(id, self.viewer_id).row, self.viewer_id)
+        context = load_context(find_post(id, self.viewer_id), self.viewer_id)
         entities = present_by_id(context.page)
         return ContextSerializer(context, context={"statuses": entities}).data
 
     def favourited_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/favourited_by`."""
-        target = find_post(id, self.viewer_id).row.proper
+        target = find_post(id, self.viewer_id).proper
         favourites = list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
         page = self.paginate(favourites)
         return _respond_with_accounts(page, [favourite.account_id for favourite in page.items], self.viewer_id)
 
     def reblogged_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/reblogged_by`."""
-        target = find_post(id, self.viewer_id).row.proper
+        target = find_post(id, self.viewer_id).proper
         reblogs = list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
         page = self.paginate(reblogs)
         return _respond_with_accounts(page, [reblog.account_id for reblog in page.items], self.viewer_id)
 
     def favourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/favourite`."""
-        post = find_post(id, self.account_id)
-        if favourite_status(account_id=self.account_id, status=post.row, relations=post.relations):
-            return present_acted_on(post.row, self.account_id)
-        if post.row.original is not None:
+        post, relations = find_post_and_relations(id, self.account_id)
+        if favourite_status(account_id=self.account_id, status=post, relations=relations):
+            return present_acted_on(post, self.account_id)
+        if post.original is not None:
             raise Invalid.of([FieldError("status", "ERR_TAKEN", _("has already been taken"), _("Status"))])
         return present_status(id, self.account_id)
 
@@ -227,11 +223,11 @@ class StatusesViewSet(ApiViewSet):
 
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
-        post = find_post(id, self.account_id)
+        post, relations = find_post_and_relations(id, self.account_id)
         reblog_id = reblog_status(
             account=find_author(self.account_id),
-            status=post.row,
-            relations=post.relations,
+            status=post,
+            relations=relations,
             visibility=ReblogInput.read(request).visibility or None,
         )
         return present_status(reblog_id, self.account_id)
@@ -243,7 +239,7 @@ class StatusesViewSet(ApiViewSet):
 
     def bookmark(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/bookmark`."""
-        bookmark_status(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        bookmark_status(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def unbookmark(self, request: Request, id: int) -> Any:
@@ -253,22 +249,22 @@ class StatusesViewSet(ApiViewSet):
 
     def mute(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/mute`: no notifications of the post's thread any more."""
-        mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def unmute(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unmute`."""
-        unmute_conversation(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        unmute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def pin(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/pin`: show one's own post first on one's profile."""
-        pin_status(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        pin_status(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def unpin(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unpin`."""
-        unpin_status(account_id=self.account_id, status=find_post(id, self.account_id).row)
+        unpin_status(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def quotes(self, request: Request, id: int) -> HttpResponse:
@@ -276,17 +272,17 @@ class StatusesViewSet(ApiViewSet):
 
         To others than its author without those that lists leave out.
         """
-        target = find_post(id, self.viewer_id).row.proper
+        target = find_post(id, self.viewer_id).proper
         page = self.paginate(list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
-        verdict = None if target.account_id == self.viewer_id else may_be_listed
-        return page.respond(present(hydrate([quote.status_id for quote in page.items], self.viewer_id, verdict)))
+        accept = None if target.account_id == self.viewer_id else THREAD.shows
+        return page.respond(present(hydrate([quote.status_id for quote in page.items], self.viewer_id, accept)))
 
     def revoke(self, request: Request, id: int, quoting_status_id: int) -> Any:
         """`POST /api/v1/statuses/:id/quotes/:quoting_status_id/revoke`: the quoting post, without one's own in it.
 
         404 also after a quote was revoked in a post that one may not read (any more).
         """
-        status = find_post(id, self.account_id).row
+        status = find_post(id, self.account_id)
         quoting_id = revoke_quote(account_id=self.account_id, status=status, quoting_id=quoting_status_id)
         return present_status(quoting_id, self.account_id)
 
@@ -294,7 +290,7 @@ class StatusesViewSet(ApiViewSet):
         """`PUT /api/v1/statuses/:id/interaction_policy`: who may quote one's own post from now on."""
         change_quote_policy(
             author=find_author(self.account_id),
-            status=find_post(id, self.account_id).row,
+            status=find_post(id, self.account_id),
             policy=InteractionPolicyInput.read(request).quote_approval_policy,
         )
         return present_status(id, self.account_id)
@@ -351,3 +347,36 @@ class OwnMarksViewSet(ApiViewSet):
 
 def _respond_with_accounts(page: Page[Any], account_ids: Sequence[int], viewer_id: int | None) -> HttpResponse:
     return page.respond(list(present_accounts(account_ids, viewer_id).values()))
+
+
+class ScheduledStatusesViewSet(ApiViewSet):
+    """`/api/v1/scheduled_statuses`."""
+
+    endpoints = {
+        "list": Endpoint(user("read:statuses"), "ScheduledStatus", many=True, paging=ByCursor(Limit(20, 40))),
+        "retrieve": Endpoint(user("read:statuses"), "ScheduledStatus"),
+        "update": Endpoint(user("write:statuses"), "ScheduledStatus", input=RescheduleInput),
+        "destroy": Endpoint(user("write:statuses"), EMPTY),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """`GET /api/v1/scheduled_statuses`: the newest first."""
+        page = self.paginate(list_scheduled(self.account_id))
+        return page.respond(ScheduledStatusSerializer(page.items, many=True).data)
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/scheduled_statuses/:id`."""
+        return ScheduledStatusSerializer(find_scheduled(id, self.account_id)).data
+
+    def update(self, request: Request, id: int) -> Any:
+        """`PUT /api/v1/scheduled_statuses/:id`: another time; nothing else can be changed."""
+        scheduled = find_scheduled(id, self.account_id)
+        moment = RescheduleInput.read(request).scheduled_at
+        if moment is not None:
+            reschedule_status(scheduled=scheduled, scheduled_at=moment)
+        return ScheduledStatusSerializer(scheduled).data
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v1/scheduled_statuses/:id`."""
+        cancel_status(scheduled=find_scheduled(id, self.account_id))
+        return {}

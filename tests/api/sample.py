@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntFlag
 from typing import Any
 
 from django.db import IntegrityError, OperationalError
@@ -12,7 +13,7 @@ from rest_framework.response import Response
 from accounts.models import Tag
 from social.api.access import any_token, anyone, app_token, optional_user, staff, user
 from social.api.declarations import EMPTY, Endpoint
-from social.api.inputs import (
+from social.api.fields import (
     ClientBoolean,
     ClientChoice,
     ClientDateTime,
@@ -22,11 +23,10 @@ from social.api.inputs import (
     ClientString,
     IdField,
     IdListField,
-    Input,
     NestedListField,
     StringListField,
-    parameters,
 )
+from social.api.inputs import Input, parameters
 from social.api.limits import family, limited
 from social.api.pagination import ByCursor, ByOffset, Limit
 from social.api.requests import ApiRequest
@@ -81,7 +81,6 @@ class TagDraft:
 class OptionInput(Input[OptionDraft]):
     """One option."""
 
-    draft = OptionDraft
     title = ClientString(max_length=5)
     weight = ClientInteger()
 
@@ -89,7 +88,6 @@ class OptionInput(Input[OptionDraft]):
 class TagInput(Input[TagDraft]):
     """All fields."""
 
-    draft = TagDraft
     required_keys = ("name",)
     name = ClientString(max_length=20)
     sensitive = ClientBoolean()
@@ -174,6 +172,12 @@ class TagsViewSet(ApiViewSet):
         return TagSerializer([Tag.objects.get(id=found) for found in ids], many=True).data
 
 
+class Duty(IntFlag):
+    """What a role may grant."""
+
+    READ = 1
+
+
 class AccessViewSet(ApiViewSet):
     """One action per kind of access."""
 
@@ -186,9 +190,14 @@ class AccessViewSet(ApiViewSet):
         "unconfirmed": Endpoint(user("write:accounts", unconfirmed=True), "Sample"),
         "follows": Endpoint(user("write:follows"), "Sample"),
         "crypto": Endpoint(user("crypto"), "Sample"),
-        "moderator": Endpoint(staff("admin:read:reports"), "Sample"),
+        "moderator": Endpoint(staff("admin:read:reports", Duty.READ), "Sample"),
         "documented": Endpoint(anyone(), "Sample", cache_control="public, max-age=300"),
     }
+
+    def require_permission(self, permission: IntFlag) -> None:
+        """The main user's role alone grants it."""
+        if self.identity.user_id != 1:
+            raise errors.Forbidden
 
     def public(self, request: ApiRequest) -> dict[str, Any]:
         """Who is there."""

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.test import Client
+from django.test import Client, RequestFactory
 from rest_framework.permissions import BasePermission
 from rest_framework.throttling import BaseThrottle
 
 from social.api import access
+from social.api.declarations import Endpoint
+from social.api.requests import ApiRequest
 from social.api.viewsets import ApiViewSet
 from tests.api.conftest import Tokens
-from tests.api.sample import TagsViewSet
+from tests.api.sample import Duty, TagsViewSet
 
 INVALID = "The access token is invalid"
 SCOPE = "This action is outside the authorized scopes"
@@ -113,6 +115,7 @@ def test_moderators_endpoints_answer_403_to_whoever_has_no_business_there(caller
     assert answer(get(path, token="wrong")) == (403, "This action is not allowed")
     assert answer(get(path, token=callers.user_token("read", "write"))) == (403, SCOPE)
     assert answer(get(path, token=callers.app_token("admin:read")))[0] == 403
+    assert answer(get(path, token=callers.other_user_token("admin:read"))) == (403, "This action is not allowed")
     assert get(path, token=callers.user_token("admin:read")).status_code == 200
 
 
@@ -249,3 +252,16 @@ def test_a_permission_class_may_refuse_single_objects(
 def test_a_throttle_class_that_answers_false_is_a_429(callers: Tokens, get: Any, classes_of_tags: Any) -> None:
     classes_of_tags(throttle_classes=[UsedUp])
     assert get("/api/v1/tags").status_code == 429
+
+
+def test_an_endpoint_of_staff_whose_viewset_does_not_know_roles_opens_to_nobody(callers: Tokens) -> None:
+    class Careless(ApiViewSet):
+        endpoints = {"list": Endpoint(access.staff("admin:read:reports", Duty.READ), "Sample")}
+
+        def list(self, request: ApiRequest) -> Any:
+            return {"secret": True}
+
+    headers = {"Authorization": f"Bearer {callers.user_token('admin:read')}"}
+    answered = Careless.as_view({"get": "list"})(RequestFactory().get("/", headers=headers))
+    assert answered.status_code == 500
+    assert b"secret" not in answered.content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -13,8 +13,8 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from social.api.fields import as_boolean, as_integer, as_list
-from social.api.inputs import ClientString, Input
+from social.api.fields import ClientChoice, ClientString, as_boolean, as_integer, as_list
+from social.api.inputs import Form, Id, Input, Stripped
 from social.kernel import errors
 from tests.api.sample import OptionDraft, OptionInput, TagDraft, TagInput
 
@@ -194,7 +194,6 @@ def test_details_name_each_field_with_a_code() -> None:
 class TranslatedInput(Input[TagDraft]):
     """Its rule has a text that Django's own catalogs hold."""
 
-    draft = TagDraft
     name = ClientString(max_length=1, error_messages={"max_length": gettext_lazy("Enter a valid value.")})
 
 
@@ -205,7 +204,7 @@ def test_messages_are_translated_when_they_are_sent_not_when_the_fields_are_made
         assert message in caught.value.message
 
 
-@pytest.mark.parametrize("field", [*TagInput().fields.values(), *OptionInput().fields.values()], ids=str)
+@pytest.mark.parametrize("field", [*TagInput.reader().fields.values(), *OptionInput.reader().fields.values()], ids=str)
 def test_every_field_keeps_its_messages_untranslated_until_then(field: Any) -> None:
     assert all(isinstance(message, Promise) for message in field.error_messages.values())
 
@@ -230,5 +229,34 @@ def test_another_string_for_a_file_is_400(value: Any) -> None:
     assert response.status_code == 400
 
 
+class SampleForm(Form):
+    """One value of each type."""
+
+    required_keys = ("name",)
+    name: Stripped = ""
+    loud: bool = False
+    weight: int | None = 7
+    parent: Id | None = None
+    words: tuple[str, ...] | None = None
+    ids: tuple[int, ...] = ()
+    kind: Annotated[str, ClientChoice(("plain", "loud"))] = "plain"
+    unsent: Annotated[bool, None] = False
+
+
+def test_the_types_of_a_form_say_how_its_values_are_read() -> None:
+    sent = {"name": " x ", "loud": "off", "weight": "12abc", "parent": "5", "words": ["a", 2], "ids": ["1", "x"]}
+    assert SampleForm.read_mapping(sent) == SampleForm("x", False, 12, 5, ("a", "2"), (1,))
+    assert SampleForm.read_mapping({"name": "x", "unsent": "true"}) == SampleForm("x"), (
+        "what is no parameter is not read"
+    )
+    assert "unsent" not in SampleForm.names()
+
+
+@pytest.mark.parametrize("name", [None, "", "  ", [], {"a": "b"}])
+def test_a_required_value_that_reads_as_nothing_is_missing(name: Any) -> None:
+    with pytest.raises(errors.BadRequest):
+        SampleForm.read_mapping({"name": name})
+
+
 def test_reading_costs_no_new_serializer() -> None:
-    assert TagInput._shared() is TagInput._shared()
+    assert TagInput.reader() is TagInput.reader()

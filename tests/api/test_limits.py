@@ -28,7 +28,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rules with limits a test can reach."""
     monkeypatch.setattr(
         table,
-        "ALWAYS",
+        "GENERAL_RULES",
         (Rule("api/user", 6, 300, "user"), Rule("api/token", 4, 300, "token"), Rule("api/visitor", 3, 300, "visitor")),
     )
     monkeypatch.setattr(
@@ -62,7 +62,7 @@ def test_the_table_is_the_contracts() -> None:
     def shape(rules: tuple[Rule, ...]) -> list[tuple[int, int, str]]:
         return [(rule.limit, rule.period, rule.per) for rule in rules]
 
-    assert shape(table.ALWAYS) == [(1500, 300, "user"), (300, 300, "token"), (300, 300, "visitor")]
+    assert shape(table.GENERAL_RULES) == [(1500, 300, "user"), (300, 300, "token"), (300, 300, "visitor")]
     assert shape(table.PAGING) == [(300, 900, "user"), (300, 900, "visitor")]
     assert shape(table.limited("media")) == [(30, 1800, "user")]
     assert shape(table.limited("media_proxy")) == [(30, 600, "address")]

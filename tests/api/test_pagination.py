@@ -97,18 +97,20 @@ def test_links_are_absolute_quoted_and_next_comes_first(ids: list[int], settings
     )
 
 
-def test_links_keep_all_parameters_but_the_position_and_the_token(ids: list[int], callers: Tokens) -> None:
+def test_links_keep_the_parameters_of_the_endpoint_but_the_position_and_nothing_else(
+    ids: list[int], callers: Tokens
+) -> None:
     token = callers.user_token()
-    query = f"types[]=a&types%5B%5D=b&q=x+y%26z&max_id=9223372036854775807&empty=&limit=2&access_token={token}"
-    _found, response = page(f"/api/v1/tags?{query}")
-    kept = [("types[]", "a"), ("types[]", "b"), ("q", "x y&z"), ("empty", ""), ("limit", "2")]
+    query = f"words[]=a&words%5B%5D=b&name=x+y%26z&max_id=9223372036854775807&kind=&limit=2&access_token={token}"
+    _found, response = page(f"/api/v1/tags?{query}&utm_source=elsewhere&_=1700000000&other[]=1")
+    kept = [("words[]", "a"), ("words[]", "b"), ("name", "x y&z"), ("kind", ""), ("limit", "2")]
     for rel, position in (("next", ("max_id", str(ids[1]))), ("prev", ("min_id", str(ids[0])))):
         assert parse_qsl(urlsplit(links(response)[rel]).query, keep_blank_values=True) == [*kept, position]
 
 
 def test_links_leave_out_single_values_where_lists_belong(ids: list[int]) -> None:
-    _found, response = page("/api/v1/tags?words=one&tag_ids=1&q=x&limit=2")
-    kept = [("tag_ids", "1"), ("q", "x"), ("limit", "2")]
+    _found, response = page("/api/v1/tags?words=one&tag_ids=1&name=x&limit=2")
+    kept = [("tag_ids", "1"), ("name", "x"), ("limit", "2")]
     assert parse_qsl(urlsplit(links(response)["next"]).query) == [*kept, ("max_id", str(ids[1]))]
 
 

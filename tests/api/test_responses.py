@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,13 +16,14 @@ from django.test import Client, RequestFactory
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 
-from social.api import access_log, addresses
+from social.api import addresses
 from social.api.middleware import RequestMiddleware
-from social.api.renderers import render
+from social.api.responses import render
 from social.kernel import errors
 from tests.api.conftest import Tokens
 
 PUBLIC = "/api/v1/access/public"
+AccessLog = Callable[[], list[dict[str, Any]]]
 
 
 @pytest.mark.usefixtures("callers")
@@ -184,53 +186,51 @@ def test_lang_is_read_from_the_body_too(
     assert seen == ["ar", "en", "de"]
 
 
-def test_the_access_log_names_the_request_and_no_secret(
-    callers: Tokens, get: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+@pytest.fixture
+def access_log(settings: Any, caplog: pytest.LogCaptureFixture) -> AccessLog:
+    settings.ACCESS_LOG = True
+    caplog.set_level(logging.INFO, "social.access")
+    return lambda: [record.__dict__ for record in caplog.records if record.name == "social.access"]
+
+
+def test_the_access_log_names_the_request_and_no_secret(access_log: AccessLog, callers: Tokens, get: Any) -> None:
     """Security row 48."""
     token = callers.user_token()
     secret_path = "/accounts/password/reset/key/3-" + "c" * 40
-    with caplog.at_level(logging.INFO, "social.access"):
-        response = get("/api/v1/access/person", token=token)
-        get("/api/v1/access/person", access_token=token)
-        Client().post(f"/oauth/token?code={token}", {"access_token": token}, headers={"Cookie": f"session={token}"})
-        get(secret_path)
-    lines = [record for record in caplog.records if record.name == "social.access"]
+    response = get("/api/v1/access/person", token=token)
+    get("/api/v1/access/person", access_token=token)
+    Client().post(f"/oauth/token?code={token}", {"access_token": token}, headers={"Cookie": f"session={token}"})
+    get(secret_path)
+    lines = access_log()
     assert len(lines) == 4
-    first = lines[0].__dict__
-    assert {name: first[name] for name in ("method", "path", "status", "address", "request_id")} == {
+    assert {name: lines[0][name] for name in ("method", "path", "status", "address", "request_id")} == {
         "method": "GET",
         "path": "/api/v1/access/person",
         "status": 200,
         "address": "127.0.0.1",
         "request_id": response.headers["X-Request-Id"],
     }
-    everything = json.dumps([str(record.__dict__) for record in caplog.records])
+    everything = json.dumps([str(line) for line in lines])
     assert token not in everything
     assert "c" * 40 not in everything
 
 
-def test_a_path_cannot_write_to_the_terminal_of_who_reads_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "social.access"):
-        for path in ("/api/v1/%1b[2J", "/api/v1/x%0a2026 forged", "/api/v1/%00", "/api/v1/caf%C3%A9"):
-            Client().get(path)
-    paths = [record.__dict__["path"] for record in caplog.records if record.name == "social.access"]
+def test_a_path_cannot_write_to_the_terminal_of_who_reads_the_log(access_log: AccessLog) -> None:
+    for path in ("/api/v1/%1b[2J", "/api/v1/x%0a2026 forged", "/api/v1/%00", "/api/v1/caf%C3%A9"):
+        Client().get(path)
+    paths = [line["path"] for line in access_log()]
     assert paths == ["/api/v1/\\x1b[2J", "/api/v1/x\\n2026 forged", "/api/v1/\\x00", "/api/v1/café"]
 
 
-def test_in_json_the_access_log_is_one_object_a_line(
-    callers: Tokens, get: Any, settings: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_requests_are_logged_only_where_the_operator_asks_for_it_and_checks_of_health_never(
+    access_log: AccessLog, get: Any, settings: Any
 ) -> None:
-    settings.LOGGING = {"format": "json", "level": "info"}
-    monkeypatch.setattr(access_log.logger, "handlers", [])
-    monkeypatch.setattr(access_log.logger, "propagate", True)
-    access_log.logger.setLevel(logging.INFO)
-    try:
-        get(PUBLIC)
-    finally:
-        access_log.logger.setLevel(logging.NOTSET)
-    line = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
-    assert (line["event"], line["path"], line["status"], line["level"]) == ("request", PUBLIC, 200, "info")
+    get("/health")
+    assert access_log() == []
+    get(PUBLIC)
+    settings.ACCESS_LOG = False
+    get(PUBLIC)
+    assert [line["path"] for line in access_log()] == [PUBLIC]
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ _SIGN = re.compile("__in|bulk_|in_bulk")
 
 BOUNDED = {
     "accounts/admin/users.py: pk__in": "a subquery",
-    "accounts/services/featured_tags.py: tag_id__in": "the hashtags of one post, or a subquery of them",
+    "accounts/services/tags.py: tag_id__in": "the hashtags of one post, or a subquery of them",
     "accounts/services/sessions.py: pk__in": "a subquery with a limit",
     "accounts/services/tags.py: id__in": "a subquery with a limit",
     "federation/views/actors.py: visibility__in": "one of two constants",
     "notifications/services/notifying.py: id__in": "a subquery with a limit",
-    "statuses/queries/featured_tags.py: tag_id__in": "a subquery",
+    "statuses/queries/tags.py: tag_id__in": "a subquery",
 }
 """Uses that are known to be bounded, with the reason."""
 
@@ -81,7 +81,7 @@ def test_no_list_of_unknown_length_becomes_parameters() -> None:
         ("Q(id__in=[one.id for one in found])", ["id__in"]),
         ("Tag.objects.bulk_create(rows)", ["bulk_create"]),
         ("Tag.objects.in_bulk(ids)", ["in_bulk"]),
-        ("Q(visibility__in=FOR_ANYBODY, state__in=[A, B], id__in=found.values('id'), name__one_of=names)", []),
+        ("Q(visibility__in=OPEN_VISIBILITIES, state__in=[A, B], id__in=found.values('id'), name__one_of=names)", []),
         ("Tag.objects.bulk_create(rows, batch_size=500)", []),
         ("Tag.objects.bulk_create([tag])", []),
     ],

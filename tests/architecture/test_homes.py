@@ -1,4 +1,4 @@
-"""Rules that have one home: who hides whom, what the words of visibility mean. Other modules ask, they do not say it again."""
+"""Rules that have one home: who hides whom, who is suspended, what the words of visibility mean. Other modules ask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HIDING = re.compile(r"\baccounts_(block|mute|accountdomainblock)\b|(?<![a-z])(bl
 HIDING_MODELS = {"Block", "Mute", "AccountDomainBlock"}
 HIDING_HOMES = {
     "accounts/models/__init__.py",
-    "accounts/models/block.py",
+    "accounts/models/relations.py",
     "accounts/policies/relations.py",
     "accounts/queries/relations.py",
     "accounts/services/blocking.py",
@@ -33,6 +33,27 @@ WORD_HOMES = {
     "accounts/policies/visibility.py",
     "statuses/models/status.py",
     "statuses/policies/visibility.py",
+}
+
+
+SUSPENSION = re.compile(r"\bsuspended_at\b|__suspended_at|^suspended_at")
+SUSPENSION_HOMES = {
+    "accounts/policies/audience.py",
+    "accounts/models/account.py",
+    # They load it for a value that is asked later.
+    "accounts/queries/tokens.py",
+    "accounts/queries/relations.py",
+    "statuses/queries/authors.py",
+    "statuses/queries/posts.py",
+    # They suspend, or give back.
+    "accounts/services/erasing.py",
+    "accounts/services/remote_accounts.py",
+    "accounts/services/sanctions.py",
+    "accounts/services/severing.py",
+    # Staff see who is suspended.
+    "accounts/admin/accounts.py",
+    "accounts/admin/users.py",
+    "moderation/queries/admin_accounts.py",
 }
 
 
@@ -55,6 +76,12 @@ def _hides(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(HIDING.search(node.value))
 
 
+def _asks_for_suspension(node: ast.AST) -> bool:
+    if isinstance(node, ast.keyword):
+        return bool(SUSPENSION.search(node.arg or ""))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(SUSPENSION.search(node.value))
+
+
 def _says_a_word(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Visibility":
         return True
@@ -69,6 +96,7 @@ def _says_a_word(node: ast.AST) -> bool:
 RULES = {
     # The last is in every module that could break the rule: reading words is much quicker than reading nodes.
     "who hides whom": (_hides, HIDING_HOMES, re.compile("block|mute", re.IGNORECASE)),
+    "who is suspended": (_asks_for_suspension, SUSPENSION_HOMES, re.compile("suspended_at")),
     "the words of visibility": (
         _says_a_word,
         WORD_HOMES,
@@ -93,7 +121,8 @@ def _elsewhere(rule: str, root: Path) -> list[str]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_written_in_its_home_only(rule: str) -> None:
-    assert _elsewhere(rule, ROOT) == []
+    found = _elsewhere(rule, ROOT)
+    assert not found, f"{found}: ask a function, or take a condition, of one of {sorted(RULES[rule][1])}"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +133,8 @@ def test_a_rule_is_written_in_its_home_only(rule: str) -> None:
         ("who hides whom", 'SQL = f"SELECT 1 FROM accounts_accountdomainblock {1}"\n'),
         ("who hides whom", 'def f(q):\n    return q.exclude(**{"account__blocks__target_id": 1})\n'),
         ("who hides whom", "def f(q):\n    return q.exclude(blocked_by__account_id=1)\n"),
+        ("who is suspended", "def f(q):\n    return q.filter(account__suspended_at=None)\n"),
+        ("who is suspended", 'SQL = "SELECT 1 FROM accounts_account a WHERE a.suspended_at IS NULL"\n'),
         ("the words of visibility", 'def f(q):\n    return q.filter(visibility__in=("public",))\n'),
         ("the words of visibility", 'def f(post):\n    return post.visibility == "public"\n'),
         ("the words of visibility", "def f(post, Visibility):\n    return post.visibility == Visibility.PUBLIC\n"),
@@ -173,7 +204,8 @@ def _writes(model: str, root: Path) -> list[str]:
 
 @pytest.mark.parametrize("model", VERSIONED)
 def test_rows_with_a_version_are_changed_where_it_is_raised(model: str) -> None:
-    assert _writes(model, ROOT) == []
+    found = _writes(model, ROOT)
+    assert not found, f"{found}: call what stands in one of {sorted(VERSIONED[model])}"
 
 
 @pytest.mark.parametrize(

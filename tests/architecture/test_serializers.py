@@ -1,6 +1,6 @@
 """What passes between clients and services is written in `serializers/`: inputs, and entities, in one form each.
 
-An entity is a class `EntitySerializer`, what is read a class `Input`; viewsets call them.
+An entity is a class `EntitySerializer`, what is read a class `Form` or `Input`; viewsets call them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _is_no_viewset(node: ast.AST) -> bool:
 
 def _reads_parameters(node: ast.AST) -> bool:
     """Whether parameters are read by hand, past an `Input`."""
-    return isinstance(node, ast.ImportFrom) and node.module == "social.api.inputs"
+    return isinstance(node, ast.ImportFrom) and node.module in ("social.api.inputs", "social.api.fields")
 
 
 def _acts(node: ast.AST) -> bool:
@@ -71,8 +71,8 @@ RULES: dict[str, tuple[str, Callable[[ast.AST], bool]]] = {
 #: What joins encoded entities, and the parts of entities that are kept encoded apart from the rest.
 JOINING = {
     "accounts/serializers/account.py",
-    "moderation/serializers/presenting.py",
-    "notifications/serializers/presenting.py",
+    "moderation/serializers/announcement.py",
+    "notifications/serializers/notification.py",
     "statuses/serializers/presenting.py",
     "statuses/serializers/status.py",
 }

@@ -1,7 +1,12 @@
-"""Names, comments and docstrings use the field's terms: some metaphors that were in the tree do not come back."""
+"""Names, comments and docstrings are plain: the field's terms, docstrings that say first what a thing is or does, nouns.
+
+What a thing is begins with a noun, what it does with a verb. Both are open classes, so that what is held here is the other
+side: the words of closed classes (pronouns, prepositions, conjunctions, adverbs, determiners) are refused.
+"""
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -10,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_comments import ROOT, SOURCES, texts
+from tests.architecture.test_comments import PACKAGES, ROOT, SOURCES, texts
 
 #: A word, and what it may mean.
 REFUSED = {
@@ -31,6 +36,56 @@ REFUSED = {
     "deaf": "without a subscription",
     "twin": "the same rule in SQL",
 }
+#: What no docstring and no constant begins with; articles are no reason to look at the second word.
+_CLOSED_CLASSES = """
+    after again all already also although always among and another any anybody anyone anything as at back because before
+    behind below beside between both but by during each either every everybody everyone everything few for from he her here
+    his how if in into it its just many more most my neither never no nobody none nor not nothing of off often on once one
+    one's only or other our out over per several she since so some somebody someone something still such than that their
+    then there these they this those three through to too two under unless until up we what whatever when whenever where
+    whether which while who whoever whom whose why with within without yet you your
+    are been being can could did had is may might must should was were will would
+"""
+CLOSED_CLASSES = frozenset(_CLOSED_CLASSES.split())
+LATER = re.compile("notifications/|social/runtime/web/|social/runtime/processes|social/kernel/runner/")
+#: What may stand before a noun in the name of a constant.
+DETERMINERS = frozenset({"all", "any", "every", "everyone", "no", "one", "other", "out", "several", "too"})
+#: Constants that say nothing without their comment, and what says it.
+REFUSED_CONSTANTS = {
+    "AHEAD": "..._MARGIN",
+    "ALONE": "what they are",
+    "AT_ONCE": "..._LIMIT, BATCH_SIZE",
+    "BARE": "what it is",
+    "CARRIED": "what they are",
+    "CONCERNED": "what they are",
+    "FITS": "..._CONDITION",
+    "FOREVER": "..._SECONDS",
+    "FORGOTTEN": "what it is",
+    "GATHER": "..._WINDOW",
+    "KEPT": "..._RETENTION",
+    "KNOWN": "what they are",
+    "LEFT": "what it is",
+    "LONGEST_URL": "..._LIMIT",
+    "LOST": "what it is",
+    "MANY": "..._LIMIT",
+    "MORE": "..._COUNT",
+    "MOST": "..._LIMIT",
+    "NEVER": "what it is",
+    "OWN": "what they are",
+    "PATIENCE": "..._SECONDS",
+    "QUICK": "what it is",
+    "QUIET": "..._SECONDS",
+    "SILENCE": "..._SECONDS",
+    "SPARE": "..._MARGIN",
+    "STEP": "..._SECONDS",
+    "TALKATIVE": "what they are",
+    "TOGETHER": "..._LIMIT",
+    "TOUCHED": "what they are",
+    "UNSEEN": "what they are",
+}
+_FIRST_WORD = re.compile(r"[\"'(*]*([A-Za-z']*)(?![\w/.-])")
+_SENTENCE = re.compile(r"[.!?:](?:\s|$)")
+_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 #: What has none of them at all, also inside of other words, need not be taken apart.
 _ANY = re.compile("|".join(REFUSED), re.IGNORECASE)
@@ -84,3 +139,55 @@ def test_refused_words_are_found_in_names_comments_and_docstrings(source: str, f
 @pytest.mark.parametrize("source", ["x = 'They are told so.'", "gateway = newsletter = aggregate = outdoors = 1"])
 def test_sentences_for_people_and_longer_words_are_not_refused(source: str) -> None:
     assert not REFUSED.keys() & {word for _line, word in words(source)}
+
+
+def riddles(source: str) -> Iterator[tuple[int, str]]:
+    """Docstrings that do not begin with a sentence, or with a word of a closed class, and constants that are no nouns."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            found = _FIRST_WORD.match(text) if text else None
+            if found and found[1].lower() in CLOSED_CLASSES:
+                yield node.body[0].lineno, f"a docstring begins with {found[1]!r}"
+            if text and not _SENTENCE.search(text.split("\n\n")[0]):
+                yield node.body[0].lineno, "a docstring begins without a sentence"
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for name in (each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)):
+                words = name.strip("_")
+                if _CONSTANT.fullmatch(name) and words in REFUSED_CONSTANTS:
+                    yield statement.lineno, f"{name} ({REFUSED_CONSTANTS[words]})"
+                elif _CONSTANT.fullmatch(name) and words.split("_")[0].lower() in CLOSED_CLASSES - DETERMINERS:
+                    yield statement.lineno, f"{name} is no noun"
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb_and_constants_are_nouns() -> None:
+    files = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {what}"
+        for path in files
+        if "migrations" not in path.parts and not LATER.search(str(path.relative_to(ROOT)))
+        for line, what in riddles(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('"""Whether it is one."""', ["a docstring begins with 'Whether'"]),
+        ('def f():\n    """Of others nobody\'s."""', ["a docstring begins with 'Of'"]),
+        (
+            'class C:\n    """Something"""',
+            ["a docstring begins with 'Something'", "a docstring begins without a sentence"],
+        ),
+        ("_PATIENCE: Final = 3", ["_PATIENCE (..._SECONDS)"]),
+        ("FOR_ANYBODY, LIMIT = (), 3", ["FOR_ANYBODY is no noun"]),
+        ('"""The posts of a page.\n\nWhether more is said below does not matter."""', []),
+        ('def f():\n    """`at` is a moment."""\nPATIENCE_SECONDS = NO_EXPIRY = 3', []),
+    ],
+)
+def test_riddles_are_found_in_docstrings_and_names_of_constants(source: str, found: list[str]) -> None:
+    assert [what for _line, what in riddles(source)] == found

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.factories.accounts import make_account
+from tests.factories.statuses import make_status
+from tests.support.client import Api
+from tests.support.entities import check
 from tests.support.quick_schema import Definitions
 from tests.support.schema import Schema
 
@@ -46,3 +52,28 @@ def test_answers_are_accepted_as_json_schema_says(rule: Schema) -> None:
 def test_a_keyword_that_the_quick_check_does_not_know_is_no_silent_yes() -> None:
     with pytest.raises(KeyError):
         Definitions({}).compile({"uniqueItems": True})
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "said"),
+    [
+        ("Status", {"tone": "calm"}, "(top): Additional properties are not allowed ('tone' was unexpected)"),
+        ("PublishedStatus", {"tone": "calm"}, "(top): Additional properties are not allowed ('tone' was unexpected)"),
+        (
+            "Status",
+            {"reblog": {"tone": "calm"}},
+            "reblog: Additional properties are not allowed ('tone' was unexpected)",
+        ),
+        ("Status", {"language": 5}, "language: 5 is not of type 'string'"),
+        ("Tone", {}, "the entity Tone has no shape: add it to ENTITIES in tests/support/entities.py"),
+    ],
+)
+@pytest.mark.django_db
+def test_what_is_no_entity_is_named_with_its_place_also_inside_what_may_be_of_several_kinds(
+    name: str, changed: dict[str, Any], said: str
+) -> None:
+    post = Api().get(f"/api/v1/statuses/{make_status(make_account()).id}").json()
+    shown = {key: {**post, **value} if isinstance(value, dict) else value for key, value in changed.items()}
+    with pytest.raises(AssertionError) as failure:
+        check(name, post | shown)
+    assert said in str(failure.value).split("\n  ")

@@ -14,7 +14,7 @@ from django.conf import settings as django_settings
 from django.test import Client
 
 from accounts.models import User
-from accounts.services.site_settings import write_setting
+from accounts.services.audit import write_setting
 from moderation.models import InstanceRule
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status

@@ -14,8 +14,8 @@ from accounts.models import Application, User
 from accounts.policies.staff import OPERATOR
 from accounts.serializers import own_account
 from accounts.services import sanctions, staff
-from accounts.services.applications import delete_application
 from accounts.services.preferences import PreferencesChange, change_preferences
+from accounts.services.tokens import delete_application
 from social.kernel import redis
 from statuses.services import moderating
 from tests.conformance.people import Person

@@ -23,9 +23,8 @@ from statuses.models import (
     Status,
     StatusCard,
 )
-from statuses.queries.rows import load_rows
-from statuses.services.conversation_mutes import mute_conversation
-from statuses.services.pinning import pin_status
+from statuses.queries.posts import load_posts
+from statuses.services.interactions import mute_conversation, pin_status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import (
     follow,
@@ -69,6 +68,7 @@ CARRIERS = {
     "POST api/v1/conversations/<id>/unread",
     "GET api/v1/notifications",
     "GET api/v1/notifications/<id>",
+    "GET api/v2/notifications",
 }
 
 # These list only what the viewer has marked.
@@ -129,12 +129,12 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
             make_favourite(reader, status)
             make_reblog(reader, status)
             make_bookmark(reader, status)
-        pin_status(account_id=reader.id, status=load_rows([mine.id])[0])
+        pin_status(account_id=reader.id, status=load_posts([mine.id])[0])
         make_filter(reader, "cats")
     work()
     note_id = _notification_of(reader, post)
     if marked:
-        mute_conversation(account_id=reader.id, status=load_rows([post.id])[0])
+        mute_conversation(account_id=reader.id, status=load_posts([post.id])[0])
     media_id = make_media(reader).id
     token = make_token(viewer, "read write follow push")
     wanted_list = List.objects.create(account=reader, title="Friends")

@@ -84,6 +84,14 @@ def test_the_language_of_posts_can_be_taken_back_and_null_keeps_it(alice: Person
     assert (source["language"], source["privacy"]) == (None, "private")
 
 
+def test_a_bio_has_no_space_around_it_and_a_name_is_one_line(alice: Person) -> None:
+    sent = {"display_name": " Alice \r\n of\u2028 Wonderland\n", "note": "\n  I fell.\n\nFar down. \n"}
+    shown = alice.api.patch(UPDATE, sent).json()
+    assert (shown["display_name"], shown["source"]["note"]) == ("Alice of Wonderland", "I fell.\n\nFar down.")
+    padded = {"display_name": "\n" * 50 + "A", "note": " " * 600 + "a"}
+    assert alice.api.patch(UPDATE, padded).status_code == 200
+
+
 def test_null_and_false_stay_distinct(alice: Person) -> None:
     names = ("discoverable", "hide_collections")
     for value in (True, False, None):
@@ -94,8 +102,9 @@ def test_null_and_false_stay_distinct(alice: Person) -> None:
 
 
 def test_a_domain_of_attribution_may_be_sent_as_an_address_and_a_wrong_one_is_named(alice: Person) -> None:
-    sent = {"attribution_domains": ["https://example.org", "example.com"]}
-    assert alice.api.patch(UPDATE, sent).json()["source"]["attribution_domains"] == ["example.org", "example.com"]
+    sent = {"attribution_domains": ["https://example.org", "example.com", "*.b.example", "https://*.c.example"]}
+    kept = ["example.org", "example.com", "b.example", "c.example"]
+    assert alice.api.patch(UPDATE, sent).json()["source"]["attribution_domains"] == kept
     answer = alice.api.patch(UPDATE, {"attribution_domains": ["http://example.net/path", "no domain"]})
     assert [error["error"] for error in answer.json()["details"]["attribution_domains"]] == [
         "ERR_INVALID_DOMAIN_ON_LINE",

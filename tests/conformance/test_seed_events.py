@@ -28,7 +28,7 @@ def subscribed(*names: str) -> Iterator[list[tuple[str, bytes]]]:
     listener.subscribe(*keys)
     waiting = len(keys)
     while waiting:
-        waiting -= listener.get_message(timeout=5) is not None
+        waiting -= listener.get_message(timeout=60) is not None
     yield received
     quiet_since = time.monotonic()
     while time.monotonic() - quiet_since < 0.3:

@@ -82,7 +82,7 @@ class Walk:
         response = ask("get", path, params | ({"min_id": 0} if self.upwards else {}), token=token)
         for number in range(_PAGES):
             assert response.status_code == 200, response.content
-            self._look(response.json())
+            self._look(self.items.listed(response.json()))
             following = links(response).get("prev" if self.upwards else "next")
             if following is None:
                 break
@@ -158,7 +158,7 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
 def _short_feeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Feeds that end within the walk, so that it lengthens them and goes on in SQL."""
     monkeypatch.setattr(feed, "MAX_ITEMS", 5)
-    monkeypatch.setattr(feed, "LONGEST", 7)
+    monkeypatch.setattr(feed, "EXTENDED_ITEMS_LIMIT", 7)
 
 
 SCRIPT: list[list[Event]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -11,9 +12,9 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.models import AccessToken, Account, AccountStat, Application, KeyPair, Role, User
-from accounts.policies.sign_up import SignUpDraft
-from accounts.policies.sign_up_blocks import Findings
+from accounts.models import AccessToken, Account, Application, KeyPair, Role, User
+from accounts.policies.sign_up import Findings, SignUpDraft
+from accounts.queries.users import find_user
 from accounts.services import signing_up
 from accounts.services.signing_up import sign_up
 from social.kernel import clock, crypto
@@ -48,7 +49,7 @@ def make_user(username: str | None = None, *, role: str | None = None, confirmed
         Account.objects.filter(id=user.account_id).update(**account)
     if role is not None:
         User.objects.filter(id=user.id).update(role=Role.objects.get(name__iexact=role))
-    return User.objects.select_related("account__stat", "role").get(id=user.id)
+    return find_user(user.id)
 
 
 def make_account(username: str | None = None, **account: Any) -> Account:
@@ -71,7 +72,6 @@ def make_remote(username: str | None = None, domain: str = "remote.example", **a
         "fetched_at": clock.now(),
     } | account
     made = Account.objects.create(**values)
-    AccountStat.objects.create(account=made)
     KeyPair.objects.create(account=made, key_id=f"{uri}#main-key", public_key=rsa_pair()[1])
     return made
 
@@ -91,6 +91,9 @@ def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
     """A client program."""
     return Application.objects.create(
         name=values.pop("name", "Test client"),
+        # The toolkit's own are made letter by letter, which takes longer than to store them.
+        client_id=secrets.token_hex(20),
+        client_secret=secrets.token_hex(20),
         client_type="confidential",
         authorization_grant_type="authorization-code",
         redirect_uris="urn:ietf:wg:oauth:2.0:oob",

@@ -12,10 +12,11 @@ from django.db import transaction
 from PIL import Image
 
 from accounts.models import Account, Block, Follow, Mute, RemoteCopy
-from accounts.models.remote_copy import CopyPurpose, CopyState
+from accounts.models.remote import CopyPurpose, CopyState
 from accounts.policies.remote_copies import digest_of, host_of
 from social.kernel import clock
 from social.kernel.media import storage
+from social.kernel.plans import Plan, Slot
 from statuses.models import (
     Bookmark,
     Favourite,
@@ -29,19 +30,21 @@ from statuses.models import (
     StatusStat,
 )
 from statuses.policies.polls import PollDraft
-from statuses.queries.rows import load_rows
-from statuses.services.composing import StatusDraft
-from statuses.services.editing import EditDraft, edit_status
+from statuses.queries.posts import load_posts
+from statuses.services.composing import Draft
+from statuses.services.editing import edit_status
 from statuses.services.filters import FilterDraft, KeywordDraft, add_status, create_filter
 from statuses.services.interactions import bookmark_status, favourite_status, reblog_status
 from statuses.services.media import MediaUpload, SentFile, upload_media
 from statuses.services.publishing import publish_status
 from statuses.services.scheduling import schedule_status
-from statuses.services.storing import NewStatus, store_status
+from statuses.services.storing import Composed, store_status
+
+_AUTHOR = Plan(lambda: Account.objects.select_related("user", "stat").filter(id=Slot("id", Account._meta.pk)))
 
 
 def _author(author: Account) -> Account:
-    return Account.objects.select_related("user", "stat").get(id=author.id)
+    return _AUTHOR.run(id=author.id)[0]
 
 
 def make_status(
@@ -56,7 +59,7 @@ def make_status(
     """A post of a local account, published as a client would; more keyword arguments go to the draft."""
     return publish_status(
         author=_author(author),
-        draft=StatusDraft(
+        draft=Draft(
             text=text,
             in_reply_to_id=reply_to.id if reply_to is not None else None,
             media_ids=tuple(item.id for item in media or ()),
@@ -68,7 +71,7 @@ def make_status(
 
 def edit(status: Status, text: str, **draft: Any) -> None:
     """Edit a local post as its author would."""
-    edit_status(author=_author(status.account), status_id=status.id, draft=EditDraft(text=text, **draft))
+    edit_status(author=_author(status.account), status_id=status.id, draft=Draft(text=text, **draft))
 
 
 def make_remote_status(
@@ -80,7 +83,7 @@ def make_remote_status(
     number = Status.objects.count()
     values.setdefault("uri", f"{author.uri}/statuses/{number}-{moment.timestamp():.6f}")
     with transaction.atomic():
-        return store_status(NewStatus(author=author, content=content, created_at=moment, **values))
+        return store_status(Composed(author=author, content=content, created_at=moment, **values))
 
 
 def make_reblog(account: Account, status: Status, visibility: str | None = None, **values: Any) -> Status:
@@ -99,7 +102,7 @@ def make_favourite(account: Account, status: Status) -> Favourite:
 
 def make_bookmark(account: Account, status: Status) -> Bookmark:
     """A bookmark."""
-    bookmark_status(account_id=account.id, status=load_rows([status.id])[0])
+    bookmark_status(account_id=account.id, status=load_posts([status.id])[0])
     return Bookmark.objects.get(account=account, status=status.reblog_of or status)
 
 
@@ -107,7 +110,7 @@ def make_scheduled(author: Account, text: str = "later", *, media: Sequence[Medi
     """A post for tomorrow."""
     made = schedule_status(
         author=_author(author),
-        draft=StatusDraft(text=text, media_ids=tuple(item.id for item in media)),
+        draft=Draft(text=text, media_ids=tuple(item.id for item in media)),
         scheduled_at=clock.now() + timedelta(days=1),
     )
     assert isinstance(made, ScheduledStatus)

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
+from federation.remote.actors import fetch_actor
 from social.kernel.http.limits import web_request_budget
 from tests.factories import accounts
 from tests.factories.accounts import make_account
+from tests.factories.statuses import follow
 from tests.federation.remote_server import RemotePerson, RemoteServer
 
 accounts.rsa_pair()
@@ -38,3 +40,11 @@ def alice(db: None) -> Account:
 def zoe(elsewhere: RemoteServer) -> RemotePerson:
     """A person there."""
     return elsewhere.person("zoe")
+
+
+@pytest.fixture
+def zoe_here(zoe: RemotePerson, alice: Account) -> Account:
+    """Zoe as she is known here; she follows Alice."""
+    account = fetch_actor(zoe.uri)
+    follow(account, alice, uri=f"{zoe.uri}#follows/1")
+    return account

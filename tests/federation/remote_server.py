@@ -228,20 +228,25 @@ def signed(
     algorithm: str = "rsa-sha256",
     target: str | None = None,
     without: tuple[str, ...] = (),
+    **written: str,
 ) -> dict[str, str]:
-    """Headers as a cavage signer sends them, and as one that leaves something out."""
+    """Headers as a cavage signer sends them, and as one that leaves something out or has `written` something else."""
     headers = {"host": host, "date": format_datetime(at or clock.now(), usegmt=True)}
     if body is not None:
         headers["digest"] = f"SHA-256={base64.b64encode(hashlib.sha256(body).digest()).decode()}"
+    headers |= written
+    created = int((at or clock.now()).timestamp())
     lines = [
-        f"(request-target): {method.lower()} {target or path}"
+        f"(created): {created}"
+        if name == "(created)"
+        else f"(request-target): {method.lower()} {target or path}"
         if name == "(request-target)"
         else f"{name}: {headers[name]}"
         for name in covered
     ]
     signature = keys.sign(private_key, "\n".join(lines))
     headers["signature"] = (
-        f'keyId="{key_id}",algorithm="{algorithm}",headers="{" ".join(covered)}",signature="{signature}"'
+        f'keyId="{key_id}",algorithm="{algorithm}",created={created},headers="{" ".join(covered)}",signature="{signature}"'
     )
     return {name: value for name, value in headers.items() if name not in without}
 

@@ -12,11 +12,11 @@ from django.core.management.base import CommandError
 from accounts.models import Account, AuditEntry, Follow
 from accounts.models.account import SuspensionOrigin
 from accounts.policies.staff import staff_of
-from federation.models import Host
 from federation.remote.actors import fetch_actor
-from federation.remote.looking_again import cull_accounts, refresh_accounts
+from federation.remote.refreshing import cull_accounts, refresh_accounts
 from social.kernel import clock
 from social.kernel.errors import Forbidden
+from social.kernel.runner import Host
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import follow
 from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
@@ -119,7 +119,9 @@ class TestCulling:
         elsewhere.asked.clear()
         assert said("cull_accounts", "--domain", "127.0.0.2") == ["silent 3"]
         assert len(elsewhere.gets()) == 1
-        Host.objects.create(name=elsewhere.domain, failures=3, retry_at=clock.now() + timedelta(hours=1))
+        Host.objects.create(
+            queue="deliveries", name=elsewhere.domain, failures=3, retry_at=clock.now() + timedelta(hours=1)
+        )
         assert said("cull_accounts", "--all") == ["silent 1"]
         assert len(elsewhere.gets()) == 1
 

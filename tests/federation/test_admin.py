@@ -9,9 +9,10 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEntry, User
-from federation.models import Delivery, Host, InboundActivity, OutboundActivity
-from federation.tasks.cleaning import forget_old_activities
+from federation.inbound.processing import forget_processed
+from federation.models import Delivery, InboundActivity, OutboundActivity
 from social.kernel import clock
+from social.kernel.runner import Host, forget_given_up
 from tests.factories.accounts import make_remote, make_user
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +32,7 @@ def delivery(settings: Any) -> Delivery:
         account=make_user("alice").account, type="Create", uri="https://a.example/1", body=SECRET
     )
     InboundActivity.objects.create(fingerprint="f", actor=make_remote("zoe"), type="Create", uri="u", body=SECRET)
-    Host.objects.create(name="b.example", failures=3, retry_at=clock.now() + timedelta(days=365))
+    Host.objects.create(queue="deliveries", name="b.example", failures=3, retry_at=clock.now() + timedelta(days=365))
     return Delivery.objects.create(
         activity=activity,
         inbox_url="https://b.example/inbox",
@@ -45,13 +46,13 @@ def delivery(settings: Any) -> Delivery:
 def test_every_list_and_row_opens_without_the_bodies(delivery: Delivery) -> None:
     client = signed_in(make_user("boss", role="Owner"))
     rows = {
-        "delivery": delivery.pk,
-        "outboundactivity": delivery.activity_id,
-        "inboundactivity": InboundActivity.objects.get().pk,
-        "host": "b.example",
+        "federation/delivery": delivery.pk,
+        "federation/outboundactivity": delivery.activity_id,
+        "federation/inboundactivity": InboundActivity.objects.get().pk,
+        "social/host": Host.objects.get().pk,
     }
     for name, key in rows.items():
-        for path in (f"/admin/federation/{name}/", f"/admin/federation/{name}/{key}/change/"):
+        for path in (f"/admin/{name}/", f"/admin/{name}/{key}/change/"):
             answer = client.get(path)
             assert (answer.status_code, SECRET in answer.content.decode()) == (200, False), path
 
@@ -72,8 +73,8 @@ def test_people_who_do_not_manage_federation_see_nothing(delivery: Delivery) -> 
 
 def test_old_rows_are_deleted(delivery: Delivery) -> None:
     long_ago = clock.now().replace(year=2020)
-    assert forget_old_activities() == 0
+    assert (forget_processed(), forget_given_up()) == (0, 0)
     Delivery.objects.update(dead_at=long_ago)
     InboundActivity.objects.update(processed_at=long_ago)
-    assert forget_old_activities() == 2
+    assert (forget_processed(), forget_given_up()) == (1, 1)
     assert not OutboundActivity.objects.exists()

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import Account, KeyPair, User
 from accounts.services import erasing
-from accounts.services.deleting import delete_user
+from accounts.services.erasing import delete_user
 from federation.models import OutboundActivity
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow

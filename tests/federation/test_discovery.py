@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
-from accounts.services.resolving import resolve_address
+from accounts.services.remote_accounts import resolve_address
 from social.kernel import clock
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.federation.remote_server import RemotePerson, RemoteServer
@@ -93,6 +93,12 @@ def test_host_meta_in_both_forms(db: None) -> None:
     assert answer.json()["links"][0]["template"].endswith("?resource={uri}")
 
 
+@pytest.mark.parametrize("accept", ["application/json", "application/xrd+xml"])
+def test_a_cache_keeps_both_forms_of_host_meta_apart(accept: str) -> None:
+    answer = Api().get("/.well-known/host-meta", headers={"Accept": accept})
+    assert "Accept" in answer["Vary"].split(", ")
+
+
 def test_nodeinfo_names_the_software_and_counts_its_users(alice: Account) -> None:
     """clients.md, E1 "Strategy"."""
     links = Api().get("/.well-known/nodeinfo").json()["links"]
@@ -155,7 +161,7 @@ def test_a_profile_that_is_a_day_old_is_looked_at_again(
 ) -> None:
     from datetime import timedelta
 
-    from federation.remote.addresses import find_remote
+    from federation.remote.lookups import find_remote
 
     assert find_remote("zoe", elsewhere.domain) is not None
     elsewhere.serve(zoe.document() | {"name": "Renamed"})

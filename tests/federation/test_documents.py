@@ -12,11 +12,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Account
+from accounts.models import Account, AccountStat
 from federation.documents import activities
-from federation.documents.loading import load_post
+from federation.documents.notes import load_notes
 from social.kernel import clock
 from statuses.models import Status
+from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import follow, make_favourite, make_media, make_reblog, make_remote_status, make_status
@@ -115,27 +116,28 @@ def test_a_post(anna: Account, status: Status) -> None:
 
 def test_the_activity_of_a_post(anna: Account, status: Status) -> None:
     same("create", get(f"/users/anna/statuses/{status.id}/activity").json())
-    assert get(f"/users/anna/statuses/{status.id}/activity").json() == activities.create(load_post(status))
+    assert get(f"/users/anna/statuses/{status.id}/activity").json() == activities.create(
+        load_notes(load_posts([status.id]))[status.id]
+    )
 
 
 def test_the_activities_that_are_sent(anna: Account, status: Status) -> None:
-    boost = make_reblog(make_account("carl"), status)
-    boost = Status.objects.select_related("account", "reblog_of__account").get(id=boost.id)
+    boost, post = load_posts([make_reblog(make_account("carl"), status).id, status.id])
     uri = "https://b.example/users/zoe"
     same(
         "activities",
         [
             activities.announce(boost),
             activities.undo_announce(boost),
-            activities.delete(status),
+            activities.delete(post),
             activities.like(anna, 5, f"{uri}/statuses/1"),
             activities.undo_like(anna, 5, f"{uri}/statuses/1"),
             activities.follow(anna, uri, f"{anna.uri}#follows/3"),
             activities.undo_follow(anna, uri, f"{anna.uri}#follows/3"),
             activities.answer_follow(anna, uri, f"{uri}#follows/1", accepted=True, number=4),
             activities.answer_follow(anna, uri, f"{uri}#follows/1", accepted=False, number=4),
-            activities.block(anna, 6, uri),
-            activities.undo_block(anna, 6, uri),
+            activities.block(anna, f"{anna.uri}#blocks/6", uri),
+            activities.undo_block(anna, f"{anna.uri}#blocks/6", uri),
             activities.delete_actor(anna),
         ],
     )
@@ -145,7 +147,7 @@ def test_collections_of_an_actor(anna: Account) -> None:
     followers = [make_account() for _number in range(14)]
     for follower in followers:
         follow(follower, anna)
-    Account.objects.get(id=anna.id).stat.__class__.objects.filter(account=anna).update(followers_count=14)
+    AccountStat.objects.create(account=anna, followers_count=14)
     collection = get("/users/anna/followers").json()
     assert (collection["type"], collection["totalItems"]) == ("OrderedCollection", 14)
     first = get(collection["first"].removeprefix("http://social.localhost")).json()

@@ -13,7 +13,7 @@ from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainRule
 from moderation.policies.domain_rules import DomainRuleDraft
-from moderation.queries.domain_rules import is_closed_to, rule_for
+from moderation.queries.blocks import is_closed_to, rule_for
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, remove_rule
 from social.kernel.errors import Forbidden, Invalid
 from statuses.models import MediaAttachment

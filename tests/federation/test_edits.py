@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from accounts.models import Account
-from federation.documents.loading import load_post
-from federation.documents.notes import note_document
+from federation.documents.notes import load_notes, note_document
 from federation.remote.actors import fetch_actor
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import MediaAttachment, Quote, Status, StatusEdit
+from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account
 from tests.factories.statuses import counts, edit, follow, make_reblog, make_status
@@ -137,10 +137,10 @@ def test_row_36_an_edit_that_quotes_another_post_loses_the_consent_given_before(
 def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now(alice: Account) -> None:
     bob, carol = make_account("bob"), make_account("carol")
     post = make_status(alice, "@bob one")
-    document = note_document(load_post(Status.objects.get(id=post.id)))
+    document = note_document(load_notes(load_posts([post.id]))[post.id])
     assert "updated" not in document
     edit(post, "@carol two")
-    document = note_document(load_post(Status.objects.get(id=post.id)))
+    document = note_document(load_notes(load_posts([post.id]))[post.id])
     assert document["updated"] >= document["published"]
     assert [tag["href"] for tag in document["tag"]] == [carol.uri]
     # Who was mentioned before may still read it.

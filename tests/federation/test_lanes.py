@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,13 +15,15 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import Account
-from federation.inbound import fetching
+from federation.inbound.fetch_queue import FETCHES
 from federation.models import Fetch, InboundActivity
 from federation.remote import requests
 from federation.remote.actors import fetch_actor
+from federation.remote.fetching import Awaited, Gathered
 from notifications.models import Notification
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow, drain
+from social.kernel.runner import TERMS, Host, Run
 from statuses.models import Status
 from tests.factories.accounts import make_token
 from tests.factories.statuses import follow
@@ -79,9 +82,14 @@ def home_of() -> Callable[[Account], list[str]]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slow server is given up after a moment."""
-    monkeypatch.setattr(fetching, "DEADLINE", 0.2)
+def impatient(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow server is given up after a moment; others answer, however busy the machine is."""
+    ask = Gathered.ask
+
+    def ask_briefly(gathered: Gathered, awaited: Awaited, _deadline: float) -> Any:
+        return ask(gathered, awaited, 0.2 if awaited.url.startswith(dripping.url) else 60.0)
+
+    monkeypatch.setattr(Gathered, "ask", ask_briefly)
 
 
 def send_all(someone: RemotePerson, activities: list[dict[str, Any]]) -> None:
@@ -175,9 +183,13 @@ def test_a_server_that_answers_very_slowly_is_asked_little_and_then_paused(
     send_all(zoe, [zoe.activity("Create", zoe.note(number=99, inReplyTo=healthy["id"]))])
     work()
     assert Status.objects.filter(content="<p>healthy</p>").exists()
-    assert dripping.connections <= fetching.PER_HOST
+    assert dripping.connections <= TERMS["fetches"].per_host
     assert Fetch.objects.count() == 30
-    assert not Fetch.objects.filter(due_at__lt=clock.now() + timedelta(seconds=fetching.PAUSE / 2)).exists()
+    assert Host.objects.get().retry_at > clock.now() + timedelta(seconds=TERMS["fetches"].pause / 2)
+    Host.objects.update(retry_at=clock.now())
+    before = dripping.connections
+    FETCHES.run()
+    assert dripping.connections == before + 1, "afterwards one request is the probe"
     assert Status.objects.count() == 32
 
 
@@ -188,22 +200,23 @@ def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
     follow(alice, fetch_actor(zoe.uri))
     send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=f"{dripping.url}/notes/1"))])
     work()
-    for _attempt in range(fetching.ATTEMPTS + 2):
+    for _attempt in range(TERMS["fetches"].attempts + 2):
         Fetch.objects.update(due_at=Now())
-        fetching.fetch_due()
+        Host.objects.all().delete()
+        FETCHES.run()
     assert Fetch.objects.get().dead_at is not None
-    assert dripping.connections == fetching.ATTEMPTS
+    assert dripping.connections == TERMS["fetches"].attempts
     send_all(zoe, [zoe.activity("Create", zoe.note(number=2, inReplyTo=f"{dripping.url}/notes/1"))])
     work()
-    assert dripping.connections == fetching.ATTEMPTS, "what was given up is not asked for again at once"
-    Fetch.objects.update(dead_at=F("dead_at") - fetching.KEPT_DEAD)
-    assert fetching.forget_dead_fetches() == 1
+    assert dripping.connections == TERMS["fetches"].attempts, "what was given up is not asked for again at once"
+    Fetch.objects.update(dead_at=F("dead_at") - TERMS["fetches"].kept)
+    assert FETCHES.forget_given_up() == 1
 
 
 def test_what_waits_for_one_server_is_bounded(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "WAITING_PER_HOST", 5)
+    monkeypatch.setitem(TERMS, "fetches", replace(TERMS["fetches"], waiting=5))
     follow(alice, fetch_actor(zoe.uri))
     posts = [zoe.note(number=number, inReplyTo=f"{dripping.url}/notes/{number}") for number in range(12)]
     send_all(zoe, [zoe.activity("Create", post) for post in posts])
@@ -288,7 +301,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
             server.before_answer = lambda: all_asked.wait(5)
             send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=parent))])
         drain_all_but("fetches")
-        fetching.fetch_due()
+        FETCHES.run()
     # They fail in whatever order their answers come.
     assert sorted(Fetch.objects.values_list("last_error", flat=True)) == sorted(
         f"404 from {server.domain}" for server in servers
@@ -310,3 +323,49 @@ def test_a_forwarded_answer_to_a_post_that_concerns_nobody_here_is_not_fetched(
     work()
     assert len(elsewhere.gets()) == asked
     assert not Status.objects.filter(uri=answer["id"]).exists()
+
+
+def test_a_fetch_whose_process_was_killed_is_taken_up_again_though_nothing_else_happens(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    question = elsewhere.serve(elsewhere.person("yan").note("<p>question</p>"))
+    send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=question["id"]))])
+    drain_all_but("fetches")
+    assert len(Run(FETCHES).claim()) == 1
+    work()
+    assert not Status.objects.filter(uri=question["id"]).exists(), "the other process may still be at it"
+    Fetch.objects.update(claimed_until=Now())
+    later = OutboxRow.objects.filter(event="FetchesDue")
+    assert later.update(due_at=clock.now() - timedelta(days=1)) == 1, "somebody looks again"
+    work()
+    assert Status.objects.filter(uri=question["id"]).exists()
+
+
+def test_a_fetch_that_ends_its_process_each_time_is_given_up(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    question = elsewhere.serve(elsewhere.person("yan").note("<p>question</p>"))
+    send_all(zoe, [zoe.activity("Create", zoe.note(inReplyTo=question["id"]))])
+    drain_all_but("fetches")
+    for _attempt in range(TERMS["fetches"].attempts):
+        assert len(Run(FETCHES).claim()) == 1
+        Fetch.objects.update(claimed_until=Now())
+    asked = len(elsewhere.gets())
+    FETCHES.run()
+    assert (Fetch.objects.get().dead_at is not None, len(elsewhere.gets())) == (True, asked)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_is_new_for_a_server_that_does_not_answer_waits_too(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    for number in range(3):
+        send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=f"{dripping.url}/notes/{number}"))])
+        work()
+    assert (dripping.connections, Fetch.objects.count()) == (1, 3)
+    Host.objects.update(retry_at=clock.now() - timedelta(days=2))
+    FETCHES.forget_given_up()
+    assert not Host.objects.exists(), "names of servers that anybody may make up are not kept"

@@ -10,7 +10,7 @@ import pytest
 from accounts.models import Account, Follow, FollowRequest
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from federation.models import Delivery
-from federation.outbound.delivering import deliver_due
+from federation.outbound.delivering import DELIVERIES
 from federation.remote.actors import fetch_actor
 from social.kernel import clock
 from tests.federation.activities import deal
@@ -67,7 +67,7 @@ def delivered(elsewhere: RemoteServer) -> list[dict[str, Any]]:
     """What arrives, when everything that waits is due."""
     while Delivery.objects.exists():
         Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
-        deliver_due()
+        DELIVERIES.run()
     return elsewhere.delivered()
 
 

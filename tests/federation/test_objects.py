@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.test import Client
 
-from accounts.models import Account
+from accounts.models import Account, FollowRequest
 from statuses.models import Status
 from tests.factories.accounts import make_token
 from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
@@ -50,3 +52,21 @@ def test_what_leads_nowhere_finds_nothing_and_is_no_error(
     for path in ("plain", "loop", "local", "odd", "missing", "users/zoe/statuses/2"):
         assert found(alice, elsewhere.uri(path)) == {"accounts": [], "statuses": []}, path
     assert not Status.objects.exists()
+
+
+def test_pages_elsewhere_lead_to_a_page_here_on_which_people_follow_and_boost(
+    alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
+) -> None:
+    browser = Client()
+    browser.force_login(alice.user)
+    note = elsewhere.serve(zoe.note(content="<p>A garden elsewhere</p>"))
+    page = browser.get("/authorize_interaction", {"uri": note["id"]})
+    assert b"A garden elsewhere" in page.content
+    browser.post("/authorize_interaction?" + urlencode({"uri": note["id"]}), {"act": "boost"})
+    assert Status.objects.filter(account=alice, reblog_of__uri=note["id"]).exists()
+    for uri in (f"acct:{zoe.name}@{elsewhere.domain}", zoe.uri):
+        assert f"@{zoe.name}@".encode() in browser.get("/authorize_interaction", {"uri": uri}).content
+    browser.post("/authorize_interaction?" + urlencode({"uri": zoe.uri}))
+    assert FollowRequest.objects.filter(account=alice, target__uri=zoe.uri).exists()
+    for nothing in (elsewhere.uri("nothing"), f"acct:nobody@{elsewhere.domain}"):
+        assert browser.get("/authorize_interaction", {"uri": nothing}).status_code == 404

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from accounts.models import Account
-from accounts.policies.staff import OPERATOR
+from accounts.models import Account, Block, FollowRequest
 from accounts.services.blocking import block_account, unblock_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
-from federation.models import Delivery, Host, OutboundActivity
-from federation.outbound.claims import Result, claim, record
-from federation.outbound.delivering import deliver_due
-from federation.outbound.queueing import enqueue, retry
-from federation.outbound.retrying import ATTEMPTS, Verdict, host_pause, next_attempt, verdict_on
+from federation.models import Delivery, OutboundActivity
+from federation.outbound.delivering import DELIVERIES
 from federation.remote.actors import fetch_actor
 from federation.signatures import cavage
 from federation.signatures.message import Message
@@ -31,14 +28,6 @@ from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
-
-
-@pytest.fixture
-def zoe_here(zoe: RemotePerson, alice: Account) -> Account:
-    """Zoe as she is known here; she follows Alice."""
-    account = fetch_actor(zoe.uri)
-    follow(account, alice, uri=f"{zoe.uri}#follows/1")
-    return account
 
 
 def _answer(account: Account, status: Status) -> Status:
@@ -90,6 +79,44 @@ class TestAudience:
         queue_deliveries()
         assert inboxes() == expected
         assert OutboundActivity.objects.count() == 1
+
+    @pytest.mark.parametrize("visibility", ["public", "unlisted", "private", "direct"])
+    def test_a_post_of_a_limited_author_addresses_of_those_it_mentions_only_who_follows_or_has_asked_to(
+        self, alice: Account, people: dict[str, Account], visibility: str
+    ) -> None:  # contract, federation section 6
+        FollowRequest.objects.create(account=people["mentioned"], target=alice)
+        status = make_status(
+            alice,
+            "@stranger@four.example @mentioned@three.example @follower@one.example",
+            visibility=visibility,
+            reply_to=make_remote_status(people["stranger"]),
+        )
+        # Also of what was written before: its visibility stays.
+        Account.objects.filter(id=alice.id).update(limited_at=clock.now())
+        queue_deliveries()
+        followers = {self.FOLLOWERS[0]} if visibility == "direct" else set(self.FOLLOWERS)
+        assert inboxes() == {*followers, self.MENTIONED}
+        note = json.loads(OutboundActivity.objects.get().body)["object"]
+        near = [people["mentioned"].uri, people["follower"].uri]
+        to, cc = {
+            "public": ([f"{alice.uri}/followers"], [PUBLIC, *near]),
+            "unlisted": ([f"{alice.uri}/followers"], [PUBLIC, *near]),
+            "private": ([f"{alice.uri}/followers"], near),
+            "direct": (near, []),
+        }[visibility]
+        assert (sorted(note["to"]), sorted(note["cc"])) == (sorted(to), sorted(cc))
+        assert len([item for item in note["tag"] if item["type"] == "Mention"]) == 3
+        delete_status(status_id=status.id)
+        queue_deliveries()
+        assert "https://four.example/inbox" in inboxes(), "a deletion reaches everybody whom the post may have reached"
+
+    def test_a_boost_of_a_limited_author_goes_out_as_unlisted(self, alice: Account, people: dict[str, Account]) -> None:
+        make_reblog(alice, make_remote_status(people["stranger"]))
+        Account.objects.filter(id=alice.id).update(limited_at=clock.now())
+        queue_deliveries()
+        assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
+        document = json.loads(OutboundActivity.objects.get().body)
+        assert (document["to"], document["cc"]) == ([f"{alice.uri}/followers"], [PUBLIC, people["stranger"].uri])
 
     def test_a_public_answer_goes_to_the_author_it_answers_too(
         self, alice: Account, people: dict[str, Account]
@@ -148,7 +175,7 @@ class TestActivities:
             unfollow_account(account=alice, target=account)
             work()
             Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
-            deliver_due()
+            DELIVERIES.run()
         first, undo, second, _last = elsewhere.delivered()
         assert [item["type"] for item in elsewhere.delivered()] == ["Follow", "Undo", "Follow", "Undo"]
         assert (undo["object"]["id"], undo["id"]) == (first["id"], f"{first['id']}/undo")
@@ -180,6 +207,33 @@ class TestActivities:
         assert [item["type"] for item in sent] == ["Reject", "Block", "Undo"]
         assert sent[2]["object"]["id"] == sent[1]["id"]
 
+    def test_ids_of_follows_and_blocks_tell_no_counts(
+        self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
+    ) -> None:
+        follow_account(account=alice, target=zoe_here, change=FollowChange())
+        work()
+        block_account(account=alice, target=zoe_here)
+        work()
+        Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
+        DELIVERIES.run()
+        ids = [item["id"] for item in elsewhere.delivered() if item["type"] in ("Follow", "Block")]
+        shapes = [r"http://social\.localhost/[0-9a-f-]{36}", rf"{re.escape(alice.uri)}#blocks/[0-9a-f-]{{36}}"]
+        assert [re.fullmatch(shape, uri) is not None for shape, uri in zip(shapes, ids, strict=True)] == [True, True]
+
+    def test_follows_and_blocks_that_were_sent_with_numbers_are_undone_by_these(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
+        account = fetch_actor(zoe.uri)
+        follow(alice, account, uri=f"{alice.uri}#follows/7")
+        blocked = Block.objects.create(account=alice, target=account)
+        unblock_account(account=alice, target=account)
+        unfollow_account(account=alice, target=account)
+        work()
+        Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
+        DELIVERIES.run()
+        undone = {item["object"]["id"] for item in elsewhere.delivered() if item["type"] == "Undo"}
+        assert undone == {f"{alice.uri}#follows/7", f"{alice.uri}#blocks/{blocked.id}"}
+
     def test_a_changed_profile_is_sent_to_followers(
         self, elsewhere: RemoteServer, zoe_here: Account, alice: Account
     ) -> None:
@@ -202,176 +256,3 @@ class TestActivities:
         cavage.verify(signature, message, alice.key_pair.public_key, clock.now())
         assert not Delivery.objects.exists()
         assert not OutboundActivity.objects.exists()
-
-
-class TestDelivering:
-    @pytest.fixture
-    def post_now(self, zoe_here: Account, alice: Account) -> Any:
-        """Puts a numbered activity about a key on the way to Zoe."""
-
-        def put(number: int, key: str = "status:1", inbox: str = zoe_here.shared_inbox_url, **more: Any) -> None:
-            document = {"id": f"{alice.uri}#{number}", "type": "Note", "number": number}
-            enqueue(account=alice, document=document, inboxes=[inbox], key=key, **more)
-
-        return put
-
-    def numbers(self, elsewhere: RemoteServer) -> list[int]:
-        return [item["number"] for item in elsewhere.delivered()]
-
-    def test_what_is_about_one_thing_arrives_in_order(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        for number in range(12):
-            post_now(number, key=f"status:{number % 2}")
-        deliver_due()
-        numbers = self.numbers(elsewhere)
-        assert [number for number in numbers if number % 2] == [1, 3, 5, 7, 9, 11]
-        assert [number for number in numbers if not number % 2] == [0, 2, 4, 6, 8, 10]
-        assert not Delivery.objects.exists()
-
-    def test_a_later_one_waits_for_an_earlier_one_that_failed(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        elsewhere.inbox_status = 503
-        post_now(1)
-        post_now(2)
-        deliver_due()
-        elsewhere.inbox_status = 202
-        Host.objects.update(failures=0, retry_at=clock.now())
-        Delivery.objects.filter(id=Delivery.objects.latest("id").id).update(due_at=clock.now())
-        deliver_due()
-        assert self.numbers(elsewhere) == [1]
-        Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
-        deliver_due()
-        assert self.numbers(elsewhere) == [1, 1, 2]
-
-    @pytest.mark.parametrize(
-        ("status", "given_up", "host_blamed"),
-        [
-            (400, True, False),
-            (410, True, False),
-            (501, True, False),
-            (401, False, False),
-            (422, False, False),
-            (429, False, False),
-            (500, False, True),
-            (302, False, True),
-        ],
-    )
-    def test_what_an_answer_means(
-        self, elsewhere: RemoteServer, post_now: Any, status: int, given_up: bool, host_blamed: bool
-    ) -> None:
-        elsewhere.inbox_status = status
-        post_now(1)
-        deliver_due()
-        delivery = Delivery.objects.get()
-        assert (delivery.dead_at is not None, delivery.attempts) == (given_up, 1)
-        assert delivery.last_error.startswith(str(status))
-        assert Host.objects.filter(name=elsewhere.domain, failures__gt=0).exists() == host_blamed
-        assert delivery.claimed_until is None
-
-    def test_a_dead_host_holds_up_nobody_and_is_probed_by_one_request(
-        self, elsewhere: RemoteServer, post_now: Any, alice: Account
-    ) -> None:
-        with RemoteServer().running() as other:
-            dead = other.url
-        for number in range(10):
-            post_now(number, key=f"status:{number}", inbox=f"{dead}/inbox")
-            post_now(100 + number, key=f"status:{number}")
-        deliver_due()
-        assert sorted(self.numbers(elsewhere)) == list(range(100, 110))
-        host = Host.objects.get(failures__gt=0)
-        assert (host.failures, host.retry_at > clock.now()) == (1, True)
-        assert claim(10).by_host == {}
-        Host.objects.update(retry_at=clock.now())
-        Delivery.objects.update(due_at=clock.now())
-        assert [len(rows) for rows in claim(10).by_host.values()] == [1]
-
-    def test_who_dies_leaves_deliveries_that_are_due_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        post_now(1)
-        held = claim(10)
-        assert claim(10).by_host == {}
-        Delivery.objects.update(claimed_until=clock.now() - timedelta(seconds=1))
-        again = claim(10)
-        (rows,) = again.by_host.values()
-        for verdict in (Verdict.FAILED, Verdict.ARRIVED):
-            record(held.token, [Result(rows[0], verdict)])
-        assert Delivery.objects.count() == 1, "the first holder has nothing to say any more"
-        assert not Host.objects.exists(), "nor of the host"
-        record(again.token, [Result(rows[0], Verdict.ARRIVED)])
-        assert not Delivery.objects.exists()
-
-    def test_an_operator_can_have_it_tried_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        elsewhere.inbox_status = 400
-        post_now(1)
-        deliver_due()
-        elsewhere.inbox_status = 202
-        assert retry(by=OPERATOR, ids=[Delivery.objects.get().id]) == 1
-        work()
-        assert (self.numbers(elsewhere), Delivery.objects.count()) == ([1, 1], 0)
-
-    def test_an_answer_in_doubt_is_asked_for_a_few_times(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        """Mastodon drops one of two first requests of an actor that come at once, with 422, and takes it the second time."""
-        elsewhere.inbox_status = 422
-        post_now(1)
-        post_now(2, key="status:2")
-        given_up = []
-        for _attempt in range(4):
-            Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
-            deliver_due()
-            given_up.append(Delivery.objects.filter(dead_at__isnull=False).count())
-            if len(given_up) == 1:
-                elsewhere.inbox_status = 202
-                Delivery.objects.filter(key="status:2").update(due_at=clock.now() - timedelta(seconds=1))
-                deliver_due()
-                assert not Delivery.objects.filter(key="status:2").exists()
-                elsewhere.inbox_status = 422
-        assert given_up == [0, 0, 0, 1]
-
-    def test_the_first_deliveries_to_an_unknown_server_go_one_after_the_other(
-        self, elsewhere: RemoteServer, post_now: Any
-    ) -> None:
-        """Also when several processes deliver; once one has arrived, the server is like any other."""
-        for number in range(4):
-            post_now(number, key=f"status:{number}")
-        first = claim(10)
-        ((row,),) = first.by_host.values()
-        assert claim(10).by_host == {}
-        record(first.token, [Result(row, Verdict.REFUSED)])
-        second = claim(10)
-        ((row,),) = second.by_host.values()
-        record(second.token, [Result(row, Verdict.ARRIVED)])
-        assert [len(rows) for rows in claim(10).by_host.values()] == [2]
-
-    def test_an_accept_of_a_follow_that_was_undone_meanwhile_is_not_sent(
-        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
-    ) -> None:
-        elsewhere.inbox_status = 503
-        activity = zoe.activity("Follow", alice.uri)
-        zoe.send(activity)
-        work()
-        assert [delivery.activity.type for delivery in Delivery.objects.select_related("activity")] == ["Accept"]
-        Delivery.objects.update(due_at=clock.now() + timedelta(days=1))
-        Host.objects.update(retry_at=clock.now())
-        zoe.send(zoe.activity("Undo", activity))
-        work()
-        assert (Delivery.objects.count(), OutboundActivity.objects.count()) == (0, 0)
-        assert len(elsewhere.delivered()) == 1, "the attempt that failed"
-
-    def test_a_newer_update_replaces_the_one_that_waits(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        post_now(1, key="account:1")
-        post_now(2, key="account:1", supersedes=True)
-        deliver_due()
-        assert self.numbers(elsewhere) == [2]
-
-
-def test_retries_are_spread_over_days_and_end() -> None:
-    pauses = [next_attempt(number).total_seconds() for number in range(1, ATTEMPTS)]
-    assert all(number**4 + 15 <= pause <= 1.5 * (number**4 + 15) for number, pause in enumerate(pauses, 1))
-    assert 2 < sum(pauses) / 86400 < 5
-
-
-def test_a_host_is_left_alone_for_longer_the_longer_it_fails() -> None:
-    now = clock.now()
-    assert host_pause(1, now, now) == timedelta(seconds=2)
-    assert host_pause(10, now, now) == timedelta(minutes=1)
-    assert host_pause(30, now, now) == timedelta(hours=1)
-    assert host_pause(99, now - timedelta(days=7, hours=1), now) == timedelta(hours=1)
-    assert host_pause(99, now - timedelta(days=60), now) == timedelta(days=1)
-    assert verdict_on(204) is Verdict.ARRIVED

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import F, Sum
 
 from accounts.models import Account
-from federation.inbound import delete, quotas
+from federation.inbound import posts, quotas
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import fetch_actor
 from statuses.models import Status
@@ -111,7 +111,7 @@ def test_row_61_deletions_of_what_never_came_are_remembered_for_a_while_and_in_a
     work()
     assert Tombstone.objects.count() == 5
     assert not Tombstone.objects.filter(expires_at=None).exists()
-    assert timedelta(days=2) < delete.REMEMBERED_UNKNOWN
+    assert timedelta(days=2) < posts.REMEMBERED_UNKNOWN
 
 
 def test_a_post_that_was_here_stays_deleted_for_ever(zoe: RemotePerson, alice: Account) -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from accounts.models import Account
 from federation.documents.context import PUBLIC
-from federation.documents.loading import load_post
-from federation.documents.notes import note_document
+from federation.documents.notes import load_notes, note_document
 from federation.documents.received_notes import read_note
 from federation.remote.posts import keep_note
 from social.kernel import clock
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.quotes import Group, automatic_groups, manual_groups
+from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_remote_status, make_status
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _document(status: Status) -> dict[str, Any]:
-    return note_document(load_post(Status.objects.select_related("account").get(id=status.id)))
+    return note_document(load_notes(load_posts([status.id]))[status.id])
 
 
 def _received(author: Account, **values: Any) -> Status:

@@ -9,10 +9,10 @@ import pytest
 from accounts.models import Account
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
-from federation.remote.instance_actor import instance_actor
+from federation.remote.signing import instance_actor
 from moderation.models import DomainRule, Report
 from moderation.policies.reports import ReportDraft
-from moderation.services.reporting import file_report
+from moderation.services.reports import file_report
 from social.kernel import clock
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import follow, make_remote_status, make_status

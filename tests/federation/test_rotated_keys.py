@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import Account, AuditEntry, KeyPair
 from accounts.policies.staff import OPERATOR, staff_of
-from accounts.services.key_pairs import PREVIOUS_KEPT, forget_previous_keys, keys_of, rotate_keys
+from accounts.services.key_pairs import PREVIOUS_KEY_RETENTION, forget_previous_keys, keys_of, rotate_keys
 from federation.models import Delivery
 from federation.remote.actors import fetch_actor
 from federation.signatures import cavage
@@ -95,7 +95,7 @@ def test_the_key_before_is_forgotten_after_a_week(
 ) -> None:
     rotate_keys(by=OPERATOR, account=alice)
     assert forget_previous_keys() == 0
-    KeyPair.objects.update(rotated_at=clock.now() - PREVIOUS_KEPT - timedelta(seconds=1))
+    KeyPair.objects.update(rotated_at=clock.now() - PREVIOUS_KEY_RETENTION - timedelta(seconds=1))
     assert forget_previous_keys() == 1
     assert forget_previous_keys() == 0
     work()

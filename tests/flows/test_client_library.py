@@ -7,7 +7,6 @@ has no method for some endpoints, and sends some only to servers of older versio
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ import mastodon
 import pytest
 
 from tests.flows.community import PASSWORD, SCOPES, Community, eventually, ids, picture
+from tests.support.streams import end_stream
 
 pytestmark = [pytest.mark.verify, pytest.mark.filterwarnings("ignore::mastodon.errors.MastodonDeprecationWarning")]
 ANNOUNCE = """
@@ -261,8 +261,8 @@ def test_timelines_lists_and_live_streams(community: Community) -> None:
         for name in many:
             streams[name].wait("delete", lambda number: str(number) == str(post.id))
     finally:
-        with ThreadPoolExecutor(len(handles)) as pool:  # each waits for the next heartbeat
-            list(pool.map(lambda handle: handle.close(), handles))
+        for handle in handles:
+            end_stream(handle)
 
     bob.list_accounts_delete(friends.id, [a])
     assert bob.list_accounts(friends.id) == []

@@ -57,7 +57,7 @@ def home(client: mastodon.Mastodon) -> list[str]:
     return seen[::-1]
 
 
-def wait_for(client: mastodon.Mastodon, wanted: list[str], seconds: float = 20.0) -> list[str]:
+def wait_for(client: mastodon.Mastodon, wanted: list[str], seconds: float = 60.0) -> list[str]:
     deadline = time.monotonic() + seconds
     while (seen := home(client)) != wanted and time.monotonic() < deadline:
         time.sleep(0.2)

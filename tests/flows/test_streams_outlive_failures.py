@@ -71,7 +71,7 @@ class Sockets(Client):
     """All streams on one WebSocket."""
 
     def _listen(self) -> None:
-        with connect(f"ws://{self.address}?{urlencode({'access_token': self.token})}", open_timeout=10) as socket:
+        with connect(f"ws://{self.address}?{urlencode({'access_token': self.token})}", open_timeout=60) as socket:
             for stream in self.streams:
                 socket.send(json.dumps({"type": "subscribe", **stream}))
             seen: list[Seen] = []

@@ -6,8 +6,6 @@ import os
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from django.db import connection
 
@@ -16,17 +14,14 @@ from social.kernel.events import Event
 _chance = random.Random(5)
 
 
-@dataclass(frozen=True)
-class Happened(Event):
+class Happened(Event, key="thing:{thing_id}"):
     """The n-th thing that happened to something."""
 
-    key: ClassVar[str] = "thing:{thing_id}"
     thing_id: int
     number: int
     loud: bool = True
 
 
-@dataclass(frozen=True)
 class Aside(Event):
     """An event that needs no order."""
 
@@ -51,7 +46,7 @@ def write(events: Sequence[Happened], who: str = "") -> None:
         cursor.execute(
             "INSERT INTO test_effect (key, number, who) SELECT k, n, %s FROM unnest(%s::text[], %s::int[])"
             " WITH ORDINALITY AS e (k, n, position) ORDER BY position",
-            [who, [event.lane() for event in events], [event.number for event in events]],
+            [who, [event.ordering_key() for event in events], [event.number for event in events]],
         )
 
 

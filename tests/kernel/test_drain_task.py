@@ -72,10 +72,10 @@ def test_a_few_rows_cost_one_claim(listen: Listen) -> None:
     assert len(reactions.effects()) == 5
 
 
-@pytest.mark.parametrize("lanes", [[3], [1] * 13, [14], [30], [200], [250], [2] * 50 + [90], [1] * 150 + [3], [7] * 27])
-def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, lanes: list[int]) -> None:
+@pytest.mark.parametrize("keys", [[3], [1] * 13, [14], [30], [200], [250], [2] * 50 + [90], [1] * 150 + [3], [7] * 27])
+def test_no_row_is_left_whatever_the_shape_of_the_backlog(listen: Listen, keys: list[int]) -> None:
     listen(Happened, reactions.write, database=True)
-    commit(*(Happened(lane, n) for lane, length in enumerate(lanes) for n in range(length)))
+    commit(*(Happened(key, n) for key, length in enumerate(keys) for n in range(length)))
     tasks.drain_queue("default")
     assert not OutboxRow.objects.exists()
 
@@ -181,7 +181,7 @@ def _tell_behind(events: Any) -> None:
     number = events[0].number
     if number < 3:
         commit(Happened(1, number + 1))
-        assert drain("default") == 0, "who was woken for it finds the lane held"
+        assert drain("default") == 0, "who was woken for it finds the key held"
 
 
 def test_a_retry_is_found_by_the_sweep_when_it_is_due(listen: Listen) -> None:

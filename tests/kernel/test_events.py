@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -20,9 +19,7 @@ from tests.kernel.reactions import Aside, Happened
 Listen = Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class Measured(Event):
-    key: ClassVar[str] = "thing:{thing_id}"
+class Measured(Event, key="thing:{thing_id}"):
     thing_id: int
     value: Any
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from email.header import decode_header, make_header
+from email.utils import parseaddr
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ TEMPLATES = {
     "greeting.subject.txt": "{% load i18n %}{% translate 'Sign in' %}: {{ name }}\n",
     "greeting.txt": "Hello {{ name }} <{{ language }}> {{ direction }}\n\n",
     "greeting.html": '<p dir="{{ direction }}">Hello {{ name }}</p>',
+    "footer.txt": "Sent by {{ server_name }}",
     "plain.subject.txt": "Plain",
     "plain.txt": "Only text",
 }
@@ -39,11 +42,31 @@ def templates(tmp_path: Path, settings: Settings) -> None:
 def test_a_mail_has_text_and_html_in_the_language_of_its_reader() -> None:
     assert mail.send("a@example.org", "greeting", {"name": "Ünal & <Söhne>"}, "ar")
     (sent,) = outgoing.outbox
-    assert sent.body == "Hello Ünal & <Söhne> <ar> rtl\n"
+    assert sent.body == "Hello Ünal & <Söhne> <ar> rtl\n\n-- \nSent by social.localhost\n"
     ((html, kind),) = sent.alternatives
     assert (html, kind) == ('<p dir="rtl">Hello Ünal &amp; &lt;Söhne&gt;</p>', "text/html")
     assert sent.message()["Content-Language"] == "ar"
     assert sent.to == ["a@example.org"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "shown"),
+    [
+        ("notifications@social.example", "Birds, & Böcke <notifications@social.example>"),
+        ("Operator <mail@social.example>", "Operator <mail@social.example>"),
+    ],
+)
+def test_a_mail_is_sent_in_the_name_of_the_server(settings: Settings, chosen: str, shown: str) -> None:
+    settings.DEFAULT_FROM_EMAIL = chosen
+    mail.send("a@example.org", "plain", {}, "en", server_name="Birds,\n& Böcke")
+    sent = outgoing.outbox[0]
+    name, address = parseaddr(sent.from_email)
+    assert f"{make_header(decode_header(name))} <{address}>" == shown
+    assert "Sent by Birds" in sent.body
+
+
+def test_what_somebody_else_wrote_is_quoted_line_by_line() -> None:
+    assert mail.quoted("One\n\n-- \nTwo\n") == "> One\n>\n> --\n> Two"
 
 
 def test_a_mail_without_html_is_a_plain_one() -> None:

@@ -136,7 +136,7 @@ def test_each_queue_runs_its_own_rows_only(listen: Listen) -> None:
     assert drain("feeds") == 1
 
 
-def test_one_long_lane_is_claimed_in_large_batches(listen: Listen) -> None:
+def test_one_long_key_is_claimed_in_large_batches(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(1, n) for n in range(500)))
     with CaptureQueriesContext(connection) as queries:

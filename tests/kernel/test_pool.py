@@ -167,8 +167,8 @@ def test_who_waits_for_a_connection_in_use_gets_it_when_it_comes_back(connecting
 def test_while_others_come_back_soon_no_further_connection_is_made(
     pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "EAGER", 1)
-    monkeypatch.setattr(pools, "PATIENCE", 10)
+    monkeypatch.setattr(pools, "INITIAL_SIZE", 1)
+    monkeypatch.setattr(pools, "GROWTH_DELAY", 10)
     give_back_to_who_waits(pool)
     assert connecting.asked == 1
 
@@ -176,8 +176,8 @@ def test_while_others_come_back_soon_no_further_connection_is_made(
 def test_while_those_in_use_stay_away_a_further_connection_is_made(
     pool: Pool, connecting: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "EAGER", 1)
-    monkeypatch.setattr(pools, "PATIENCE", 0.01)
+    monkeypatch.setattr(pools, "INITIAL_SIZE", 1)
+    monkeypatch.setattr(pools, "GROWTH_DELAY", 0.01)
     taken = [pool.getconn() for _ in range(3)]
     assert connecting.asked == 3
     for connection in taken:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import DataError, ProgrammingError, connection, transaction
+from django.db import DataError, OperationalError, ProgrammingError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from social.api.serializers import QueriesForbidden, no_queries
 from social.kernel import statements
-from social.kernel.statements import fetch
+from social.kernel.fast import is_plain, prepared
+from social.kernel.statements import rows_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+prepares = pytest.mark.skipif(is_plain("statements"), reason="a cursor prepares when psycopg thinks fit")
 MOMENT = datetime(2024, 2, 29, 12, 30, 1, 250000, tzinfo=UTC)
 
 
@@ -28,7 +32,8 @@ def fresh_connection() -> None:
 @contextmanager
 def no_cursors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patched:
-        patched.setattr(statements, "_by_cursor", None)
+        if not is_plain("statements"):
+            patched.setattr(statements, "_by_cursor", None)
         yield
 
 
@@ -56,27 +61,33 @@ def no_cursors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_rows_are_those_of_a_cursor(sql: str, values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     with transaction.atomic():
-        by_cursor = fetch(sql, values)
+        by_cursor = rows_of(sql, values)
     with no_cursors(monkeypatch):
         for _time in range(7):  # PostgreSQL may change its plan after the fifth
-            assert fetch(sql, values) == by_cursor
+            assert rows_of(sql, values) == by_cursor
 
 
 def test_values_of_other_types_make_another_statement(monkeypatch: pytest.MonkeyPatch) -> None:
     with no_cursors(monkeypatch):
         sql = "SELECT %(a)s::text"
-        assert [fetch(sql, {"a": value}) for value in (1, "x", None, 2)] == [[("1",)], [("x",)], [(None,)], [("2",)]]
+        assert [rows_of(sql, {"a": value}) for value in (1, "x", None, 2)] == [
+            [("1",)],
+            [("x",)],
+            [(None,)],
+            [("2",)],
+        ]
 
 
 def test_what_is_not_mentioned_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     with no_cursors(monkeypatch):
-        assert fetch("SELECT %(a)s", {"a": 1, "b": "not sent"}) == [(1,)]
+        assert rows_of("SELECT %(a)s", {"a": 1, "b": "not sent"}) == [(1,)]
 
 
+@prepares
 def test_a_statement_is_prepared_once_on_its_connection() -> None:
     sql = "SELECT %(a)s, 'prepared once'"
     for number in range(5):
-        assert fetch(sql, {"a": number}) == [(number, "prepared once")]
+        assert rows_of(sql, {"a": number}) == [(number, "prepared once")]
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT generic_plans + custom_plans FROM pg_prepared_statements WHERE statement LIKE '%prepared once''%'"
@@ -88,71 +99,91 @@ def test_a_statement_is_prepared_once_on_its_connection() -> None:
 def test_what_a_connection_has_forgotten_is_prepared_again(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """psycopg deallocates everything after a transaction that was rolled back."""
     with no_cursors(monkeypatch):
-        assert fetch("SELECT %(a)s", {"a": 1}) == [(1,)]
+        assert rows_of("SELECT %(a)s", {"a": 1}) == [(1,)]
         connection.connection.execute(command)
-        assert fetch("SELECT %(a)s", {"a": 2}) == [(2,)]
-        assert fetch("SELECT %(a)s", {"a": 3}) == [(3,)]
+        assert rows_of("SELECT %(a)s", {"a": 2}) == [(2,)]
+        assert rows_of("SELECT %(a)s", {"a": 3}) == [(3,)]
 
 
 def test_after_transactions_that_were_rolled_back_everything_is_found() -> None:
     for number in range(8):
-        assert fetch("SELECT %(a)s", {"a": number}) == [(number,)]
+        assert rows_of("SELECT %(a)s", {"a": number}) == [(number,)]
         with pytest.raises(ZeroDivisionError), transaction.atomic(), connection.cursor() as cursor:
             for _time in range(5):  # often enough for psycopg to prepare it
                 cursor.execute("SELECT %s::int", [number])
             raise ZeroDivisionError
-    assert fetch("SELECT %(a)s", {"a": 9}) == [(9,)]
+    assert rows_of("SELECT %(a)s", {"a": 9}) == [(9,)]
 
 
 def test_errors_are_those_of_django_and_the_connection_stays() -> None:
     for _time in range(2):
         with pytest.raises(DataError, match="division by zero"):
-            fetch("SELECT 1 / %(a)s", {"a": 0})
+            rows_of("SELECT 1 / %(a)s", {"a": 0})
         with pytest.raises(ProgrammingError, match="does not exist"):
-            fetch("SELECT * FROM nowhere", {})
+            rows_of("SELECT * FROM nowhere", {})
     used = connection.connection
-    assert fetch("SELECT 10 / %(a)s", {"a": 5}) == [(2,)]
+    assert rows_of("SELECT 10 / %(a)s", {"a": 5}) == [(2,)]
     assert connection.connection is used
 
 
+@pytest.mark.parametrize("times_before", [0, 1])
+def test_a_connection_that_is_lost_under_a_statement_is_an_operational_error(
+    times_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is answered with 503, whether the statement was prepared before or not."""
+    with no_cursors(monkeypatch):
+        for _time in range(times_before):
+            rows_of("SELECT %(a)s", {"a": 1})
+        connection.ensure_connection()
+        pgconn = connection.connection.pgconn
+        with socket.socket(fileno=os.dup(pgconn.socket)) as lost:
+            lost.shutdown(socket.SHUT_RDWR)
+        try:
+            with pytest.raises(OperationalError):
+                rows_of("SELECT %(a)s", {"a": 1})
+        finally:
+            connection.close()
+    assert rows_of("SELECT %(a)s", {"a": 2}) == [(2,)]
+
+
 def test_a_transaction_sees_what_it_has_written_and_stays_one() -> None:
-    fetch("SELECT count(*) FROM django_session", {})
+    rows_of("SELECT count(*) FROM django_session", {})
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO django_session VALUES ('key', 'data', now())")
-        assert fetch("SELECT count(*) FROM django_session", {}) == [(1,)]
+        assert rows_of("SELECT count(*) FROM django_session", {}) == [(1,)]
         raise ZeroDivisionError
-    assert fetch("SELECT count(*) FROM django_session", {}) == [(0,)]
+    assert rows_of("SELECT count(*) FROM django_session", {}) == [(0,)]
 
 
 def test_who_counts_statements_counts_these() -> None:
     with CaptureQueriesContext(connection) as counted:
-        fetch("SELECT %(a)s", {"a": 1})
+        rows_of("SELECT %(a)s", {"a": 1})
     assert len(counted) == 1
 
 
 def test_who_forbids_statements_forbids_these() -> None:
-    fetch("SELECT 1", {})
+    rows_of("SELECT 1", {})
     with pytest.raises(QueriesForbidden), no_queries():
-        fetch("SELECT 1", {})
+        rows_of("SELECT 1", {})
 
 
 def test_without_prepared_statements_a_cursor_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     connection.ensure_connection()
     used = connection.connection
-    statements._sessions.pop(used, None)
+    prepared._sessions.pop(used, None)
     monkeypatch.setattr(used, "prepare_threshold", None)
     for number in range(6):
-        assert fetch("SELECT %(a)s, 'not prepared'", {"a": number}) == [(number, "not prepared")]
+        assert rows_of("SELECT %(a)s, 'not prepared'", {"a": number}) == [(number, "not prepared")]
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%, ''not prepared'''")
         assert cursor.fetchall() == [(0,)]
-    statements._sessions.pop(used, None)
+    prepared._sessions.pop(used, None)
 
 
 @pytest.mark.parametrize("value", [1.5, True, b"", {"a": 1}, [1.5], [1, "a"], (1, 2)])
 def test_other_values_are_refused_in_a_transaction_as_outside(value: Any) -> None:
     with pytest.raises(TypeError):
-        fetch("SELECT %(a)s", {"a": value})
+        rows_of("SELECT %(a)s", {"a": value})
     with transaction.atomic(), pytest.raises(TypeError):
-        fetch("SELECT %(a)s", {"a": value})
+        rows_of("SELECT %(a)s", {"a": value})

@@ -172,8 +172,8 @@ async def test_a_hub_that_starts_before_redis_waits_for_it(valkey: Valkey, hub: 
 async def test_a_server_that_stops_answering_is_given_up(
     valkey: Valkey, hub: streams.Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "_PING", 0.1)
-    monkeypatch.setattr(streams, "_SILENCE", 0.4)
+    monkeypatch.setattr(streams, "_PING_INTERVAL", 0.1)
+    monkeypatch.setattr(streams, "_READ_TIMEOUT", 0.4)
     ear = Ear()
     hub.subscribe("home:1", ear)
     await hub.settled("home:1")

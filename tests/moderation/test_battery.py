@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from accounts.models import Domain
 from accounts.policies.staff import staff_of
-from accounts.services.site_settings import write_setting
+from accounts.services.audit import write_setting
 from moderation.models import Announcement, DomainRule, InstanceRule, TermsOfService
 from moderation.policies.announcements import AnnouncementDraft
 from moderation.services.announcements import add_reaction, create_announcement, publish_announcement

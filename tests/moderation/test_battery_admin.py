@@ -15,7 +15,7 @@ from accounts.models import (
     Tag,
     User,
 )
-from accounts.policies.sign_up_blocks import email_digest
+from accounts.policies.sign_up import email_digest
 from moderation.models import DomainAllow, DomainRule, Report
 from statuses.models import PreviewCard
 from tests.factories.accounts import make_account, make_remote, make_user

@@ -10,7 +10,7 @@ from django.conf import settings as django_settings
 
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
-from accounts.services.site_settings import write_setting
+from accounts.services.audit import write_setting
 from moderation.models import InstanceRule
 from moderation.queries.instance import count_active
 from social.kernel import clock
@@ -32,7 +32,7 @@ def document(path: str = "/api/v2/instance") -> dict[str, Any]:
 def test_version_and_numbers_are_what_clients_parse() -> None:
     instance = document()
     assert instance["version"].startswith("4.6.5 (compatible; Social ")
-    assert instance["api_versions"] == {"mastodon": 1}
+    assert instance["api_versions"] == {"mastodon": 11}
     assert instance["domain"] == "social.localhost"
     assert isinstance(instance["contact"]["email"], str)
     assert instance["configuration"]["statuses"] == {

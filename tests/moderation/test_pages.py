@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from accounts.services.site_settings import write_setting
+from accounts.services.audit import write_setting
 from moderation.models import InstanceRule
 from social.kernel import clock
 from tests.factories.accounts import make_user

@@ -12,7 +12,7 @@ from django.db import connection
 from accounts.models import Account, Collection, User
 from moderation.models import InstanceRule, Report
 from moderation.policies.reports import ReportDraft
-from moderation.services.reporting import file_report
+from moderation.services.reports import file_report
 from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import Status

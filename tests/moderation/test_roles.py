@@ -10,9 +10,11 @@ from allauth.mfa.models import Authenticator
 
 from accounts.models import Role, User
 from accounts.models.user import Permission
+from social.api.declarations import Endpoint
 from social.api.routing import endpoints
 from social.urls import urlpatterns
 from tests.factories.accounts import make_token, make_user
+from tests.support.access_checks import find_endpoint
 from tests.support.client import Api
 
 P = Permission
@@ -51,6 +53,10 @@ ROUTES: Final = [
 ]
 
 
+def declaration_of(method: str, path: str) -> Endpoint:
+    return find_endpoint(f"{method.upper()} {path}").declared(method)
+
+
 def ask(api: Api, method: str, path: str) -> Any:
     return api.request(method.upper(), "/" + re.sub(r"<[a-z_]+>", "9000000000000000000", path), {})
 
@@ -76,6 +82,11 @@ def test_seed_152_each_endpoint_of_staff_takes_its_permission_and_no_other(actor
         assert (refused.status_code, refused.json()) == (403, {"error": "This action is not allowed"}), (method, path)
         give(role, permission)
         assert ask(api, method, path).status_code in (200, 400, 404, 422), (method, path)
+
+
+def test_each_endpoint_of_staff_declares_the_permission_that_the_contract_names() -> None:
+    declared = {(method, path): declaration_of(method, path).access.permission for method, path, _permission in ROUTES}
+    assert declared == {(method, path): permission for method, path, permission in ROUTES}
 
 
 @pytest.mark.verify

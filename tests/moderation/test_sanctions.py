@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from accounts.models import (
     Account,
     AuditEntry,
     CanonicalEmailBlock,
-    Follow,
     Role,
-    SeveredAccount,
-    SeveredFollow,
     User,
 )
 from accounts.models.user import Permission
@@ -24,13 +19,10 @@ from accounts.policies.staff import OPERATOR, Staff, staff_of
 from accounts.services import sanctions
 from accounts.services.following import FollowChange, follow_account
 from moderation.models import Report, Strike
-from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden
-from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api
-from tests.support.federation_server import needs_federation
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -222,147 +214,3 @@ def test_people_of_other_servers_are_neither_disabled_nor_approved(boss: Api) ->
     for verb in ("enable", "approve", "reject"):
         assert boss.post(f"/api/v1/admin/accounts/{zoe.id}/{verb}").status_code == 403
     assert act(boss, zoe, "suspend").status_code == 200
-
-
-def test_who_waits_is_approved_or_rejected_and_nobody_else(boss: Api) -> None:
-    ann, bea = make_user("ann"), make_user("bea")
-    User.objects.filter(pk=ann.pk).update(approved=False)
-    User.objects.filter(pk=bea.pk).update(approved=False)
-    found = boss.get("/api/v1/admin/accounts", {"pending": "true"}).json()
-    assert {one["username"] for one in found} == {"ann", "bea"}
-    assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/approve").json()["approved"] is True
-    assert boss.post(f"/api/v1/admin/accounts/{bea.account_id}/reject").json() == {}
-    for verb in ("approve", "reject"):
-        assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/{verb}").status_code == 403
-    work()
-    assert boss.get(f"/api/v1/admin/accounts/{bea.account_id}").status_code == 404
-
-
-def test_only_who_is_suspended_for_a_time_is_deleted(boss: Api) -> None:
-    ann = make_user("ann")
-    path = f"/api/v1/admin/accounts/{ann.account_id}"
-    assert boss.delete(path).status_code == 403
-    act(boss, ann.account, "suspend")
-    assert boss.delete(path).json() == {}
-    work()
-    assert not Account.objects.filter(id=ann.account_id).exists()
-
-
-def test_a_suspended_person_of_another_server_follows_nobody_here_and_may_be_followed_on() -> None:
-    ann, zoe = make_account("ann"), make_remote("zoe")
-    for follower, target in ((zoe, ann), (ann, zoe)):
-        Follow.objects.create(account=follower, target=target, uri=f"https://x.example/{follower.id}")
-    sanctions.suspend_account(by=OPERATOR, account=zoe)
-    work()
-    assert list(Follow.objects.values_list("account_id", "target_id")) == [(ann.id, zoe.id)]
-    kept = SeveredFollow.objects.select_related("severance").get()
-    assert (kept.account_id, kept.target_id, kept.severance.type) == (zoe.id, ann.id, "account_suspension")
-    assert SeveredAccount.objects.get(account=ann).followers_count == 1
-
-
-@needs_federation
-def test_seed_051_nothing_is_erased_before_thirty_days_and_everything_after_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ann, bea = make_user("ann", display_name="Ann"), make_account("bea")
-    make_status(ann.account, "mine")
-    follow(bea, ann.account)
-    sanctions.suspend_account(by=OPERATOR, account=ann.account)
-    Report.objects.create(account=bea, target_account=ann.account)
-    work()
-    now = clock.now()
-    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=29, hours=23))
-    assert sanctions.erase_suspended() == 0
-    assert Status.objects.filter(deleted_at=None).count() == 1
-    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=30, seconds=1))
-    assert (sanctions.erase_suspended(), sanctions.erase_suspended()) == (1, 0)
-    work()
-    account = Account.objects.get(id=ann.account_id)
-    assert (account.suspended, account.display_name, account.suspended_for_a_time) == (True, "", False)
-    assert not Status.objects.filter(account=account).exists()
-    assert not Follow.objects.exists()
-    assert Account.objects.select_related("stat").get(id=bea.id).stat.following_count == 0
-    # What staff know of it stays, and the name stays its own.
-    assert Report.objects.filter(target_account=account).exists()
-    assert Api().get("/users/ann", headers={"Accept": "application/activity+json"}).status_code == 410
-    sanctions.unsuspend_account(by=OPERATOR, account=account)
-    assert Api().get(f"/api/v1/accounts/{account.id}").json()["statuses_count"] == 0
-
-
-def test_a_hold_stops_an_erasure_until_it_is_released() -> None:
-    ann = make_user("ann")
-    make_status(ann.account, "evidence")
-    sanctions.suspend_account(by=OPERATOR, account=ann.account)
-    sanctions.hold_account(by=OPERATOR, account=ann.account, reason="a court asks")
-    sanctions.delete_suspended_account(by=OPERATOR, account=ann.account)
-    work()
-    assert Status.objects.filter(deleted_at=None).count() == 1
-    assert AuditEntry.objects.get(action="hold").details["reason"] == "a court asks"
-    sanctions.release_account(by=OPERATOR, account=ann.account)
-    work()
-    assert not Account.objects.filter(id=ann.account_id).exists()
-    assert not Status.objects.exists()
-
-
-def test_seed_038_staff_see_accounts_and_reports(boss: Api) -> None:
-    ann, zoe = make_user("ann", display_name="gnu the first"), make_remote("zoe")
-    Report.objects.create(account=ann.account, target_account=zoe, comment="Enough")
-    listed = {one["username"] for one in boss.get("/api/v1/admin/accounts").json()}
-    assert {"ann", "boss"} <= listed
-    assert "zoe" not in listed
-    (report,) = boss.get("/api/v1/admin/reports").json()
-    assert (report["comment"], report["target_account"]["email"], report["account"]["email"]) == (
-        "Enough",
-        None,
-        "ann@example.com",
-    )
-
-
-@pytest.mark.parametrize(
-    ("path", "wanted", "found"),
-    [
-        ("v1", {"display_name": "gnu"}, {"ann"}),
-        ("v1", {"username": "AN"}, {"ann"}),
-        ("v1", {"username": "nn"}, set()),
-        ("v1", {"email": "ann@example.com"}, {"ann"}),
-        ("v1", {"ip": "203.0.113.0/24"}, {"ann"}),
-        ("v1", {"ip": "203.0.113.8"}, set()),
-        ("v1", {"ip": "nonsense"}, set()),
-        ("v1", {"remote": "true"}, {"zoe"}),
-        ("v1", {"remote": "true", "by_domain": "REMOTE.example"}, {"zoe"}),
-        ("v1", {"staff": "true"}, {"boss"}),
-        ("v1", {"silenced": "true"}, {"bea"}),
-        ("v1", {"disabled": "true"}, set()),
-        ("v1", {"active": "true", "suspended": "true"}, set()),
-        ("v2", {}, {"ann", "bea", "boss", "zoe"}),
-        ("v2", {"origin": "remote"}, {"zoe"}),
-        ("v2", {"status": "silenced"}, {"bea"}),
-        ("v2", {"permissions": "staff"}, {"boss"}),
-        ("v2", {"role_ids[]": "-99", "origin": "local"}, {"ann", "bea"}),
-        ("v2", {"invited_by": "1"}, set()),
-    ],
-)
-def test_accounts_are_found_by_what_they_are(boss: Api, path: str, wanted: dict[str, str], found: set[str]) -> None:
-    ann = make_user("ann", display_name="gnu the first")
-    User.objects.filter(pk=ann.pk).update(sign_up_ip="203.0.113.7")
-    make_account("bea", limited_at=clock.now())
-    make_remote("zoe")
-    answer = boss.get(f"/api/{path}/admin/accounts", wanted)
-    assert {one["username"] for one in answer.json()} == found
-
-
-@pytest.mark.parametrize("word", ["origin", "status"])
-def test_an_unknown_state_is_a_bad_request(boss: Api, word: str) -> None:
-    answer = boss.get("/api/v2/admin/accounts", {word: "nonsense"})
-    assert (answer.status_code, answer.json()["error"]) == (400, f"Unknown {word}: nonsense")
-
-
-def test_operators_hold_and_release_at_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    ann = make_account("ann")
-    with pytest.raises(CommandError):
-        call_command("hold_account", "ann")
-    call_command("hold_account", "ann", "--reason", "a court asks")
-    assert Account.objects.get(id=ann.id).held_at is not None
-    call_command("hold_account", "ann", "--release")
-    assert Account.objects.get(id=ann.id).held_at is None
-    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["hold", "release"]

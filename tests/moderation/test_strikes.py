@@ -14,14 +14,13 @@ from accounts.models import Account, AuditEntry, User
 from accounts.policies.staff import staff_of
 from accounts.services import staff
 from moderation.models import Appeal, Report, Strike
-from moderation.services.acting import act_on_account
-from moderation.services.acting_on_posts import delete_posts, mark_posts_sensitive
-from moderation.services.appeals import accept_appeal, file_appeal, reject_appeal
-from moderation.services.strikes import issue_strike
+from moderation.services.acting import act_on_account, delete_posts, mark_posts_sensitive
+from moderation.services.strikes import accept_appeal, file_appeal, issue_strike, reject_appeal
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden
 from statuses.models import MediaAttachment, Status, StatusEdit
-from statuses.services.editing import EditDraft, edit_status
+from statuses.services.composing import Draft
+from statuses.services.editing import edit_status
 from statuses.services.moderating import remove_status
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_media, make_remote_media, make_remote_status, make_status
@@ -355,7 +354,7 @@ def test_staff_see_what_an_edited_post_said_before_and_a_look_at_a_private_one_i
     for visibility in ("public", "private"):
         post = make_status(ann.account, "Bad words", visibility=visibility)
         ann.account.user = ann
-        edit_status(author=ann.account, status_id=post.id, draft=EditDraft(text="Good words"))
+        edit_status(author=ann.account, status_id=post.id, draft=Draft(text="Good words"))
         report = reported(boss, ann, post)
         page = browser.get(f"/admin/moderation/report/{report.id}/change/").content.decode()
         assert "Bad words" in page

@@ -15,10 +15,10 @@ from django.test import Client
 from accounts.policies.collections import CollectionDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services import sanctions
+from accounts.services.audit import write_setting
 from accounts.services.collections import create_collection
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.private import endorse_account
-from accounts.services.site_settings import write_setting
 from social.api.access import AccessKind
 from social.api.routing import endpoints
 from social.urls import urlpatterns
@@ -30,7 +30,7 @@ from tests.factories.statuses import make_status
 from tests.support.client import Api
 from tests.support.work import work
 from timelines.models import Trend, TrendKind, TrendReview
-from timelines.queries.trends import SETTING
+from timelines.queries.trends import TRENDS_SETTING
 from timelines.services.lists import ListDraft, add_members, create_list
 
 WORDS: Final = ("Unseenname", "unseenword")
@@ -91,7 +91,7 @@ class World:
         add_members(found=self.list, account_ids=[self.ann.account_id])
         endorse_account(account=self.bea.account, target=self.ann.account)
         feature_used_tag(account=self.ann.account, name="unseen")
-        write_setting(SETTING, True)
+        write_setting(TRENDS_SETTING, True)
         Trend.objects.create(kind=TrendKind.STATUS, object_id=self.post.id, score=5)
         TrendReview.objects.create(kind=TrendKind.STATUS, object_id=self.post.id, trendable=True)
         work()

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from accounts.models import AuditEntry, Tag, User
+from accounts.services.audit import write_setting
 from accounts.services.blocking import block_account
-from accounts.services.site_settings import write_setting
 from social.kernel import clock
 from statuses.models import PreviewCard, Status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api
 from timelines.models import LinkPublisher, Trend, TrendKind
-from timelines.queries.trends import SETTING
+from timelines.queries.trends import TRENDS_SETTING
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/admin/trends"
@@ -56,9 +56,9 @@ def test_staff_see_what_trends_before_everybody_and_decide_about_it(
 ) -> None:
     number, public = trending[kind], f"/api/v1/trends/{kind}"
     plain = Api(make_token(make_user("plain"), SCOPES))
-    write_setting(SETTING, False)
+    write_setting(TRENDS_SETTING, False)
     assert [(one["id"], one["requires_review"]) for one in seen(boss, f"{PATH}/{kind}")] == [(str(number), True)]
-    write_setting(SETTING, True)
+    write_setting(TRENDS_SETTING, True)
     assert seen(plain, f"{PATH}/{kind}") == seen(Api(), f"{PATH}/{kind}") == seen(Api(), public) == []
     approved = boss.post(f"{PATH}/{kind}/{number}/approve").json()
     assert (approved["id"], approved["requires_review"]) == (str(number), False)

@@ -73,7 +73,7 @@ def test_an_edit_by_somebody_of_a_muted_conversation_notifies_nobody(alice: Pers
 
 
 def test_very_many_boosters_and_quoters_are_notified_in_steps(alice: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edits, "STEP", 2)
+    monkeypatch.setattr(edits, "BATCH_SIZE", 2)
     post = Status.objects.get(id=alice.post("one")["id"])
     for _number in range(5):
         someone = make_user().account
@@ -86,7 +86,7 @@ def test_very_many_boosters_and_quoters_are_notified_in_steps(alice: Person, mon
     kinds = list(Notification.objects.values_list("type", flat=True))
     assert (kinds.count("update"), kinds.count("quoted_update")) == (5, 5)
     event = StatusEdited(status_id=post.id, account_id=alice.id, local=True)
-    monkeypatch.setattr(edits, "STEP", 10)
+    monkeypatch.setattr(edits, "BATCH_SIZE", 10)
     counted = []
     for boosters in (5, 2):
         Status.objects.filter(id__in=list(post.reblogs.values_list("id", flat=True)[boosters:])).delete()

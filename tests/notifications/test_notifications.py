@@ -82,10 +82,21 @@ def test_followers_who_asked_for_it_are_notified_of_posts(alice: Person, bob: Pe
     assert len(alice.notifications()) == 2
 
 
+@pytest.mark.parametrize("notifications", [True, False])
+def test_who_mutes_an_author_is_not_notified_of_their_posts(alice: Person, bob: Person, notifications: bool) -> None:
+    alice.do(f"accounts/{bob.id}/follow", {"notify": True})
+    alice.do(f"accounts/{bob.id}/mute", {"notifications": notifications})
+    bob.post("hello")
+    assert alice.types() == []
+    alice.do(f"accounts/{bob.id}/unmute")
+    bob.post("hello again")
+    assert alice.types() == ["status"]
+
+
 def test_followers_are_notified_in_steps(
     alice: Person, bob: Person, carol: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_handlers, "STEP", 1)
+    monkeypatch.setattr(event_handlers, "BATCH_SIZE", 1)
     for person in (alice, carol):
         person.do(f"accounts/{bob.id}/follow", {"notify": True, "languages": ["en"]})
     bob.post("hello", language="en")

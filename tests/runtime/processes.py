@@ -6,8 +6,10 @@ import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,6 +104,21 @@ def running(command: list[str], log: Path, environment: dict[str, str] | None = 
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         found.process.wait()
+
+
+def free_ports() -> dict[str, str]:
+    """Two ports nobody listens on, as settings."""
+    with socket.socket() as one, socket.socket() as two:
+        for listener in (one, two):
+            listener.bind(("127.0.0.1", 0))
+        return {"PORT": str(one.getsockname()[1]), "STREAMING_PORT": str(two.getsockname()[1])}
+
+
+def fresh_folder() -> Path:
+    """A folder for a data directory, with a path that is short enough for sockets and open to PostgreSQL's user."""
+    folder = Path(tempfile.mkdtemp(prefix="social-v-"))
+    folder.chmod(0o755)
+    return folder
 
 
 def clean_environment(**values: str) -> dict[str, str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from social.runtime.arguments import take_options
-from social.runtime.embedded import Embedded, mint_secrets
+from social.runtime.embedded import Embedded, generate_secrets
+from social.runtime.options import take_options
 from tests.runtime.processes import ROOT, clean_environment, manage
 
 
@@ -96,7 +96,7 @@ def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path)
 
 def begin(data_dir: Path) -> None:
     """An installation as far as its first moment: secrets, and a database without tables."""
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
     servers.stop()
@@ -115,7 +115,7 @@ def test_a_command_without_running_servers_has_its_own_and_leaves_none(data_dir:
 def test_a_command_with_a_database_of_its_own_starts_no_other(data_dir: Path) -> None:
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/postgres"
     code = "from social.kernel import redis; print(redis.client('feeds').ping())"
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url)
     done = manage("shell", "-c", code, environment=environment)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "True"), done.stderr
@@ -158,3 +158,17 @@ def test_an_old_python_is_named(tmp_path: Path) -> None:
     done = make(tmp_path, 'case "$1" in -c) exit 1;; esac; echo Python 3.9.2')
     assert "Python 3.11 or later is needed" in done.stderr.splitlines()[0]
     assert "Python 3.9.2" in done.stderr.splitlines()[0]
+
+
+def test_make_help_lists_what_a_newcomer_types() -> None:
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    commands = [line.split()[0] for line in listed.splitlines()]
+    assert {"run", "help", "test", "dev", "shell", "lint", "verify", "bench"} <= set(commands)
+    assert all(len(line.split()) > 3 for line in listed.splitlines())
+
+
+def test_the_settings_of_make_dev_hold(data_dir: Path) -> None:
+    environment = clean_environment(DATA_DIR=str(data_dir), DJANGO_SETTINGS_MODULE="social.settings.dev")
+    checked = manage("check", environment=environment)
+    assert checked.returncode == 0, checked.stderr
+    assert checked.stdout.startswith("System check identified no issues")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import ipaddress
 import json
+import os
+import resource
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +20,14 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
+from accounts.models import SiteSetting
 from social.kernel import heartbeats, redis
 from social.kernel.media.decoder import Decoder
-from social.runtime import doctor, domain, fingerprints
+from social.runtime import database, doctor, fingerprints
+from social.runtime.datadir import sole_supervisor
 from social.settings import env
-from tests.support.s3 import object_server
+from tests.support.s3 import BUCKET, object_server
+from tests.support.site import serving
 
 pytestmark = pytest.mark.django_db
 Examine = Callable[[], dict[str, doctor.Check]]
@@ -36,7 +42,7 @@ def examine() -> Examine:
 def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything in order: the processes that a test cannot have are taken to answer."""
     with connection.cursor() as cursor:
-        domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+        database.keep_domain(cursor, settings.LOCAL_DOMAIN)
         fingerprints.keep_fingerprints(cursor, settings.SECRETS)
     for name in ("media", "mail", "run"):
         (env.DATA_DIR / name).mkdir(exist_ok=True)
@@ -54,8 +60,10 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
             "storage",
             "disk",
             "decoding",
+            "open files",
             "database",
             "migrations",
+            "tables",
             "domain",
             "fingerprints",
             "clock",
@@ -64,9 +72,29 @@ def test_a_healthy_installation_passes(examine: Examine) -> None:
             "worker",
         ),
         *("streaming", "worker", "redis cache", "redis broker", "redis streams", "redis feeds", "scheduler", "outbox"),
-        *("proxies", "federation", "mail"),
+        *("proxies", "federation", "mail", "web push"),
     }
     assert found["database"].detail.startswith("PostgreSQL 18")
+
+
+def test_a_limit_of_open_files_below_what_the_connections_need_is_named(  # security row 52
+    examine: Examine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    detail = examine()["open files"].detail
+    assert f"at most {hard} " in detail
+    assert f"soft limit {soft}," in detail
+    # The server runs with other limits than whoever asks.
+    with subprocess.Popen(["sh", "-c", "ulimit -n 4096; echo; exec sleep 600"], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        monkeypatch.setattr(doctor, "running_supervisor", lambda folder: str(server.pid))
+        found = examine()["open files"]
+        server.kill()
+    assert found.state == "failed"
+    assert "at most 4096 " in found.detail
+    assert str(doctor.LEAST_OPEN_FILES) in found.detail
+    assert "LimitNOFILE" in found.remedy
 
 
 def test_json_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,10 +147,60 @@ def test_an_object_storage_that_does_not_answer(
     with object_server() as server:
         monkeypatch.setattr(env, "MEDIA_STORAGE", server.entry())
         settings.STORAGES = {**settings.STORAGES, "default": server.entry()}
+        settings.MEDIA_URL = f"{server.endpoint}/{BUCKET}/"
         assert examine()["storage"].state == "ok"
+        assert server.keys() == []
     check = examine()["storage"]
     assert check.state == "failed"
     assert "MEDIA_STORAGE" in check.remedy
+
+
+def test_a_bucket_that_is_missing(examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    with object_server() as server:
+        entry = server.entry()
+        entry["OPTIONS"]["bucket_name"] = "missing"
+        monkeypatch.setattr(env, "MEDIA_STORAGE", entry)
+        settings.STORAGES = {**settings.STORAGES, "default": entry}
+        check = examine()["storage"]
+    assert check.state == "failed"
+    assert "the bucket missing cannot be used" in check.detail
+    assert "that it exists" in check.remedy
+
+
+def test_readers_who_do_not_get_what_is_stored(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    with object_server() as server, serving() as site:
+        monkeypatch.setattr(env, "MEDIA_STORAGE", server.entry())
+        settings.STORAGES = {**settings.STORAGES, "default": server.entry()}
+        settings.MEDIA_URL = f"{site.address}/"
+        site.instead = lambda handler: handler.send_error(403)
+        check = examine()["storage"]
+        assert "answers 403" in check.detail
+        assert "acl=public-read" in check.remedy
+        settings.MEDIA_URL = "http://127.0.0.1:1/"
+        check = examine()["storage"]
+        assert "http://127.0.0.1:1/ does not answer" in check.detail
+        assert "MEDIA_BASE_URL" in check.remedy
+        assert server.keys() == []
+
+
+def test_a_dead_address_of_files_in_a_folder(examine: Examine, settings: Any) -> None:
+    settings.MEDIA_URL = "http://127.0.0.1:1/"
+    found = [check for check in doctor._storage() if check.state == "failed"]
+    assert [check.remedy for check in found] == ["Check MEDIA_BASE_URL."]
+
+
+def test_nobody_is_asked_to_start_what_is_starting(
+    examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("social.runtime.launch.answers", lambda name: False)
+    monkeypatch.setattr(env, "DATA_DIR", tmp_path)
+    for name in ("media", "mail", "run"):
+        (tmp_path / name).mkdir()
+    with sole_supervisor(tmp_path):
+        assert f"Process {os.getpid()} starts it" in examine()["web"].remedy
+    assert "Start everything with" in examine()["web"].remedy
 
 
 def test_files_that_cannot_be_decoded(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +239,7 @@ def test_no_domain_yet(examine: Examine) -> None:
 
 
 def test_a_clock_that_is_off(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "MOST_SKEW", -1.0)
+    monkeypatch.setattr(doctor, "CLOCK_SKEW_LIMIT", -1.0)
     check = examine()["clock"]
     assert check.state == "failed"
     assert "NTP" in check.remedy
@@ -261,3 +339,19 @@ def test_a_mail_server_that_does_not_answer(examine: Examine, monkeypatch: pytes
     check = examine()["mail"]
     assert (check.state, check.remedy) == ("failed", "Check EMAIL_URL.")
     assert "geheim" not in check.detail
+
+
+def test_a_pair_of_keys_that_is_none_is_named(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "SECRETS", replace(settings.SECRETS, vapid_public_key="BA" + "A" * 85))
+    found = examine()["web push"]
+    assert (found.state, found.detail) == ("failed", "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY")
+    assert "backup" in found.remedy
+
+
+def test_push_services_are_given_an_address_of_staff(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "LOOPBACK", False)
+    assert examine()["web push"].state == "warning"
+    SiteSetting.objects.create(key="site_contact_email", value="staff@example.org")
+    assert examine()["web push"] == doctor.Check(
+        "web push", "ok", "push services are given the address staff@example.org"
+    )

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from social.kernel.installation import Installation
-from social.runtime import domain, schema
+from social.runtime import database
 from social.runtime.failures import OperatorError
 
 pytestmark = pytest.mark.django_db
@@ -25,14 +25,14 @@ def cursor() -> Iterator[Any]:
 
 
 def test_the_first_domain_stays(cursor: Any) -> None:
-    assert domain.check_domain(cursor, "first.example") is False
-    domain.keep_domain(cursor, "first.example")
-    domain.keep_domain(cursor, "first.example")
-    assert domain.check_domain(cursor, "first.example") is True
+    assert database.check_domain(cursor, "first.example") is False
+    database.keep_domain(cursor, "first.example")
+    database.keep_domain(cursor, "first.example")
+    assert database.check_domain(cursor, "first.example") is True
     with pytest.raises(OperatorError, match=r"first\.example for ever.*--domain first\.example"):
-        domain.check_domain(cursor, "second.example")
+        database.check_domain(cursor, "second.example")
     with pytest.raises(OperatorError):
-        domain.keep_domain(cursor, "second.example")
+        database.keep_domain(cursor, "second.example")
     assert Installation.objects.get().local_domain == "first.example"
 
 
@@ -43,25 +43,25 @@ def test_there_is_one_installation() -> None:
 
 def test_a_new_database_has_no_domain(cursor: Any) -> None:
     cursor.execute("DROP TABLE social_installation")
-    assert domain.stored_domain(cursor) is None
+    assert database.stored_domain(cursor) is None
 
 
 def test_a_schema_is_current_only_for_the_same_code_and_the_same_applied_migrations(
     cursor: Any, tmp_path: Path
 ) -> None:
     apps = settings.INSTALLED_APPS
-    assert not schema.is_current(cursor, tmp_path, apps)
-    schema.note(cursor, tmp_path, apps)
-    assert schema.is_current(cursor, tmp_path, apps)
-    assert not schema.is_current(cursor, tmp_path, [app for app in apps if app != "accounts"])
+    assert not database.is_schema_current(cursor, tmp_path, apps)
+    database.note_schema(cursor, tmp_path, apps)
+    assert database.is_schema_current(cursor, tmp_path, apps)
+    assert not database.is_schema_current(cursor, tmp_path, [app for app in apps if app != "accounts"])
     cursor.execute("DELETE FROM django_migrations WHERE app = 'accounts' AND name LIKE '0001%%'")
-    assert not schema.is_current(cursor, tmp_path, apps)
+    assert not database.is_schema_current(cursor, tmp_path, apps)
 
 
 def test_a_damaged_note_only_means_looking_again(cursor: Any, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "schema.json").write_text("{")
-    assert not schema.is_current(cursor, tmp_path, settings.INSTALLED_APPS)
+    assert not database.is_schema_current(cursor, tmp_path, settings.INSTALLED_APPS)
 
 
 def test_every_migration_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,9 +70,9 @@ def test_every_migration_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "some_app" / "__init__.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     names = ["some_app.inner"], ["some_app.inner.apps.InnerConfig"]
-    marks = [schema.code_mark(apps) for apps in names]
+    marks = [database.code_mark(apps) for apps in names]
     (migrations / "0001_initial.py").write_text("1")
-    assert all(schema.code_mark(apps) != mark for apps, mark in zip(names, marks, strict=True))
+    assert all(database.code_mark(apps) != mark for apps, mark in zip(names, marks, strict=True))
 
 
 def test_setup_can_be_repeated_and_notes_what_a_quick_start_asks(
@@ -82,11 +82,11 @@ def test_setup_can_be_repeated_and_notes_what_a_quick_start_asks(
     monkeypatch.setattr("django.conf.settings.STATIC_ROOT", str(tmp_path / "static"))
     for _ in range(2):
         call_command("setup", verbosity=0)
-        assert domain.stored_domain(cursor) == settings.LOCAL_DOMAIN
-        assert schema.is_current(cursor, tmp_path, settings.INSTALLED_APPS)
+        assert database.stored_domain(cursor) == settings.LOCAL_DOMAIN
+        assert database.is_schema_current(cursor, tmp_path, settings.INSTALLED_APPS)
 
 
 def test_setup_refuses_another_domain_before_it_changes_anything(cursor: Any, tmp_path: Path) -> None:
-    domain.keep_domain(cursor, "first.example")
+    database.keep_domain(cursor, "first.example")
     with pytest.raises(OperatorError, match=r"first\.example"):
         call_command("setup", verbosity=0)

@@ -161,10 +161,10 @@ def test_requests_are_counted_by_route_and_method(web: Client) -> None:
 
 
 def test_inventive_clients_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "_MOST_SERIES", len(metrics._series) + 5)
+    monkeypatch.setattr(metrics, "_SERIES_LIMIT", len(metrics._series) + 5)
     for number in range(50):
         measured(f"route-{number}", "GET")
-    assert len(metrics._series) <= metrics._MOST_SERIES + 1
+    assert len(metrics._series) <= metrics._SERIES_LIMIT + 1
 
 
 SHARED = """
@@ -216,16 +216,18 @@ def test_figures_of_forked_workers_add_up(tmp_path: Path) -> None:
     assert 'social_request_seconds_count{method="GET",route="unmatched"} 21.0' in shared(tmp_path, code)
 
 
-def test_measuring_a_request_takes_less_than_twenty_microseconds(tmp_path: Path) -> None:
+def test_measuring_a_request_takes_less_than_making_one(tmp_path: Path) -> None:
+    """Compared on the same machine at the same moment: about 2.5 us and 9."""
     code = """
-        def measure():
+        def cost(work):
             began = process_time()
-            for _ in range(5000):
-                middleware(request)
-            return (process_time() - began) / 5000 * 1e6
-        print(min(measure() for _ in range(5)))
+            for _ in range(2000):
+                work()
+            return process_time() - began
+        factory = RequestFactory()
+        print(min(cost(lambda: middleware(request)) / cost(lambda: factory.get("/")) for _ in range(5)))
     """
-    assert float(shared(tmp_path, code)) < 20
+    assert float(shared(tmp_path, code)) < 1
 
 
 def test_a_full_disk_costs_figures_and_not_the_process(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None
         submit(pool, "fetches", work)
     try:
         for _ in range(QUEUES["fetches"].threads):
-            assert running.acquire(timeout=10)
+            assert running.acquire(timeout=60)
         assert not running.acquire(timeout=0.2)
     finally:
         released.set()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
 from social.kernel.logs import redact
+from tests.kernel.text.support import takes_at_most
 from tests.runtime.processes import ROOT
 
 TOKEN = "qLw3uT8-xyz_0123456789abcdefghijKLMNOPQRST"
@@ -69,9 +69,7 @@ def test_what_stands_beside_a_secret_stays() -> None:
 
 def test_redacting_a_hostile_line_takes_no_time() -> None:
     for line in ("access_token" * 20_000, "://" * 50_000, "password= " * 20_000, "a" * 200_000, "bearer " * 30_000):
-        began = time.process_time()
-        redact(line)
-        assert time.process_time() - began < 0.5
+        assert takes_at_most(500, lambda line=line: redact(line))
 
 
 PROGRAM = f"""

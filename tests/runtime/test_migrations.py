@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from social.runtime.embedded import mint_secrets
+from social.runtime.embedded import generate_secrets
 from tests.runtime.processes import clean_environment, manage
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
@@ -24,7 +24,7 @@ def environment() -> Iterator[dict[str, str]]:
         connection.execute("DROP DATABASE IF EXISTS back_and_forth")
         connection.execute("CREATE DATABASE back_and_forth")
     with tempfile.TemporaryDirectory(prefix="social-m-") as folder:
-        mint_secrets(Path(folder))
+        generate_secrets(Path(folder))
         yield clean_environment(
             DATA_DIR=folder, DATABASE_URL=f"{address}/back_and_forth", REDIS_URL=os.environ["REDIS_URL"]
         )

@@ -16,8 +16,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from social.runtime.embedded import Embedded, mint_secrets
-from tests.runtime.processes import ROOT, clean_environment, manage
+from social.runtime.embedded import Embedded, generate_secrets
+from tests.runtime.processes import ROOT, clean_environment, free_ports, manage
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
@@ -115,7 +115,7 @@ def test_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
 
 
 def test_another_postgresql_major(data_dir: Path) -> None:
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     cluster = Embedded(data_dir).cluster
     cluster.mkdir(parents=True)
     (cluster / "PG_VERSION").write_text("17\n")
@@ -125,7 +125,7 @@ def test_another_postgresql_major(data_dir: Path) -> None:
 
 
 def test_another_domain_than_the_stored_one(data_dir: Path) -> None:
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     embedded = Embedded(data_dir, durable=False)
     embedded.start()
     try:
@@ -146,7 +146,7 @@ def test_an_unreachable_database_is_reported_without_its_password(data_dir: Path
     done = run(data_dir, DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1")
     assert done.returncode == 1
     assert "geheim" not in done.stderr + done.stdout
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     done = manage(
         "showmigrations",
         environment=clean_environment(DATA_DIR=str(data_dir), DATABASE_URL=url, REDIS_URL="redis://127.0.0.1:1"),
@@ -157,7 +157,7 @@ def test_an_unreachable_database_is_reported_without_its_password(data_dir: Path
 
 
 def test_a_redis_that_does_not_answer(data_dir: Path) -> None:
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     done = run(data_dir, DATABASE_URL="postgres://x/x", REDIS_URL=f"redis://:geheim@127.0.0.1:{free_port()}/0")
     line = refusal(done)
     assert "Redis for cache at redis://:***@127.0.0.1" in line
@@ -209,8 +209,93 @@ def test_secrets_that_cannot_be_read(data_dir: Path) -> None:
     (data_dir / "secrets.json").write_text("{")
     environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL="postgres://x/x", REDIS_URL="redis://x")
     line = refusal(manage("check", environment=environment))
-    assert "secrets.json cannot be read" in line
+    assert "secrets.json is damaged" in line
     assert "Restore it from a backup" in line
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_secrets_that_are_there_and_cannot_be_opened_are_not_called_lost(data_dir: Path, command: str) -> None:
+    (data_dir / "secrets.json").mkdir()
+    environment = clean_environment(DATA_DIR=str(data_dir), DATABASE_URL="postgres://x/x", REDIS_URL="redis://x")
+    line = refusal(manage(command, environment=environment | free_ports()))
+    assert "secrets.json is there and cannot be read (Is a directory); nothing is lost" in line
+    assert "backup" not in line
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("REGISTRATION", "REGISTRATIONS"),
+        ("LOCALDOMAIN", "LOCAL_DOMAIN"),
+        ("trusted_proxies", "TRUSTED_PROXIES"),
+        ("TRUSTED_PROXY", "TRUSTED_PROXIES"),
+        ("DATABASE_URI", "DATABASE_URL"),
+        ("RATE_LIMIT", "RATE_LIMITS"),
+        ("STREAMING_API_URL", "STREAMING_API_BASE_URL"),
+    ],
+)
+def test_a_misspelt_setting_is_refused_before_anything_is_made(data_dir: Path, wrong: str, right: str) -> None:
+    line = refusal(run(data_dir, **{wrong: "closed"}))
+    assert f"{wrong} is no setting. Is {right} meant? Rename it, or unset it." in line
+    assert not list(data_dir.iterdir())
+
+
+def test_variables_of_others_are_left_alone(data_dir: Path) -> None:
+    others = [
+        *("PORT0", "HOSTNAME", "HOME", "XDG_DATA_DIRS", "REDIS_HOST", "REDIS_PORT", "DATABASE_HOST", "POSTGRES_URL"),
+        *("TEST_DATABASE_URL", "TEST_REDIS_URL", "LANGUAGE", "MAIL", "LOGNAME", "CELERY_BROKER_URL", "SECRET_KEY_BASE"),
+    ]
+    environment = clean_environment(DATA_DIR=str(data_dir), **dict.fromkeys(others, "x"))
+    # What is set under its own name is not meant by another one.
+    environment |= {"REDIS_URL": "redis://x", "REDIS_URL_2": "redis://y", "DATABASE_URL": "postgres://x/x"}
+    assert manage("check", environment=environment).returncode == 0
+
+
+def test_all_settings_are_checked_before_anything_starts(data_dir: Path) -> None:
+    generate_secrets(data_dir)
+    for variable, value in {"SECRET_KEY": "short", "VAPID_PUBLIC_KEY": "A" * 87, "DATABASE_URL": "sqlite:///x"}.items():
+        line = refusal(run(data_dir, **{variable: value}))
+        assert variable in line
+        assert not (data_dir / "postgres").exists()
+    line = refusal(run(data_dir / "new", MEDIA_STORAGE="nonsense"))
+    assert "MEDIA_STORAGE=nonsense cannot be understood" in line
+    assert not (data_dir / "new").exists()
+
+
+def test_a_redis_that_refuses_the_password(data_dir: Path) -> None:
+    generate_secrets(data_dir)
+    servers = Embedded(data_dir, durable=False, postgres_wanted=False)
+    servers.start()
+    try:
+        url = servers.redis_url.replace("unix://", "unix://somebody:geheim@")
+        line = refusal(run(data_dir, DATABASE_URL="postgres://x/x", REDIS_URL=url))
+    finally:
+        servers.stop()
+    assert "refuses the name or the password" in line
+    assert "geheim" not in line
+
+
+@pytest.mark.parametrize(
+    ("given", "names", "shown"),
+    [
+        ({"LOCAL_DOMAIN": "[::1]:8000"}, "env.BASE_URL, env.STREAMING_URL", "http://[::1]:8000 ws://[::1]:4000"),
+        ({"BIND": "[::1]"}, "env.BIND, env.in_url(env.BIND)", "::1 [::1]"),
+        (
+            {"MEDIA_STORAGE": "s3+http://key:secret@[::1]:9000/files"},
+            "env.MEDIA_STORAGE['OPTIONS']['endpoint_url'], env.MEDIA_URL",
+            "http://[::1]:9000 http://[::1]:9000/files/",
+        ),
+    ],
+)
+def test_addresses_with_colons_have_brackets(given: dict[str, str], names: str, shown: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"from social.settings import env; print({names})"],
+        env=clean_environment(**given),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == shown, done.stderr
 
 
 def test_an_unknown_option_of_run(data_dir: Path) -> None:
@@ -229,9 +314,9 @@ def test_a_mistyped_data_directory_is_left_alone(data_dir: Path, command: str) -
 
 
 def test_minted_secrets_are_for_their_owner_and_stay(data_dir: Path) -> None:
-    assert mint_secrets(data_dir)
+    assert generate_secrets(data_dir)
     path = data_dir / "secrets.json"
     first = path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
-    assert not mint_secrets(data_dir)
+    assert not generate_secrets(data_dir)
     assert path.read_text() == first

@@ -7,10 +7,8 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,8 @@ from tests.runtime.processes import (
     clean_environment,
     descendants,
     eventually,
+    free_ports,
+    fresh_folder,
     is_alive,
     manage,
     running,
@@ -30,19 +30,6 @@ from tests.runtime.processes import (
 
 pytestmark = pytest.mark.verify
 KINDS = ("postgres", "valkey", "web", "streaming", "worker", "scheduler")
-
-
-def free_ports() -> dict[str, str]:
-    with socket.socket() as one, socket.socket() as two:
-        for listener in (one, two):
-            listener.bind(("127.0.0.1", 0))
-        return {"PORT": str(one.getsockname()[1]), "STREAMING_PORT": str(two.getsockname()[1])}
-
-
-def fresh_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="social-v-"))
-    folder.chmod(0o755)
-    return folder
 
 
 @pytest.fixture(scope="module")

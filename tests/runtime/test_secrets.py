@@ -1,4 +1,4 @@
-"""An installation keeps the secrets it began with: others are noticed, and never minted over a database."""
+"""An installation keeps the secrets it began with: others are noticed, and never generated over a database."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from social.runtime import domain
-from social.runtime.embedded import Embedded, mint_secrets
+from social.runtime import database
+from social.runtime.embedded import Embedded, generate_secrets
 from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_secrets, keep_fingerprints
 from social.settings import env
@@ -38,7 +38,7 @@ def data_dir() -> Iterator[Path]:
 @pytest.fixture
 def cursor(db: None) -> Iterator[Any]:
     with connection.cursor() as found:
-        domain.keep_domain(found, settings.LOCAL_DOMAIN)
+        database.keep_domain(found, settings.LOCAL_DOMAIN)
         yield found
 
 
@@ -93,7 +93,7 @@ def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: env.Secre
 
 
 def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: env.Secrets, data_dir: Path) -> None:
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     other = json.loads((data_dir / "secrets.json").read_text())["VAPID_PUBLIC_KEY"]
     with pytest.raises(OperatorError, match="does not belong to"):
         keep_fingerprints(cursor, replace(secrets, vapid_public_key=other))
@@ -107,7 +107,7 @@ def line(done: subprocess.CompletedProcess[str]) -> str:
 
 def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
     """With the embedded database: every command says so, and makes none."""
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
     servers.stop()
@@ -120,15 +120,15 @@ def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.Secrets) -> None:
-    """With a database elsewhere: none are minted, and others are refused."""
+    """With a database elsewhere: none are generated, and others are refused."""
     with connection.cursor() as cursor:
-        domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+        database.keep_domain(cursor, settings.LOCAL_DOMAIN)
         keep_fingerprints(cursor, secrets)
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
     elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}
     environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere)
     assert "secrets.json is missing" in line(manage("setup", environment=environment))
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     for command in ("setup", "show_outbox"):
         assert "are not what this installation began with" in line(manage(command, environment=environment))
 
@@ -137,9 +137,9 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: env.S
 def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: env.Secrets) -> None:
     """On a machine of a cluster systemd may start each process without the supervisor."""
     with connection.cursor() as cursor:
-        domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+        database.keep_domain(cursor, settings.LOCAL_DOMAIN)
         keep_fingerprints(cursor, secrets)
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
     elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}
 

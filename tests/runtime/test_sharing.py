@@ -33,7 +33,7 @@ def command(data_dir: Path, until: Path) -> list[str]:
         import time
         from pathlib import Path
         from social.runtime.embedded import Embedded
-        from social.runtime.sharing import borrowed_servers
+        from social.runtime.embedded import borrowed_servers
         with borrowed_servers(Embedded(Path({str(data_dir)!r}))) as servers:
             print("started" if servers.processes else "found", flush=True)
             while not Path({str(until)!r}).exists():

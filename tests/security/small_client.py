@@ -15,7 +15,7 @@ from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
 #: Limits under which nothing that is held ends within PATIENCE: whoever is answered meanwhile did not wait for it.
-ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_window", "head_seconds"), 100 * PATIENCE)
+ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_seconds", "head_seconds"), 100 * PATIENCE)
 
 
 class Small:
@@ -89,6 +89,14 @@ def first_line(client: socket.socket) -> bytes:
     with contextlib.suppress(ConnectionError):
         return client.recv(65536).partition(b"\r\n")[0]
     return b""
+
+
+def read_until(client: socket.socket, end: bytes) -> bytes:
+    """What the server sends up to `end`, or until it closes."""
+    found = b""
+    while not found.endswith(end) and (data := client.recv(65536)):
+        found += data
+    return found
 
 
 def is_closed(client: socket.socket) -> bool:

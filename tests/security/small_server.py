@@ -18,9 +18,10 @@ from typing import Any
 from django.http import HttpResponse
 
 from social.api import later
+from social.runtime.web.adapter import Adapter
 from social.runtime.web.limits import Limits
 from social.runtime.web.processes import Processes, listen
-from social.runtime.web.server import Server
+from social.runtime.web.server import serve
 
 _never = threading.Event()
 
@@ -86,13 +87,13 @@ def main() -> None:
     limits = Limits(**given)
     listener = listen("127.0.0.1", int(sys.argv[1]))
 
-    def serve(beat: Callable[[], None]) -> bool:
+    def run(beat: Callable[[], None]) -> None:
         def upload_limit(method: str, path: str) -> int | None:
             return 64 * 2**20 if path.startswith("/upload") else None
 
-        return Server(application, limits, upload_limit=upload_limit, beat=beat).run(listener)
+        serve(Adapter(application, limits, upload_limit=upload_limit, beat=beat), limits, listener)
 
-    Processes(count, serve, grace=limits.stop_seconds + 1, silence=silence).run()
+    Processes(count, run, grace=limits.stop_seconds + 1, silence=silence).run()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What other servers try, and whom this one believes (security.md, rows 8, 11, 13, 39, 53, 54, 59, 60 and 62)."""
+"""What other servers try, and whom this one believes (security.md, rows 8, 11, 13, 39, 53, 54, 59, 60, 62 and 71)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import base64
 import hashlib
 import json
 import re
+import time
 from datetime import timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +23,8 @@ from federation.documents.reading import Rejected
 from federation.documents.received_actors import read_actor
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
+from social.api import admission
+from social.api.limits import LOOK_UPS
 from social.kernel import clock
 from social.kernel.errors import KernelError
 from statuses.models import Status
@@ -309,3 +313,23 @@ def test_row_39_what_a_signed_reader_gets_of_outbox_and_boosts_is_kept_by_no_cac
     for path in boosted:
         assert Client().get(path, headers={"accept": ACTIVITY}).status_code == 404
         assert stranger.get(path).status_code == 404
+
+
+def test_row_71_searches_and_mentions_ask_one_server_at_a_pace_whoever_asks(
+    alice: Person, bob: Person, elsewhere: RemoteServer, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.RATE_LIMITS = True
+    moment = time.time()
+    monkeypatch.setattr(admission, "time", SimpleNamespace(time=lambda: moment, monotonic=time.monotonic))
+    elsewhere.person("late")
+    for number in range(LOOK_UPS.limit // 2):
+        alice.read("accounts/search", q=f"@a{number}@{elsewhere.domain}", resolve="true")
+        bob.post(f"@b{number}@{elsewhere.domain} hello")
+    assert len(elsewhere.gets()) == LOOK_UPS.limit
+    assert alice.read("accounts/search", q=f"@late@{elsewhere.domain}", resolve="true") == []
+    assert bob.post(f"@late@{elsewhere.domain} hello")["mentions"] == []
+    found = bob.api.get("/api/v2/search", {"q": f"{elsewhere.url}/notes/1", "resolve": "true"}).json()
+    assert found["statuses"] == []
+    assert len(elsewhere.gets()) == LOOK_UPS.limit
+    moment += LOOK_UPS.period
+    assert len(alice.read("accounts/search", q=f"@late@{elsewhere.domain}", resolve="true")) == 1

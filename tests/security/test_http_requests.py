@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.security.small_client import first_line
+from tests.security.small_client import ENDLESS, first_line, is_readable, read_until
 
 
 def test_requests_sent_ahead_are_answered_in_order_and_only_a_few(start: Any) -> None:
@@ -62,11 +62,11 @@ def test_what_the_application_receives_of_a_request(start: Any) -> None:
         "HTTP/1.1",
     )
     absolute = small.connect(b"GET http://other.example/environ?x HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert b'"PATH_INFO": "/environ"' in absolute.recv(65536)
+    assert b'"PATH_INFO": "/environ"' in read_until(absolute, b"}")
     trailers = (
         b"POST /environ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Late: 1\r\n\r\n"
     )
-    answer = small.connect(trailers).recv(65536)
+    answer = read_until(small.connect(trailers), b"}")
     assert b'"CONTENT_LENGTH": "1"' in answer
     assert b"X_LATE" not in answer
 
@@ -88,11 +88,9 @@ def test_head_and_http_1_0(start: Any) -> None:
         assert answer.status == 200
         assert answer.read() == b""
     client = small.connect(b"GET / HTTP/1.0\r\n\r\n")
-    received = b""
-    while data := client.recv(65536):
-        received += data
-    assert received.startswith(b"HTTP/1.1 200 OK")
-    assert b"Connection: close" in received
+    found = read_until(client, b"nothing ends so")
+    assert found.startswith(b"HTTP/1.1 200 OK")
+    assert b"connection: close" in found
 
 
 def test_a_client_that_goes_in_the_middle_disturbs_nobody(start: Any) -> None:
@@ -116,3 +114,101 @@ def test_a_client_that_goes_in_the_middle_disturbs_nobody(start: Any) -> None:
         thread.join()
     assert small.serves_others()
     assert "Traceback" not in small.process.text()
+
+
+def _sent(framing: str, rest: str = "", version: str = "1.1", host: str = "Host: x\r\n") -> bytes:
+    return f"POST /echo HTTP/{version}\r\n{host}{framing}\r\n{rest}".encode()
+
+
+_CHUNKED = "Transfer-Encoding: chunked\r\n"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    {
+        "HTTP/0.9": b"GET /\r\n",
+        "HTTP/0.9 by name": b"GET / HTTP/0.9\r\n\r\n",
+        "HTTP/2.0": b"GET / HTTP/2.0\r\nHost: x\r\n\r\n",
+        "HTTP/1.2": b"GET / HTTP/1.2\r\nHost: x\r\n\r\n",
+        "no Host": b"GET / HTTP/1.1\r\n\r\n",
+        "a coding in 1.0": _sent(_CHUNKED, "0\r\n\r\n", version="1.0"),
+        "two codings": _sent("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+        "chunked twice": _sent(_CHUNKED * 2, "0\r\n\r\n"),
+        "chunked first": _sent("Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n"),
+        "another coding": _sent("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"),
+        "a coding behind a control character": _sent("Transfer-Encoding:\x0bchunked\r\n", "0\r\n\r\n"),
+        "a coding in a folded line": _sent("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"),
+        "length and coding": _sent("Content-Length: 5\r\n" + _CHUNKED, "0\r\n\r\n"),
+        "coding and length": _sent(_CHUNKED + "Content-Length: 5\r\n", "0\r\n\r\n"),
+        "two lengths in one": _sent("Content-Length: 1, 1\r\n", "a"),
+        "the same length twice": _sent("Content-Length: 1\r\n" * 2, "a"),
+        "a hexadecimal length": _sent("Content-Length: 0x1\r\n", "a"),
+        "no length": _sent("Content-Length:\r\n"),
+        "a length beyond all numbers": _sent("Content-Length: 99999999999999999999\r\n"),
+        "a bare line feed behind a header": _sent("A: b\nContent-Length: 0\r\n"),
+        "a bare carriage return behind a header": _sent("A: b\rContent-Length: 0\r\n"),
+        "a bare line feed behind the head": b"POST /echo HTTP/1.1\r\nHost: x\r\n\n",
+        "a space before the colon": _sent("Content-Length : 0\r\n"),
+        "a bare line feed behind a size": _sent(_CHUNKED, "1\na\r\n0\r\n\r\n"),
+        "a bare line feed behind a chunk": _sent(_CHUNKED, "1\r\na\n0\r\n\r\n"),
+        "a bare line feed in an extension": _sent(_CHUNKED, "1;\na\r\n0\r\n\r\n"),
+        "a bare line feed behind the last chunk": _sent(_CHUNKED, "0\r\n\n"),
+        "a bare line feed in a trailer": _sent(_CHUNKED, "0\r\nX: y\nZ: 1\r\n\r\n"),
+        "a chunk longer than its size": _sent(_CHUNKED, "1\r\nabc\r\n0\r\n\r\n"),
+        "a size with a sign": _sent(_CHUNKED, "+1\r\na\r\n0\r\n\r\n"),
+        "a size with a prefix": _sent(_CHUNKED, "0x1\r\na\r\n0\r\n\r\n"),
+        "a size beyond all numbers": _sent(_CHUNKED, "fffffffffffffffff\r\na"),
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_requests_of_no_proper_form_are_refused_and_nothing_behind_them_is_read(
+    start: Any, request_: tuple[str, bytes]
+) -> None:
+    small = start()
+    client = small.connect(request_[1] + b"GET /pid HTTP/1.1\r\nHost: x\r\n\r\n")
+    found = read_until(client, b"nothing ends so")
+    assert re.findall(rb"HTTP/1.1 (\d+)", found) in ([b"400"], [b"501"]), found
+    assert b"connection: close" in found
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        _sent(_CHUNKED, "5;"),
+        _sent(_CHUNKED, "0\r\nX-Late: "),
+        b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ",
+        b"GET /",
+    ],
+    ids=["extension", "trailer", "header", "target"],
+)
+def test_what_has_no_end_is_refused_before_its_deadline(start: Any, head: bytes) -> None:
+    small = start(**ENDLESS)
+    client = small.connect(head)
+    with contextlib.suppress(ConnectionError):
+        for _number in range(1000):
+            client.sendall(b"a" * 4096)
+    assert first_line(client).split()[1] in (b"400", b"431")
+
+
+def test_a_refusal_comes_behind_the_answers_to_what_was_sent_before(start: Any) -> None:
+    small = start(threads=2)
+    with small.holding() as hold:
+        client = hold(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.sendall(b"GET /pid HTTP/1.1\r\nHost: x\r\n\r\n" + _sent(_CHUNKED, "1\r\na\r\nbroken"))
+        assert small.serves_others(2)
+        assert not is_readable(client)
+    found = read_until(client, b"nothing ends so")
+    assert re.findall(rb"HTTP/1.1 (\d+)", found) == [b"200", b"200", b"400"]
+
+
+def test_the_body_of_one_request_is_never_the_next_request(start: Any) -> None:
+    """Of a request within a body, in every form that a body may have, nothing is answered."""
+    small = start()
+    inner = "GET /pid HTTP/1.1\r\nHost: x\r\n\r\n"
+    whole = _sent(f"Content-Length: {len(inner)}\r\n", inner) + _sent(
+        _CHUNKED, f"{len(inner):x};a=b\r\n{inner}\r\n0\r\nX: y\r\n\r\n"
+    )
+    offer = "Connection: Upgrade\r\nUpgrade: h2c\r\n"
+    client = small.connect(whole + _sent(f"{offer}Content-Length: {len(inner)}\r\n", inner + inner))
+    found = read_until(client, b"nothing ends so")
+    assert re.findall(rb"\r\n\r\n(\d+)", found) == [b"%d" % len(inner)] * 3

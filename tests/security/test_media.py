@@ -20,6 +20,7 @@ from statuses.models import MediaAttachment, Processing
 from tests.factories.accounts import make_user
 from tests.factories.recordings import drawn, recording, sample, saved
 from tests.factories.statuses import picture
+from tests.kernel.text.support import takes_at_most
 from tests.security import hostile_files as hostile
 from tests.statuses.conftest import api_of
 from tests.support.work import work
@@ -128,9 +129,10 @@ def test_row_1_what_a_file_refers_to_is_not_opened(
 
 
 def test_row_1_a_picture_with_a_large_hidden_text_costs_little(author: Account) -> None:
-    began = time.process_time()
-    assert _upload(author, hostile.text_bomb(), "image/png").status_code in (200, 422)
-    assert time.process_time() - began < 5, "of this process: what is decoded is decoded in another one"
+    """In this process: what is decoded is decoded in another one."""
+    file, answered = hostile.text_bomb(), set()
+    assert takes_at_most(5000, lambda: answered.add(_upload(author, file, "image/png").status_code))
+    assert answered <= {200, 422}
 
 
 def test_row_1_a_video_that_ends_early_has_failed_alone(author: Account, settings: Any) -> None:

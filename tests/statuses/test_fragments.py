@@ -105,7 +105,7 @@ def test_a_role_that_is_given_or_taken_away_shows_under_every_post() -> None:
 def test_a_mentioned_account_that_is_renamed_elsewhere_is_shown_by_its_new_name(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("statuses.services.changing.BATCH", 2)
+    monkeypatch.setattr("statuses.services.changing.BATCH_SIZE", 2)
     eve = make_remote("eve")
     posts = [make_status(alice, f"@eve@remote.example {number}") for number in range(5)]
     profile = RemoteProfile(
@@ -118,7 +118,7 @@ def test_a_mentioned_account_that_is_renamed_elsewhere_is_shown_by_its_new_name(
     )
     for status in posts:
         _warm(status)
-    store_remote_account(profile=profile, key=None)
+    store_remote_account(profile=profile, keys=[])
     work()
     for status in posts:
         (mention,) = _shown(status)["mentions"]
@@ -151,5 +151,5 @@ def test_an_account_that_moved_is_not_cached_because_it_shows_another(alice: Acc
     follow(follower, target)
     from accounts.models import AccountStat
 
-    AccountStat.objects.filter(account=target).update(followers_count=7)
+    AccountStat.objects.update_or_create(account=target, defaults={"followers_count": 7})
     assert _shown(status)["account"]["moved"]["followers_count"] == 7

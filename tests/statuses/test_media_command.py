@@ -69,7 +69,7 @@ def test_copies_that_nobody_has_looked_at_are_removed(media_root: Path, monkeypa
 def test_what_nothing_names_is_removed_and_everything_else_stays(
     alice: Account, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(media_upkeep, "_BATCH", 2)
+    monkeypatch.setattr(media_upkeep, "_BATCH_SIZE", 2)
     update_profile(user=alice.user, change=ProfileChange(avatar=PictureUpload(picture())))
     make_status(alice, media=[make_media(alice)])
     _copies(0)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
 
 import pytest
+from django.conf import settings
 from django.test import Client
-from django.urls import get_resolver
 
 from social.api.access import Access
 from social.api.access import AccessKind as Kind
@@ -108,11 +109,16 @@ class Row:
 
 def find_endpoint(name: str) -> EndpointPattern:
     """The endpoint `METHOD path` of the URL configuration in use. Fails when there is none."""
-    method, _, path = name.partition(" ")
-    for pattern in endpoints(get_resolver().url_patterns):
-        if pattern.path == path and method.lower() in pattern.actions:
-            return pattern
-    raise AssertionError(f"{name} is not routed")
+    found = routed(settings.ROOT_URLCONF).get(name)
+    assert found is not None, f"{name} is not routed"
+    return found
+
+
+@cache
+def routed(urlconf: str) -> dict[str, EndpointPattern]:
+    """The endpoints of a URL configuration by `METHOD path`."""
+    patterns = endpoints(import_module(urlconf).urlpatterns)
+    return {f"{method.upper()} {pattern.path}": pattern for pattern in patterns for method in pattern.actions}
 
 
 def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, token: str | None = None) -> Any:
@@ -127,15 +133,9 @@ def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, toke
 
 def every_access(urlconf: str) -> Callable[..., None]:
     """A test function: one case per endpoint with all promises about callers; ids in paths are nobody's."""
-    found = endpoints(import_module(urlconf).urlpatterns)
-    cases = [
-        pytest.param(f"{method.upper()} {pattern.path}", id=f"{method} {pattern.path}")
-        for pattern in found
-        for method in pattern.actions
-    ]
 
     @pytest.mark.django_db
-    @pytest.mark.parametrize("endpoint", cases)
+    @pytest.mark.parametrize("endpoint", routed(urlconf))
     def test_access(endpoint: str, callers: Any) -> None:
         keeps_its_access(Row(endpoint, nothing), callers)
 
@@ -152,13 +152,10 @@ def keeps_its_access(row: Row, callers: Any) -> None:
 
 def a_stranger_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """Without a token: 401 with a challenge (403 on moderators' endpoints), and nothing is said of the object."""
-    response = send(row, scene, token=None)
-    if row.access.kind is Kind.STAFF:
-        assert response.status_code == 403, seen(row, response)
-    else:
-        assert response.status_code == 401, seen(row, response)
-        assert response.headers.get("WWW-Authenticate", "").startswith("Bearer"), response.headers
-    check("Error", response.json())
+    status = 403 if row.access.kind is Kind.STAFF else 401
+    for response in _refused(row, scene, status, token=None):
+        if status == 401:
+            assert response.headers.get("WWW-Authenticate", "").startswith("Bearer"), response.headers
 
 
 def a_stranger_is_welcome(row: Row, callers: Any, scene: Scene | None = None) -> None:
@@ -170,9 +167,7 @@ def a_stranger_is_welcome(row: Row, callers: Any, scene: Scene | None = None) ->
 
 def a_wrong_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """A token nobody gave out: 401; on moderators' endpoints 403."""
-    response = send(row, scene, token="nobody-gave-this-out")
-    assert response.status_code == (403 if row.access.kind is Kind.STAFF else 401), seen(row, response)
-    check("Error", response.json())
+    _refused(row, scene, 403 if row.access.kind is Kind.STAFF else 401, token="nobody-gave-this-out")
 
 
 def a_wrong_token_counts_as_none(row: Row, callers: Any, scene: Scene | None = None) -> None:
@@ -185,21 +180,24 @@ def a_narrow_token_is_refused(row: Row, callers: Any, scene: Scene | None = None
     """A token with every scope but those that open this callers: 403."""
     others = [scope for scope in SCOPES if scope not in row.access.sufficient_scopes]
     mint = callers.app_token if row.access.kind is Kind.APP_TOKEN else callers.user_token
-    response = send(row, scene, token=mint(*others))
-    assert response.status_code == 403, seen(row, response)
-    assert "scope" in response.json()["error"], response.json()
+    for response in _refused(row, scene, 403, token=mint(*others)):
+        assert "scope" in response.json()["error"], response.json()
+
+
+def a_role_without_the_permission_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
+    """Somebody of no role, with a scope that opens it: 403, and nothing is said of the object."""
+    _refused(row, scene, 403, token=callers.other_user_token(*row.access.scopes))
 
 
 def an_application_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """An application's own token where a user is needed: 422; on moderators' endpoints 403."""
-    response = send(row, scene, token=callers.app_token(*row.access.sufficient_scopes))
-    assert response.status_code == (403 if row.access.kind is Kind.STAFF else 422), seen(row, response)
+    status = 403 if row.access.kind is Kind.STAFF else 422
+    _refused(row, scene, status, token=callers.app_token(*row.access.sufficient_scopes))
 
 
 def a_user_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
     """A user's token where only an application may call: 403."""
-    response = send(row, scene, token=callers.user_token(*row.access.sufficient_scopes))
-    assert response.status_code == 403, seen(row, response)
+    _refused(row, scene, 403, token=callers.user_token(*row.access.sufficient_scopes))
 
 
 def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None:
@@ -234,6 +232,8 @@ def of_callers(access: Access) -> list[Callable[..., None]]:
         found += [a_narrow_token_is_refused, each_scope_opens]
     if access.kind not in _NOT_A_USER:
         found.append(an_application_is_refused)
+    if access.permission is not None:
+        found.append(a_role_without_the_permission_is_refused)
     if access.kind is Kind.APP_TOKEN:
         found.append(a_user_is_refused)
     return found
@@ -253,6 +253,17 @@ def token_for(row: Row, callers: Any, scene: Scene | None = None) -> str | None:
 def send(row: Row, scene: Scene | None, *, token: str | None) -> Any:
     scene = scene or Scene()
     return ask(row.method, fill(row.path, scene.ids), scene.params, token=token)
+
+
+def _refused(row: Row, scene: Scene | None, status: int, *, token: str | None) -> list[Any]:
+    """The answers about what is there and about nobody's ids, with parameters and without any: all have this status, since
+    who calls is checked before anything is looked at (contract, behaviours section 3).
+    """
+    responses = [send(row, about, token=token) for about in (scene, None)]
+    for response in responses:
+        assert response.status_code == status, seen(row, response)
+        check("Error", response.json())
+    return responses
 
 
 def fill(path: str, ids: Mapping[str, Any]) -> str:

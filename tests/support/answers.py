@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from social.api.declarations import Endpoint
-from social.api.inputs import Input
+from social.api.inputs import Reading
 from social.api.requests import ApiRequest
 from social.api.viewsets import ApiViewSet
 from tests.support.entities import ENTITIES, check, check_all
@@ -42,7 +42,7 @@ def problems() -> list[str]:
 @contextmanager
 def watched() -> Iterator[None]:
     """Check the answers of all endpoints but the tests' own, and that they read only parameters they declare."""
-    dispatch, parameters, read_mapping = ApiViewSet.dispatch, ApiRequest.parameters, Input.read_mapping
+    dispatch, parameters, values = ApiViewSet.dispatch, ApiRequest.parameters, Reading.values
 
     def checked(self: ApiViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:
         response: Any = dispatch(self, request, *args, **kwargs)
@@ -60,20 +60,20 @@ def watched() -> Iterator[None]:
             merged = self.__dict__["_parameters"] = _Recorded(merged)
         return merged
 
-    def noted(cls: type[Input[Any]], values: Any) -> Any:
-        if isinstance(values, _Recorded):
-            values.names |= values.keys() & set(cls.names())
-        return read_mapping.__func__(cls, values)
+    def noted(cls: type[Reading], sent: Any) -> Any:
+        if isinstance(sent, _Recorded):
+            sent.names |= sent.keys() & set(cls.names())
+        return values.__func__(cls, sent)
 
     ApiViewSet.dispatch = checked
     ApiRequest.parameters = property(recorded)
-    Input.read_mapping = classmethod(noted)
+    Reading.values = classmethod(noted)
     try:
         yield
     finally:
         ApiViewSet.dispatch = dispatch
         ApiRequest.parameters = parameters
-        Input.read_mapping = read_mapping
+        Reading.values = values
 
 
 class _Recorded(dict[str, Any]):

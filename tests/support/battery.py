@@ -19,19 +19,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import get_resolver
 
 from social.api.access import AccessKind as Kind
 from social.api.declarations import Endpoint
 from social.api.pagination import ByOffset
-from social.api.routing import endpoints
 from tests.support.access_checks import (
     NOBODYS_ID,
     CallerTokens,
@@ -42,6 +40,7 @@ from tests.support.access_checks import (
     fill,
     find_endpoint,
     keeps_its_access,
+    routed,
     seen,
     token_for,
 )
@@ -57,22 +56,12 @@ _SIZES = (2, 20)
 def without_row(rows: Iterable[Row]) -> list[str]:
     """The endpoints of the URL configuration in use that have no row."""
     spoken_of = {row.endpoint for row in rows}
-    routed = [
-        f"{method.upper()} {pattern.path}"
-        for pattern in endpoints(get_resolver().url_patterns)
-        for method in pattern.actions
-    ]
-    return [name for name in routed if name not in spoken_of]
+    return [name for name in routed(settings.ROOT_URLCONF) if name not in spoken_of]
 
 
 def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., None]:
     """A test function: one case per row and group of promises. `urlconf`: where the endpoints are routed."""
-    patterns = endpoints(import_module(urlconf).urlpatterns)
-    declared = {
-        f"{method.upper()} {pattern.path}": pattern.declared(method)
-        for pattern in patterns
-        for method in pattern.actions
-    }
+    declared = {name: pattern.declared(name.partition(" ")[0].lower()) for name, pattern in routed(urlconf).items()}
     unknown = [row.endpoint for row in rows if row.endpoint not in declared]
     assert not unknown, f"not routed: {unknown}"
     # An action that stands behind two methods (PUT and PATCH) is the same code and the same declaration.
@@ -137,17 +126,14 @@ def an_unknown_id_is_not_found(row: Row, callers: Any, scene: Scene | None = Non
 
 
 def what_is_no_id_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """404 for letters, signs, fractions and numbers beyond 64 bits where an id belongs."""
+    """404 for letters, signs, fractions, suffixes and numbers beyond 64 bits where an id belongs."""
     scene = scene or row.scene(callers, _SIZES[0])
     for name in row.parameters():
-        for wrong in ("abc", "-1", "1.5", "99999999999999999999", "%00"):
+        for wrong in ("abc", "-1", "1.5", f"{scene.ids.get(name, 1)}.json", "99999999999999999999", "%00"):
             ids = {**scene.ids, name: wrong}
             response = ask(row.method, fill(row.path, ids), scene.params, token=token_for(row, callers, scene))
-            # "1.5" is read as 1, which nobody has.
-            expected = row.missing_is if wrong == "1.5" else 404
-            assert response.status_code == expected, f"{name}={wrong}: {seen(row, response)}"
-            if expected == 404:
-                check("Error", response.json())
+            assert response.status_code == 404, f"{name}={wrong}: {seen(row, response)}"
+            check("Error", response.json())
 
 
 def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:

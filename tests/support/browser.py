@@ -27,6 +27,6 @@ class Forms(HTMLParser):
 def submit(browser: requests.Session, page: requests.Response, **values: str) -> requests.Response:
     """Send the first form of a page as a browser without scripts does."""
     action, fields = Forms(page.text).found[0]
-    answer = browser.post(urljoin(page.url, action), data={**fields, **values}, timeout=10)
+    answer = browser.post(urljoin(page.url, action), data={**fields, **values}, timeout=60)
     assert answer.status_code == 200, answer.text[:2000]
     return answer

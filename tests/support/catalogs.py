@@ -30,12 +30,16 @@ _PLURAL_CONTEXT = {"npgettext", "npgettext_lazy"}
 Key = tuple[str | None, str, str | None]  # context, sentence, plural
 
 
+_CALL = re.compile(r"gettext|\b_\(")
+
+
 def _constant(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _calls(source: str) -> Iterator[Key]:
-    for node in ast.walk(ast.parse(source)):
+    # Reading words is much quicker than reading nodes.
+    for node in ast.walk(ast.parse(source)) if _CALL.search(source) else ():
         if not isinstance(node, ast.Call):
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")

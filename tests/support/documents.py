@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+from enum import IntFlag
 from pathlib import Path
 from typing import Any
 
+from social.settings.declared import SETTINGS
+
+_SETTINGS_HEAD = """# Settings
+
+Read from the environment; `manage.py run` takes some as options too (`make run ARGS="--port 8080"`, see
+`./manage.py run --help`). Unset, a server at `localhost` lets everybody sign up without confirmation and writes its mail to
+`var/mail`; any other domain asks for both. A variable whose name is nearly that of a setting is refused.
+
+| variable | default | meaning |
+|---|---|---|
+"""
 COVERAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
+SETTINGS_PAGE = COVERAGE.with_name("settings.md")
 _TABLE = re.compile(r"(?<=\n## Endpoints\n\n).*?\Z", re.DOTALL)
 
 
@@ -16,7 +29,7 @@ def table() -> str:
     from social.api.routing import endpoints
     from social.urls import urlpatterns
 
-    lines = ["| Endpoint | Access | Scopes | Answer | Paging |", "|---|---|---|---|---|"]
+    lines = ["| Endpoint | Access | Scopes | Permission | Answer | Paging |", "|---|---|---|---|---|---|"]
     rows = [
         (pattern.path, method.upper(), pattern.declared(method))
         for pattern in endpoints(urlpatterns)
@@ -26,10 +39,20 @@ def table() -> str:
         entity = declared.entity or "nothing"
         answer = f"[{entity}]" if declared.many else entity
         scopes = ", ".join(declared.access.scopes)
-        lines.append(
-            f"| {method} `/{path}` | {declared.access.kind.value} | {scopes} | {answer} | {_paging(declared.paging)} |"
+        cells = (
+            declared.access.kind.value,
+            scopes,
+            named(declared.access.permission),
+            answer,
+            _paging(declared.paging),
         )
+        lines.append(f"| {method} `/{path}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def named(permission: IntFlag | None) -> str:
+    """The names of the permissions of which one is needed, in the order of their bits."""
+    return " or ".join(one.name or "" for one in permission) if permission is not None else ""
 
 
 def _paging(paging: Any) -> str:
@@ -44,6 +67,12 @@ def with_table(text: str) -> str:
     return _TABLE.sub(lambda _found: table(), text)
 
 
+def settings_page() -> str:
+    """docs/settings.md from the declarations."""
+    rows = (f"| `{name}` | {default} | {meaning} |\n" for name, (default, meaning) in SETTINGS.items())
+    return f"{_SETTINGS_HEAD}{''.join(rows)}"
+
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.types")
     import django
@@ -52,4 +81,5 @@ if __name__ == "__main__":
     from tests.support import openapi
 
     COVERAGE.write_text(with_table(COVERAGE.read_text()))
+    SETTINGS_PAGE.write_text(settings_page())
     openapi.write()

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 
 from tests.support.admin_entities import ADMIN_ENTITIES
 from tests.support.instance_entities import INSTANCE_ENTITIES
@@ -41,6 +41,16 @@ from tests.support.schema import (
 _POLICY_WORDS = one_of("public", "followers", "following", "unsupported_policy", "disabled")
 _VISIBILITY = one_of("public", "unlisted", "private", "direct")
 _HISTORY = many(exactly({"day": S, "accounts": S, "uses": S}))
+_HANDLING = one_of("accept", "filter", "drop")
+_SUBJECTS = {
+    "report": entity("Report"),
+    "event": entity("RelationshipSeveranceEvent"),
+    "moderation_warning": entity("AccountWarning"),
+    "collection": entity("Collection"),
+    "annual_report": exactly({"year": {"type": "string", "pattern": r"^\d{4}$"}}),
+    "fallback": exactly({"title": S, "summary": nullable(S), "description": NULL}),
+}
+_REQUEST_SUMMARY = exactly({"pending_requests_count": COUNT, "pending_notifications_count": COUNT})
 _FIELD = exactly({"name": S, "value": S, "verified_at": nullable(D)})
 
 _ACCOUNT: dict[str, Schema] = {
@@ -240,6 +250,16 @@ ENTITIES: dict[str, Schema] = {
         _ACCOUNT_OPTIONAL | _MOVED,
     ),
     "MutedAccount": exactly(_ACCOUNT | {"mute_expires_at": nullable(D)}, _ACCOUNT_OPTIONAL | _MOVED),
+    "WebPushSubscription": exactly(
+        {
+            "id": ID,
+            "endpoint": URL,
+            "standard": B,
+            "alerts": exactly({}, dict.fromkeys(NOTIFICATION_TYPES, B)),
+            "server_key": S,
+            "policy": S,
+        }
+    ),
     "FeatureApproval": exactly(
         {
             "automatic": many(_POLICY_WORDS),
@@ -470,6 +490,42 @@ ENTITIES: dict[str, Schema] = {
     "FilterResult": exactly(
         {"filter": exactly(_FILTER), "keyword_matches": nullable(many(S)), "status_matches": nullable(many(ID))}
     ),
+    "PartialAccount": exactly(
+        {
+            "id": ID,
+            "acct": S,
+            "locked": B,
+            "bot": B,
+            "url": URL,
+            "avatar": URL,
+            "avatar_static": URL,
+            "avatar_description": S,
+        }
+    ),
+    "GroupedNotificationsResults": exactly(
+        {
+            "accounts": many(entity("Account")),
+            "statuses": many(entity("Status")),
+            "notification_groups": many(entity("NotificationGroup")),
+        },
+        {"partial_accounts": many(entity("PartialAccount"))},
+    ),
+    "NotificationGroup": exactly(
+        {
+            "group_key": {"type": "string", "minLength": 1},
+            "notifications_count": COUNT,
+            "type": one_of(*NOTIFICATION_TYPES),
+            "most_recent_notification_id": ID,
+            "sample_account_ids": many(ID),
+        },
+        {
+            "page_min_id": ID,
+            "page_max_id": ID,
+            "latest_page_notification_at": D,
+            "status_id": ID,
+            **_SUBJECTS,
+        },
+    ),
     "Notification": exactly(
         {
             "id": ID,
@@ -481,13 +537,42 @@ ENTITIES: dict[str, Schema] = {
         {
             "filtered": TRUE,
             "status": nullable(entity("Status")),
-            "report": entity("Report"),
-            "event": FREE,
-            "moderation_warning": entity("AccountWarning"),
-            "collection": FREE,
-            "fallback": exactly({"title": S, "summary": nullable(S), "description": NULL}),
+            **_SUBJECTS,
         },
     ),
+    "UnreadCount": exactly({"count": COUNT}),
+    "NotificationPolicy": exactly(
+        {
+            "for_not_following": _HANDLING,
+            "for_not_followers": _HANDLING,
+            "for_new_accounts": _HANDLING,
+            "for_private_mentions": _HANDLING,
+            "for_limited_accounts": _HANDLING,
+            "for_bots": _HANDLING,
+            "summary": _REQUEST_SUMMARY,
+        }
+    ),
+    "NotificationPolicyV1": exactly(
+        {
+            "filter_not_following": B,
+            "filter_not_followers": B,
+            "filter_new_accounts": B,
+            "filter_private_mentions": B,
+            "filter_bots": B,
+            "summary": _REQUEST_SUMMARY,
+        }
+    ),
+    "NotificationRequest": exactly(
+        {
+            "id": ID,
+            "created_at": D,
+            "updated_at": D,
+            "notifications_count": {"type": "string", "pattern": r"^(0|[1-9]\d?|100)$"},
+            "account": entity("Account"),
+            "last_status": nullable(entity("StatusOfUser")),
+        }
+    ),
+    "Merged": exactly({"merged": B}),
     "Report": exactly(
         {
             "id": ID,
@@ -502,6 +587,47 @@ ENTITIES: dict[str, Schema] = {
             "collection_ids": many(ID),
             "target_account": entity("Account"),
         }
+    ),
+    "RelationshipSeveranceEvent": exactly(
+        {
+            "id": ID,
+            "type": one_of("domain_block", "user_domain_block", "account_suspension"),
+            "purged": B,
+            "target_name": S,
+            "followers_count": I,
+            "following_count": I,
+            "created_at": D,
+        }
+    ),
+    "AnnualReports": exactly(
+        {
+            "annual_reports": many(
+                exactly(
+                    {
+                        "year": I,
+                        "data": exactly(
+                            {
+                                "archetype": one_of("lurker", "booster", "pollster", "replier", "oracle"),
+                                "time_series": many(exactly({"month": I, "statuses": I, "followers": I})),
+                                "top_hashtags": many(exactly({"name": S, "count": I})),
+                                "top_statuses": exactly(
+                                    {"by_reblogs": nullable(ID), "by_favourites": NULL, "by_replies": NULL}
+                                ),
+                            }
+                        ),
+                        "schema_version": I,
+                        "share_url": nullable(URL),
+                        "account_id": ID,
+                    }
+                )
+            ),
+            "accounts": many(entity("Account")),
+            "statuses": many(entity("Status")),
+        }
+    ),
+    "AnnualReportState": exactly({"state": one_of("available", "generating", "eligible", "ineligible")}),
+    "AsyncRefresh": exactly(
+        {"async_refresh": exactly({"id": S, "status": one_of("running", "finished")}, {"result_count": I})}
     ),
     "AccountWarning": exactly(
         {
@@ -574,6 +700,7 @@ ENTITIES: dict[str, Schema] = {
     "Boolean": B,
     "OpenApi": {"type": "object", "required": ["openapi", "info", "paths", "components"]},
     "FamiliarFollowers": exactly({"id": ID, "accounts": many(entity("Account"))}),
+    "NoProofs": {"type": "array", "maxItems": 0},
     "Device": exactly({"device_id": S, "name": S, "identity_key": S, "fingerprint_key": S}),
     "QueryResult": exactly({"account_id": ID, "devices": many(entity("Device"))}),
     "ClaimResult": exactly({"account_id": ID, "device_id": S, "key_id": S, "key": S, "signature": S}),
@@ -635,12 +762,31 @@ def _validator(name: str) -> Draft202012Validator:
 
 def check(name: str, body: Any) -> None:
     """Fail, naming the place, unless `body` is the entity `name`."""
+    assert name in ENTITIES, f"the entity {name} has no shape: add it to ENTITIES in tests/support/entities.py"
     if not _DEFINITIONS.find(name)(body):
-        problems = sorted(_validator(name).iter_errors(body), key=lambda problem: list(map(str, problem.absolute_path)))
+        found = [leaf for problem in _validator(name).iter_errors(body) for leaf in _leaves(problem)]
+        problems = sorted(found, key=lambda problem: list(map(str, problem.absolute_path)))
         places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
         raise AssertionError(f"not the entity {name}:\n  " + "\n  ".join(places[:20]))
     if name != "OpenApi":  # whose ids are schemas of ids
         check_ids(body)
+
+
+def _leaves(problem: ValidationError) -> list[ValidationError]:
+    """The problem itself; of a value that is none of several alternatives, the problems of the alternative that it is most
+    like: one of its type, then the one with the fewest problems.
+    """
+    alternatives: dict[int | str, list[ValidationError]] = {}
+    for each in problem.context or ():
+        alternatives.setdefault(each.relative_schema_path[0], []).append(each)
+    if not alternatives:
+        return [problem]
+    nearest = min(alternatives.values(), key=lambda each: (any(_is_of_another_type(one) for one in each), len(each)))
+    return [leaf for each in nearest for leaf in _leaves(each)]
+
+
+def _is_of_another_type(problem: ValidationError) -> bool:
+    return problem.validator == "type" and not problem.relative_path
 
 
 def check_all(name: str, body: Any) -> None:

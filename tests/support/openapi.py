@@ -14,16 +14,17 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.settings import patched_settings
 from drf_spectacular.validation import validate_schema
 
-from social.api import inputs
+from social.api import fields
 from social.api.access import Access
 from social.api.access import AccessKind as Kind
 from social.api.declarations import Endpoint
-from social.api.inputs import Input
+from social.api.inputs import Reading
 from social.api.routing import EndpointPattern, endpoints
 from social.api.scopes import SCOPES
 from social.api.viewsets import ApiViewSet, is_id
 from social.openapi import DOCUMENT
 from social.urls import urlpatterns
+from tests.support.documents import named
 from tests.support.entities import ENTITIES
 from tests.support.schema import ID, Schema
 
@@ -91,7 +92,8 @@ class _Declared(AutoSchema):
         return str(documented.strip().partition("\n")[0])
 
     def get_description(self) -> str:
-        return ""
+        permission = self.declared.access.permission
+        return f"For roles with {named(permission)}." if permission is not None else ""
 
     def is_deprecated(self) -> bool:
         return self.declared.deprecated is not None
@@ -159,19 +161,19 @@ def _properties(declared: Endpoint) -> dict[str, Schema]:
     return found
 
 
-def _of_input(input_class: type[Input[Any]]) -> dict[str, Schema]:
-    return {name: _of_field(field) for name, field in input_class._shared().fields.items()}
+def _of_input(input_class: type[Reading]) -> dict[str, Schema]:
+    return {name: _of_field(field) for name, field in input_class.reader().fields.items()}
 
 
 _SIMPLE: Final[tuple[tuple[type, Schema], ...]] = (
-    (inputs.ClientBoolean, {"type": "boolean"}),
-    (inputs.ClientAgreement, {"type": "boolean"}),
-    (inputs.ClientNumber, {"type": "number"}),
-    (inputs.ClientDateTime, {"type": "string", "format": "date-time"}),
-    (inputs.ClientFile, {"type": "string", "format": "binary"}),
-    (inputs.IdField, ID),
-    (inputs.IdListField, {"type": "array", "items": ID}),
-    (inputs.StringListField, {"type": "array", "items": {"type": "string"}}),
+    (fields.ClientBoolean, {"type": "boolean"}),
+    (fields.ClientAgreement, {"type": "boolean"}),
+    (fields.ClientNumber, {"type": "number"}),
+    (fields.ClientDateTime, {"type": "string", "format": "date-time"}),
+    (fields.ClientFile, {"type": "string", "format": "binary"}),
+    (fields.IdField, ID),
+    (fields.IdListField, {"type": "array", "items": ID}),
+    (fields.StringListField, {"type": "array", "items": {"type": "string"}}),
 )
 
 
@@ -179,14 +181,16 @@ def _of_field(field: Any) -> Schema:
     for kind, schema in _SIMPLE:
         if isinstance(field, kind):
             return schema
-    if isinstance(field, inputs.NestedListField):
+    if isinstance(field, fields.NestedListField):
         return {"type": "array", "items": {"type": "object", "properties": _of_input(field.input)}}
-    if isinstance(field, inputs.ClientChoice):
+    if isinstance(field, fields.ObjectField):
+        return {"type": "object", "properties": _of_input(field.input)}
+    if isinstance(field, fields.ClientChoice):
         return {"type": "string", "enum": list(field.choices)}
-    if isinstance(field, inputs.ClientInteger):
+    if isinstance(field, fields.ClientInteger):
         bounds = {"minimum": field.minimum, "maximum": field.maximum}
         return {"type": "integer"} | {name: bound for name, bound in bounds.items() if bound is not None}
-    if isinstance(field, inputs.ClientString):
+    if isinstance(field, fields.ClientString):
         return {"type": "string"} | ({} if field.max_length is None else {"maxLength": field.max_length})
     return {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from accounts.models import (
@@ -31,11 +31,11 @@ from accounts.models import (
 )
 from accounts.services.tags import ensure_tags
 from moderation.models import DomainAllow, DomainRule, Report
-from notifications.models import Notification
+from notifications.models import Notification, NotificationRequest
 from statuses.models import Bookmark, Favourite, Quote, ScheduledStatus, Status
 from statuses.services.deleting import delete_status
 from tests.accounts.api.test_crypto import Program
-from tests.factories.accounts import make_remote
+from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     make_bookmark,
     make_favourite,
@@ -54,7 +54,7 @@ class Items:
     """The items of one list, newest first by their keys.
 
     A key is the number that the pages are cut at: the id of the row that puts the item into the list. `here` are the
-    items that stand in the list now, by their identifiers in answers, with their keys.
+    items that stand in the list now, by their identifiers in answers, with their keys. `listed`: the list in a body.
     """
 
     make: Callable[[int], tuple[str, int]]
@@ -63,6 +63,7 @@ class Items:
     params: Mapping[str, Any] = field(default_factory=dict)
     token: str | None = None
     identify: Callable[[Any], str] = lambda item: item["id"]
+    listed: Callable[[Any], list[Any]] = list
     here: dict[str, int] = field(default_factory=dict)
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
@@ -285,6 +286,38 @@ def _notifications(callers: Callers) -> Items:
     return rows(make)
 
 
+def _notification_groups(callers: Callers) -> Items:
+    return replace(
+        _notifications(callers),
+        identify=lambda item: item["most_recent_notification_id"],
+        listed=lambda body: list(body["notification_groups"]),
+    )
+
+
+def _group(callers: Callers) -> Items:
+    post = make_status(callers.account)
+    ids: dict[str, Any] = {"key": "favourite-0-0"}
+
+    def make(_number: int) -> Notification:
+        make_favourite(make_remote(), post)
+        work()
+        made = Notification.objects.filter(account=callers.account).latest("id")
+        ids["key"] = made.group_key
+        return made
+
+    return rows(make, lambda made: made.from_account_id, ids=ids)
+
+
+def _notification_requests(callers: Callers) -> Items:
+    def make(_number: int) -> NotificationRequest:
+        sender = make_account()
+        make_status(sender, f"@{callers.account.username} hello", visibility="direct")
+        work()
+        return NotificationRequest.objects.get(account=callers.account, from_account=sender)
+
+    return rows(make)
+
+
 ITEMS: dict[str, Callable[[Callers], Items]] = {
     **dict.fromkeys(
         ("GET api/v1/admin/accounts", "GET api/v2/admin/accounts"),
@@ -328,4 +361,7 @@ ITEMS: dict[str, Callable[[Callers], Items]] = {
     "GET api/v1/bookmarks": _marked(make_bookmark),
     "GET api/v1/scheduled_statuses": _scheduled,
     "GET api/v1/notifications": _notifications,
+    "GET api/v1/notifications/requests": _notification_requests,
+    "GET api/v2/notifications": _notification_groups,
+    "GET api/v2/notifications/<key>/accounts": _group,
 }

@@ -33,12 +33,12 @@ def _with_redis_database(url: str, number: int) -> str:
 def _start(*, wanted: bool) -> None:
     """Name the servers in the environment, and start them if they are wanted here."""
     global embedded
-    from social.runtime.embedded import Embedded, mint_secrets
+    from social.runtime.embedded import Embedded, generate_secrets
 
     data_dir = Path(tempfile.mkdtemp(prefix="social-test-"))
     data_dir.chmod(0o755)
     os.environ["DATA_DIR"] = str(data_dir)
-    mint_secrets(data_dir)
+    generate_secrets(data_dir)
     (data_dir / "static").mkdir()
     servers = Embedded(data_dir, durable=False)
 

@@ -32,6 +32,7 @@ class Site:
     def __init__(self) -> None:
         self.pages: dict[str, Answer] = {}
         self.asked: list[str] = []
+        self.before_answer: Callable[[], object] = lambda: None
         # Writes to the connection itself, instead of an answer.
         self.instead: Callable[[BaseHTTPRequestHandler], Any] | None = None
         site = self
@@ -42,6 +43,7 @@ class Site:
                 if site.instead is not None:
                     site.instead(self)
                     return
+                site.before_answer()
                 status, headers, body = site.pages.get(self.path, (404, {}, "nothing"))
                 data = body.encode() if isinstance(body, str) else body
                 self.send_response(status)

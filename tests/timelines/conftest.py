@@ -14,7 +14,7 @@ from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import ALL_SCOPES, make_token, make_user
 from tests.support.client import Api
 from tests.timelines.server import StreamingServer, streaming_server
-from timelines.queries.access import forget_access
+from timelines.queries.public import forget_access
 from timelines.stores import feed
 
 

@@ -21,7 +21,8 @@ class Socket:
     def __init__(self, server: StreamingServer, token: str | None, path: str = "", **query: str) -> None:
         if token:
             query["access_token"] = token
-        self.socket: ClientConnection = connect(f"{server.ws}{path}?{urlencode(query)}", open_timeout=5)
+        address = f"{server.ws}{path}?{urlencode(query)}"
+        self.socket: ClientConnection = connect(address, open_timeout=60, legacy=True)
 
     def __enter__(self) -> Socket:
         return self
@@ -73,7 +74,7 @@ class EventStream:
         request = urllib.request.Request(f"{server.http}/{path}?{urlencode(query)}")
         if token:
             request.add_header("Authorization", f"Bearer {token}")
-        self.answer = urllib.request.urlopen(request, timeout=5)
+        self.answer = urllib.request.urlopen(request, timeout=60)
 
     def __enter__(self) -> EventStream:
         return self

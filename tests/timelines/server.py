@@ -41,6 +41,13 @@ class StreamingServer:
 
     def most_memory(self) -> int:
         """The most bytes that objects took at once since the last call; only of a process that was `traced`."""
+        return self._memory()[0]
+
+    def kept_memory(self) -> int:
+        """Bytes that objects take that are still in use; only of a process that was `traced`."""
+        return self._memory()[1]
+
+    def _memory(self) -> list[int]:
         assert self.memory is not None
         self.memory.unlink(missing_ok=True)
         self.process.send_signal(signal.SIGUSR1)
@@ -48,15 +55,17 @@ class StreamingServer:
         while not self.memory.exists():
             assert time.monotonic() < deadline, "it does not answer"
             time.sleep(0.01)
-        return int(self.memory.read_text())
+        return [int(number) for number in self.memory.read_text().split()]
 
 
 # Counted object by object: what the process takes from the system depends on what was free in it before.
 _TRACED = """
-import os, signal, tracemalloc
+import gc, os, signal, tracemalloc
 def report(*_signal):
+    most = tracemalloc.get_traced_memory()[1]
+    gc.collect()
     with open({path!r} + ".new", "w") as file:
-        file.write(str(tracemalloc.get_traced_memory()[1]))
+        file.write(f"{{most}} {{tracemalloc.get_traced_memory()[0]}}")
     os.rename({path!r} + ".new", {path!r})
     tracemalloc.reset_peak()
 signal.signal(signal.SIGUSR1, report)
@@ -95,7 +104,7 @@ def streaming_server(
     }
     change = f"asgi.PING_SECONDS = {ping}; " if ping else ""
     if request:
-        change += f"from timelines.consumers import request_deadline; request_deadline.REQUEST_SECONDS = {request}; "
+        change += f"from timelines.consumers import transports; transports.REQUEST_SECONDS = {request}; "
     if abort:
         change += f"from timelines.consumers import transports; transports.ABORT_SECONDS = {abort}; "
     memory = log.with_suffix(".memory") if traced else None

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.services.blocking import block_account
 from statuses.models import Mention, Status
 from tests.factories.accounts import make_remote
-from tests.factories.statuses import make_remote_status, make_status
+from tests.factories.statuses import follow, make_remote_status, make_status
 from tests.support.client import Api
 from tests.support.work import work
 from tests.timelines.conftest import Person, person
@@ -22,6 +22,12 @@ from timelines.services.conversations import add_posts
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/conversations"
+
+
+@pytest.fixture(autouse=True)
+def _followed(author: Person, reader: Person) -> None:
+    """What people write whom one does not follow waits: see tests/notifications/test_requests.py."""
+    follow(reader.account, author.account)
 
 
 def direct(author: Person, text: str, *, reply_to: Status | None = None) -> Status:
@@ -68,6 +74,7 @@ def test_seed_019_a_direct_post_makes_a_conversation_unread_for_the_other(author
 
 def test_other_people_are_another_conversation_and_other_visibilities_none(author: Person, reader: Person) -> None:
     third = person()
+    follow(third.account, author.account)
     first = direct(author, f"{at(reader)} first")
     more = direct(author, f"{at(reader)} {at(third)} more", reply_to=first)
     note = direct(author, "note to self")
@@ -136,6 +143,7 @@ def test_deleted_posts_leave_and_blocking_removes_it_for_the_blocker(author: Per
 
 def test_posts_of_other_servers_are_filed_once(reader: Person) -> None:
     stranger = make_remote()
+    follow(reader.account, stranger)
     post = make_remote_status(stranger, "<p>psst</p>", visibility="direct", mentions=[reader.account])
     work()
     assert [unread for _people, _last, unread in conversations(reader)] == [True]

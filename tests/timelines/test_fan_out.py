@@ -17,12 +17,13 @@ from social.kernel.cursors import Cursor
 from social.kernel.outbox import OutboxRow, drain
 from statuses.events import StatusPublished
 from statuses.models import Status
-from statuses.queries.rows import Row, load_rows
+from statuses.policies.posts import Post
+from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories import statuses as factory
 from tests.factories.statuses import make_reblog, make_status
 from tests.timelines.conftest import Person, follow, person, work
-from timelines.policies.home import Verdict, home_verdict
+from timelines.policies.feeds import FeedReason, home_verdict
 from timelines.services import fan_out
 from timelines.services.fan_out import fan_out_posts
 from timelines.stores import feed
@@ -136,13 +137,13 @@ def test_a_deletion_with_many_boosts_takes_few_calls_of_redis(reader: Person, mo
         make_reblog(booster.account, status)
     work()
     calls = []
-    script = feed._REMOVE
+    script = feed._REMOVE_SCRIPT
 
     def counted(keys: list[str], arguments: list[Any]) -> Any:
         calls.append(len(keys))
         return script(keys, arguments)
 
-    monkeypatch.setattr(feed, "_REMOVE", counted)
+    monkeypatch.setattr(feed, "_REMOVE_SCRIPT", counted)
     delete_status(status_id=status.id)
     work()
     assert len(calls) == 1
@@ -193,12 +194,12 @@ def test_readers_to_whom_the_same_applies_are_judged_once(author: Person, monkey
     status = make_status(author.account, f"@{mentioned.account.username} hi", visibility="unlisted")
     judged: list[int | None] = []
 
-    def counted(row: Row, relations: Relations, *arguments: Any) -> Verdict:
+    def counted(row: Post, relations: Relations, *arguments: Any) -> FeedReason:
         judged.append(relations.viewer_id)
         return home_verdict(row, relations, *arguments)
 
     monkeypatch.setattr(fan_out, "home_verdict", counted)
-    homes = fan_out.find_recipients(load_rows([status.id]))[status.id].homes
+    homes = fan_out.find_recipients(load_posts([status.id]))[status.id].homes
     assert set(homes) == {author.id, *(someone.id for someone in readers[1:])}
     alike = {someone.id for someone in readers[3:]}
     assert {author.id, *(someone.id for someone in readers[:3])} <= set(judged)

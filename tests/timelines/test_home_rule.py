@@ -12,10 +12,10 @@ from accounts.queries.relations import load_relations
 from social.kernel import clock
 from social.kernel.cursors import Cursor
 from statuses.models import Mention, Status, Visibility
-from statuses.queries.rows import load_rows
+from statuses.queries.posts import load_posts
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_remote
-from timelines.policies.home import Verdict, home_verdict, involved_ids
+from timelines.policies.feeds import FeedReason, home_verdict, involved_ids
 from timelines.queries.home import list_home_items
 
 pytestmark = pytest.mark.django_db
@@ -31,8 +31,8 @@ def boost(account: Account, status: Status, **values: Any) -> Status:
     return write(account, reblog_of=status, **values)
 
 
-def verdict(status: Status, viewer: Account) -> Verdict:
-    row = load_rows([status.id])[0]
+def verdict(status: Status, viewer: Account) -> FeedReason:
+    row = load_posts([status.id])[0]
     return home_verdict(row, load_relations(viewer.id, involved_ids(row)))
 
 
@@ -48,7 +48,7 @@ class World:
         self.follow = Follow.objects.create(account=self.reader, target=self.author)
         Follow.objects.create(account=self.reader, target=self.friend)
 
-    def says(self, status: Status) -> Verdict:
+    def says(self, status: Status) -> FeedReason:
         found = verdict(status, self.reader)
         assert found.delivered == (status.id in by_sql(self.reader)), found
         return found
@@ -61,8 +61,8 @@ def world() -> World:
 
 def test_posts_of_people_one_follows_arrive(world: World) -> None:
     for visibility in (Visibility.PUBLIC, Visibility.UNLISTED, Visibility.PRIVATE):
-        assert world.says(write(world.author, visibility=visibility)) is Verdict.DELIVER
-    assert world.says(write(world.stranger)) is Verdict.NOT_FOLLOWED
+        assert world.says(write(world.author, visibility=visibility)) is FeedReason.DELIVER
+    assert world.says(write(world.stranger)) is FeedReason.NOT_FOLLOWED
 
 
 def test_own_posts_are_never_dropped(world: World) -> None:
@@ -73,27 +73,27 @@ def test_own_posts_are_never_dropped(world: World) -> None:
         write(own, in_reply_to_account=world.stranger),
         write(own, mentions=(world.stranger,)),
     ):
-        assert world.says(status) is Verdict.DELIVER
+        assert world.says(status) is FeedReason.DELIVER
 
 
 def test_a_deleted_post_and_one_of_a_suspended_author_are_gone(world: World) -> None:
     status = write(world.author)
-    assert world.says(write(world.author, deleted_at=clock.now())) is Verdict.UNREADABLE
+    assert world.says(write(world.author, deleted_at=clock.now())) is FeedReason.UNREADABLE
     Account.objects.filter(id=world.author.id).update(suspended_at=clock.now())
-    assert world.says(status) is Verdict.UNREADABLE
+    assert world.says(status) is FeedReason.UNREADABLE
 
 
 def test_direct_posts_reach_followers_they_mention_and_nobody_else(world: World) -> None:
     for visibility in (Visibility.DIRECT, Visibility.LIMITED):
-        assert world.says(write(world.author, visibility=visibility)) is Verdict.UNREADABLE
-        assert world.says(write(world.author, visibility=visibility, mentions=(world.reader,))) is Verdict.DELIVER
+        assert world.says(write(world.author, visibility=visibility)) is FeedReason.UNREADABLE
+        assert world.says(write(world.author, visibility=visibility, mentions=(world.reader,))) is FeedReason.DELIVER
         mentioned = write(world.stranger, visibility=visibility, mentions=(world.reader,))
-        assert world.says(mentioned) is Verdict.NOT_FOLLOWED
+        assert world.says(mentioned) is FeedReason.NOT_FOLLOWED
 
 
 def test_a_reply_to_something_unknown_is_dropped(world: World) -> None:
     lost = write(world.author, in_reply_to_uri="https://elsewhere.example/1")
-    assert world.says(lost) is Verdict.BROKEN_REPLY
+    assert world.says(lost) is FeedReason.BROKEN_REPLY
 
 
 @pytest.mark.parametrize("uri", [None, "https://elsewhere.example/1"])
@@ -105,27 +105,27 @@ def test_a_reply_to_something_deleted_stays_where_it_was(world: World, uri: str 
         return answer
 
     for answered in (world.friend, world.author, world.reader):
-        assert world.says(answer(answered)) is Verdict.DELIVER
-    assert world.says(answer(world.stranger)) is Verdict.REPLY_TO_STRANGER
+        assert world.says(answer(answered)) is FeedReason.DELIVER
+    assert world.says(answer(world.stranger)) is FeedReason.REPLY_TO_STRANGER
 
 
 def test_replies_arrive_when_one_follows_both_or_is_answered_oneself(world: World) -> None:
     def answer(to: Account) -> Status:
         return write(world.author, in_reply_to=write(to), in_reply_to_account=to)
 
-    assert world.says(answer(world.friend)) is Verdict.DELIVER
-    assert world.says(answer(world.author)) is Verdict.DELIVER
-    assert world.says(answer(world.reader)) is Verdict.DELIVER
-    assert world.says(answer(world.stranger)) is Verdict.REPLY_TO_STRANGER
+    assert world.says(answer(world.friend)) is FeedReason.DELIVER
+    assert world.says(answer(world.author)) is FeedReason.DELIVER
+    assert world.says(answer(world.reader)) is FeedReason.DELIVER
+    assert world.says(answer(world.stranger)) is FeedReason.REPLY_TO_STRANGER
 
 
 def test_a_follow_in_some_languages_lets_those_and_unmarked_posts_pass(world: World) -> None:
     Follow.objects.filter(id=world.follow.id).update(languages=["de", "eo"])
-    assert world.says(write(world.author, language="de")) is Verdict.DELIVER
-    assert world.says(write(world.author, language=None)) is Verdict.DELIVER
-    assert world.says(write(world.author, language="en")) is Verdict.LANGUAGE
+    assert world.says(write(world.author, language="de")) is FeedReason.DELIVER
+    assert world.says(write(world.author, language=None)) is FeedReason.DELIVER
+    assert world.says(write(world.author, language="en")) is FeedReason.LANGUAGE
     Follow.objects.filter(id=world.follow.id).update(languages=[])
-    assert world.says(write(world.author, language="en")) is Verdict.DELIVER
+    assert world.says(write(world.author, language="en")) is FeedReason.DELIVER
 
 
 @pytest.mark.parametrize("how", ["block", "mute"])
@@ -136,45 +136,45 @@ def test_whom_one_blocks_or_mutes_has_no_part_in_the_timeline(world: World, how:
         Mute.objects.create(account=world.reader, target=world.stranger)
     by_stranger = write(world.stranger)
     mentioning = write(world.friend, mentions=(world.stranger,))
-    assert world.says(boost(world.author, by_stranger)) is Verdict.HIDDEN
-    assert world.says(write(world.author, mentions=(world.stranger,))) is Verdict.HIDDEN
-    assert world.says(boost(world.author, mentioning)) is Verdict.HIDDEN
-    assert world.says(mentioning) is Verdict.HIDDEN
+    assert world.says(boost(world.author, by_stranger)) is FeedReason.HIDDEN
+    assert world.says(write(world.author, mentions=(world.stranger,))) is FeedReason.HIDDEN
+    assert world.says(boost(world.author, mentioning)) is FeedReason.HIDDEN
+    assert world.says(mentioning) is FeedReason.HIDDEN
 
 
 def test_a_muted_author_is_hidden_until_the_mute_ends(world: World) -> None:
     status = write(world.author)
     mute = Mute.objects.create(account=world.reader, target=world.author, expires_at=clock.now() + timedelta(hours=1))
-    assert world.says(status) is Verdict.HIDDEN
+    assert world.says(status) is FeedReason.HIDDEN
     Mute.objects.filter(id=mute.id).update(expires_at=clock.now() - timedelta(seconds=1))
-    assert world.says(status) is Verdict.DELIVER
+    assert world.says(status) is FeedReason.DELIVER
 
 
 def test_who_blocks_the_reader_is_not_seen_boosted_either(world: World) -> None:
     status = write(world.stranger)
     Block.objects.create(account=world.stranger, target=world.reader)
-    assert world.says(boost(world.author, status)) is Verdict.BLOCKED_BY
+    assert world.says(boost(world.author, status)) is FeedReason.BLOCKED_BY
     own = write(world.author)
     Block.objects.create(account=world.author, target=world.reader)
-    assert world.says(own) is Verdict.BLOCKED_BY
+    assert world.says(own) is FeedReason.BLOCKED_BY
 
 
 def test_a_boost_of_somebody_of_a_blocked_server_is_hidden(world: World) -> None:
     status = boost(world.author, write(make_remote("far", "far.example")))
-    assert world.says(status) is Verdict.DELIVER
+    assert world.says(status) is FeedReason.DELIVER
     AccountDomainBlock.objects.create(account=world.reader, domain="far.example")
-    assert world.says(status) is Verdict.HIDDEN
+    assert world.says(status) is FeedReason.HIDDEN
 
 
 def test_boosts_arrive_unless_they_are_hidden_for_this_author(world: World) -> None:
     status = boost(world.author, write(world.stranger))
-    assert world.says(status) is Verdict.DELIVER
+    assert world.says(status) is FeedReason.DELIVER
     Follow.objects.filter(id=world.follow.id).update(show_reblogs=False)
-    assert world.says(status) is Verdict.REBLOGS_HIDDEN
-    assert world.says(write(world.author)) is Verdict.DELIVER
+    assert world.says(status) is FeedReason.REBLOGS_HIDDEN
+    assert world.says(write(world.author)) is FeedReason.DELIVER
 
 
 def test_a_boost_of_a_private_post_is_for_those_who_may_read_it(world: World) -> None:
     assert world.says(boost(world.author, write(world.author, visibility="private"), visibility="private")).delivered
     foreign = boost(world.author, write(world.stranger, visibility="private"), visibility="private")
-    assert world.says(foreign) is Verdict.UNREADABLE
+    assert world.says(foreign) is FeedReason.UNREADABLE

@@ -21,7 +21,7 @@ from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_media, make_reblog, make_remote_status, make_status
 from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.homes import HOME, cached, ids, posts
-from timelines.queries import home as home_queries
+from timelines.queries import feed_pages
 from timelines.services import home as home_service
 from timelines.services.presence import note_absent_people
 from timelines.stores import feed
@@ -41,6 +41,15 @@ def walk(person: Person, rel: str, url: str) -> list[int]:
             return found
         url = link[1].split("localhost", 1)[1]
     raise AssertionError("the pages have no end")
+
+
+def test_links_keep_the_parameters_of_the_endpoint_alone(reader: Person, author: Person) -> None:
+    follow(reader, author)
+    posts(author, 2)
+    work()
+    link = reader.api.get("/api/v1/timelines/home?limit=1&local=true&other=1").headers["Link"]
+    assert link.count("limit=1&local=true&") == 2
+    assert "other" not in link
 
 
 def test_posts_arrive_in_order_each_once_also_after_everything_in_redis_is_lost(reader: Person, author: Person) -> None:
@@ -115,7 +124,9 @@ def test_a_page_that_ends_below_the_feed_is_full_and_lengthens_it(reader: Person
     feed.finish(feed.home(reader.id), mark, [feed.FeedItem(i) for i in written[-10:]], complete=False)
     assert ids(reader, limit=30) == written[:29:-1]
     assert cached(reader) == written[::-1]
-    assert feed.read(feed.home(reader.id), reader.id, Cursor(2000)).covered, "and now it reaches down to the first post"
+    assert feed.read(feed.home(reader.id), reader.id, Cursor(2000)).complete, (
+        "and now it reaches down to the first post"
+    )
 
 
 def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
@@ -126,13 +137,13 @@ def test_a_post_is_never_lost_between_reading_and_storing_a_feed(
     work()
     redis.client("feeds").flushall()
 
-    def read_then_somebody_posts(*args: Any, **options: Any) -> home_queries.FeedPage:
-        found = home_queries.find_feed_page(*args, **options)
+    def read_then_somebody_posts(*args: Any, **options: Any) -> feed_pages.FeedPage:
+        found = feed_pages.find_page(*args, **options)
         written.append(make_status(author.account, "in between").id)
         work()
         return found
 
-    monkeypatch.setattr(home_service, "find_feed_page", read_then_somebody_posts)
+    monkeypatch.setattr(home_service, "find_page", read_then_somebody_posts)
     ids(reader)
     assert cached(reader) == written[::-1]
 
@@ -145,13 +156,13 @@ def test_a_block_between_reading_and_storing_a_feed_keeps_the_old_reading_out(
     work()
     redis.client("feeds").flushall()
 
-    def read_then_block(*args: Any, **options: Any) -> home_queries.FeedPage:
-        found = home_queries.find_feed_page(*args, **options)
+    def read_then_block(*args: Any, **options: Any) -> feed_pages.FeedPage:
+        found = feed_pages.find_page(*args, **options)
         block_account(account=reader.account, target=author.account)
         work()
         return found
 
-    monkeypatch.setattr(home_service, "find_feed_page", read_then_block)
+    monkeypatch.setattr(home_service, "find_page", read_then_block)
     assert ids(reader) == []
     assert feed.read(feed.home(reader.id), reader.id, Cursor(1)).lowest is None
 
@@ -266,7 +277,7 @@ def test_a_page_of_forty_costs_as_many_queries_as_one_of_two(state: str, setting
         lost = {"feed": [], "feed, bodies lost": ["cache:fragment:*"], "everything lost": ["*"]}[state]
         for pattern in lost:
             redis.client("cache").delete(*redis.client("cache").keys(pattern))
-        reader.api.get("/api/v1/apps/verify_credentials")  # the token is known
+        reader.api.remember_token()
         with CaptureQueriesContext(
             connection,
         ) as queries:

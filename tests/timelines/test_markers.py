@@ -21,7 +21,7 @@ MARKERS = "/api/v1/markers"
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no reason for a conflict here."""
-    monkeypatch.setattr(markers, "_PATIENCE", 60.0)
+    monkeypatch.setattr(markers, "_LOCK_SECONDS", 60.0)
 
 
 def save(who: Person, **positions: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import Account, Follow, TagFollow, User
-from accounts.models.follow import FollowerState
+from accounts.models.relations import FollowerState
 from accounts.services.tags import ensure_tags
 from federation.outbound.audience import followers_inboxes
 from social.kernel import clock
@@ -26,6 +26,10 @@ from timelines.services import presence
 from timelines.services.presence import note_absent_people, record_presence
 
 pytestmark = pytest.mark.django_db
+ABSENT = 1500
+# Of each of them at least one row would be looked at. At which of its tables a join begins, some tens of rows, depends on the
+# statistics that PostgreSQL has of them, and on when it last gathered any.
+MORE = ABSENT // 15
 
 
 def go_away(people: Collection[Person]) -> None:
@@ -64,11 +68,11 @@ def test_followers_who_are_away_cost_a_post_nothing(author: Person) -> None:
         assert followers_inboxes(author.account) == {elsewhere.shared_inbox_url}
 
     before = looked_at(find)
-    make_absent_followers(author.account, 1500)
-    assert note_absent_people() == 1500
+    make_absent_followers(author.account, ABSENT)
+    assert note_absent_people() == ABSENT
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_follow, accounts_account, accounts_user")
-    assert looked_at(find) <= before + 5
+    assert looked_at(find) < before + MORE
 
 
 def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_nothing(author: Person) -> None:
@@ -80,7 +84,7 @@ def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_noth
         assert (load_hashtag_followers([status.id]), load_lists_of_members([author.id])) == ({}, {})
 
     before = looked_at(find)
-    make_absent_followers(author.account, 1500)
+    make_absent_followers(author.account, ABSENT)
     people = list(Follow.objects.filter(target=author.account).values_list("account_id", flat=True))
     TagFollow.objects.bulk_create(
         (TagFollow(id=number + 1, account_id=one, tag=tag) for number, one in enumerate(people))
@@ -88,11 +92,11 @@ def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_noth
     lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
     ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
     Follow.objects.filter(target=author.account).delete()
-    assert note_absent_people() == 1500
+    assert note_absent_people() == ABSENT
     assert note_absent_people() == 0
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    assert looked_at(find) <= before + 5
+    assert looked_at(find) < before + MORE
     record_presence(people[0])
     found = load_readers([author.id], people=[author.id], followable=(), tagged=[status.id])
     assert found.by_hashtag == {status.id: {people[0]}}

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, Role, User
 from accounts.models.user import Permission
+from accounts.services.audit import write_setting
 from accounts.services.blocking import block_account, mute_account
-from accounts.services.site_settings import write_setting
 from social.kernel import clock
 from statuses.models import Status
 from tests.factories.accounts import make_remote
@@ -19,7 +19,7 @@ from tests.factories.statuses import make_media, make_reblog, make_remote_status
 from tests.support.client import Api
 from tests.timelines.conftest import Person, person
 from tests.timelines.plans import looked_at
-from timelines.queries.access import SETTING, forget_access
+from timelines.queries.public import ACCESS_SETTING, forget_access
 
 pytestmark = pytest.mark.django_db
 PUBLIC = "/api/v1/timelines/public"
@@ -204,7 +204,7 @@ def test_timelines_can_be_for_signed_in_people_or_for_nobody(author: Person, rea
     here, there = make_status(author.account, "#here"), make_remote_status(make_remote(), "<p>there</p>")
 
     def allow(local: str, remote: str, kind: str = "live_feeds") -> None:
-        write_setting(SETTING, {kind: {"local": local, "remote": remote}})
+        write_setting(ACCESS_SETTING, {kind: {"local": local, "remote": remote}})
         forget_access()
 
     allow("authenticated", "public")

@@ -35,8 +35,8 @@ def kept(reader: Person) -> int:
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     """As little as what decides about repeated boosts allows is read at once."""
-    monkeypatch.setattr(service, "SPARE", 50)
-    monkeypatch.setattr(service, "AHEAD", 70)
+    monkeypatch.setattr(service, "FIRST_PAGE_MARGIN", 10)
+    monkeypatch.setattr(service, "NEXT_PAGES_MARGIN", 30)
 
 
 @pytest.mark.usefixtures("_few")
@@ -52,8 +52,9 @@ def test_who_reads_on_below_a_feed_gets_several_pages_from_one_statement(reader:
         statements += sum("FROM walk" in query["sql"] for query in queries.captured_queries)
         assert len(walked) == 10 * (number + 1)
     assert walked == written[::-1]
-    # Sixty posts with the first page, eighty with the seventh, and the rest with the fifteenth.
-    assert statements == 3
+    # Sixty posts with the first page, of which forty decide about boosts; eighty from the third on and from the seventh on,
+    # and the rest with the eleventh.
+    assert statements == 4
 
 
 @pytest.mark.usefixtures("_few")
@@ -61,7 +62,7 @@ def test_a_feed_that_is_read_on_has_an_end_and_every_post_is_shown_nevertheless(
     reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAX_ITEMS", 30)
-    monkeypatch.setattr(feed, "LONGEST", 45)
+    monkeypatch.setattr(feed, "EXTENDED_ITEMS_LIMIT", 45)
     follow(reader, author)
     written = posts(author, 150)
     work()

@@ -12,8 +12,8 @@ import pytest
 
 from accounts.models import Severity
 from accounts.policies.staff import OPERATOR
+from accounts.services.audit import write_setting
 from accounts.services.sign_up_blocks import block_network
-from accounts.services.site_settings import write_setting
 from social.api.identities import find_in_database
 from tests.timelines.conftest import Person
 from tests.timelines.test_connections import Client
@@ -21,7 +21,7 @@ from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.routing import StreamingApplication
 from timelines.consumers.threads import in_thread
 from timelines.policies.streams import StreamError
-from timelines.queries import access
+from timelines.queries import public
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFUSED = "192.0.2.7"
@@ -53,9 +53,10 @@ async def first_answer(
         "extensions": {"websocket.http.response": {}},
     }
     serving = asyncio.create_task(application(scope, received.get, sent.put))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         answer = await sent.get()
-        received.put_nowait({"type": "websocket.disconnect" if kind == "websocket" else "http.disconnect"})
+        gone = {"type": "websocket.disconnect", "code": 1005} if kind == "websocket" else {"type": "http.disconnect"}
+        received.put_nowait(gone)
         await serving
     if "http.response.start" in answer["type"]:
         answer["body"] = json.loads((await sent.get())["body"]) if answer["status"] != 200 else None
@@ -110,7 +111,7 @@ async def test_open_streams_of_a_network_end_when_it_is_refused(registry: Connec
     assert not there.closed.done()
     await in_thread(refuse)
     await registry.watch()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(60):
         assert await there.closed is False
     assert not here.closed.done()
 
@@ -132,8 +133,8 @@ async def test_open_public_streams_follow_the_setting(registry: ConnectionRegist
     assert all(everything)
 
     def close(kinds: dict[str, Any]) -> None:
-        write_setting(access.SETTING, kinds)
-        access.forget_access()
+        write_setting(public.ACCESS_SETTING, kinds)
+        public.forget_access()
 
     closed = {"local": "disabled", "remote": "disabled"}
     await in_thread(close, {"live_feeds": closed})
@@ -165,7 +166,7 @@ async def test_streams_are_reviewed_again_when_the_database_was_away(
     with pytest.raises(StreamError):
         await registry.watch()
     monkeypatch.setattr(client.connection, "review_access", review)
-    await in_thread(write_setting, access.SETTING, {"live_feeds": {"local": "disabled", "remote": "disabled"}})
-    access.forget_access()
+    await in_thread(write_setting, public.ACCESS_SETTING, {"live_feeds": {"local": "disabled", "remote": "disabled"}})
+    public.forget_access()
     await registry.watch()
     assert client.connection._streams["public", ""][0].channels == ()

@@ -1,39 +1,60 @@
-"""Pages that are read from SQL leave out the boosts that a feed would have skipped, and no others, wherever a page begins."""
+"""Pages leave out the boosts that repeat what stands next to them, and no others, wherever a page begins and whatever holds its
+posts.
+"""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
 
+from social.kernel import redis
 from social.kernel.cursors import Cursor
-from timelines.policies.aggregation import judge_repeats, without_repeats
-from timelines.queries.home import find_feed_page
+from tests.timelines.worlds import shown
+from timelines.policies.feeds import repeated_items
+from timelines.queries.feed_pages import FeedPage, NotHeldError, Stretch, find_page
+from timelines.stores import feed
 from timelines.stores.feed import FeedItem
+
+READER = feed.home(7)
+Page = Callable[[Cursor], FeedPage]
 
 
 @dataclass
-class Posts:
-    """What a reader may see, as SQL would answer, and how often it was asked."""
+class Timeline:
+    """What a reader may see (the newest first), as SQL would answer, and how often it was asked."""
 
     items: list[FeedItem]
     asked: int = field(default=0)
 
-    def read(self, cursor: Cursor) -> list[FeedItem]:
+    def read(self, cursor: Cursor) -> Stretch:
         self.asked += 1
-        low, high = cursor.after or 0, cursor.before or self.items[-1].id + 1
+        low, high = cursor.after or 0, cursor.before or self.items[0].id + 1
         found = [item for item in self.items if low < item.id < high]
-        return (found if cursor.ascending else found[::-1])[: cursor.limit]
+        found = (found[::-1] if cursor.ascending else found)[: cursor.limit]
+        return Stretch(found, complete=len(found) < cursor.limit)
 
-    def shown(self) -> list[int]:
-        """All that a feed would hold to which one post after the other was added."""
-        return [item.id for item in without_repeats(self.items)]
+    def in_sql(self, cursor: Cursor) -> FeedPage:
+        return find_page(self.read, cursor)
+
+    def in_feed(self, cursor: Cursor) -> FeedPage:
+        """From a feed that holds the newest posts, and from SQL where it does not reach."""
+
+        def read(wanted: Cursor) -> Stretch:
+            found = feed.read(READER, 1, wanted)
+            return Stretch(found.items, found.complete)
+
+        try:
+            return find_page(read, cursor)
+        except NotHeldError:
+            return find_page(self.read, cursor)
 
 
-def posts(number: int, *, boosts: float, among: int) -> Posts:
+def timeline(number: int, *, boosts: float, among: int, seed: int = 0) -> Timeline:
     """So many posts, of which this part are boosts of the newest few at their time."""
-    chance = random.Random(number * boosts)
+    chance = random.Random(number * boosts + seed)
     items: list[FeedItem] = []
     originals: list[int] = []
     for post in range(1, number + 1):
@@ -42,58 +63,86 @@ def posts(number: int, *, boosts: float, among: int) -> Posts:
         else:
             items.append(FeedItem(post))
             originals.append(post)
-    return Posts(items)
+    return Timeline(items[::-1])
 
 
-@pytest.mark.parametrize(("boosts", "among"), [(0.2, 300), (0.3, 60), (0.5, 60), (0.5, 200)])
-def test_every_post_is_shown_once_and_in_order_among_many_boosts_in_both_directions(boosts: float, among: int) -> None:
-    world = posts(1500, boosts=boosts, among=among)
-    down: list[int] = []
-    while page := find_feed_page(world.read, Cursor(20, before=down[-1] if down else None), spare=40).page:
-        down += [item.id for item in page]
-    up: list[int] = []
-    while page := find_feed_page(world.read, Cursor(20, after=up[-1] if up else 0, ascending=True)).page:
-        up += [item.id for item in page]
-    assert up == world.shown()
-    assert down == world.shown()[::-1]
+def walk_down(page: Page, limit: int) -> list[int]:
+    found: list[int] = []
+    while more := page(Cursor(limit, before=found[-1] if found else None)).page:
+        found += [item.id for item in more]
+    return found
 
 
-def test_what_is_put_into_a_feed_is_what_the_feed_would_hold() -> None:
-    world = posts(1500, boosts=0.5, among=60)
-    shown = world.shown()
-    for before in range(200, 1500, 43):
-        certain = [item.id for item in find_feed_page(world.read, Cursor(20, before=before)).certain]
-        assert len(certain) >= 20
-        assert certain == [post for post in reversed(shown) if certain[-1] <= post < before]
+def walk_up(page: Page, limit: int) -> list[int]:
+    found: list[int] = []
+    while more := page(Cursor(limit, after=found[-1] if found else 0, ascending=True)).page:
+        found += [item.id for item in more]
+    return found[::-1]
 
 
-def test_a_page_goes_on_behind_a_hundred_boosts_of_one_post() -> None:
-    crowd = [FeedItem(post, 50) for post in range(51, 151)]
-    world = Posts([*map(FeedItem, range(1, 51)), *crowd, FeedItem(151)])
-    assert [item.id for item in find_feed_page(world.read, Cursor(5)).page] == [151, 50, 49, 48, 47]
-    assert [item.id for item in find_feed_page(world.read, Cursor(5, after=50, ascending=True)).page] == [151]
+@pytest.mark.parametrize(("boosts", "among"), [(0.2, 300), (0.3, 60), (0.5, 60), (0.5, 200), (0.8, 30)])
+@pytest.mark.parametrize("limit", [1, 20])
+def test_every_page_in_both_directions_shows_what_the_rule_says(boosts: float, among: int, limit: int) -> None:
+    redis.client("feeds").flushdb()
+    world = timeline(700, boosts=boosts, among=among)
+    feed.read(READER, 1, Cursor(1))  # a server that does not have the scripts yet forgets all feeds
+    assert feed.finish(READER, feed.begin(READER), world.items[:300], complete=False)
+    expected = shown(world.items)
+    assert 0 < len(expected) < len(world.items)
+    for page in (world.in_sql, world.in_feed):
+        assert walk_down(page, limit) == expected
+        assert walk_up(page, limit) == expected
 
 
-def test_boosts_that_follow_each_other_without_end_are_judged_after_a_bounded_number_of_posts() -> None:
-    world = Posts([FeedItem(post, 0 if post % 30 else 1) for post in range(1, 20_000)])
-    assert len(find_feed_page(world.read, Cursor(20)).page) == 20
+def test_a_feed_to_which_posts_come_in_any_order_shows_what_sql_shows() -> None:
+    for seed in range(20):
+        redis.client("feeds").flushdb()
+        world = timeline(200, boosts=0.4, among=20, seed=seed)
+        chance = random.Random(seed)
+        feed.read(READER, 1, Cursor(1))
+        assert feed.finish(READER, feed.begin(READER), [], complete=True)
+        late = world.items.copy()
+        chance.shuffle(late)
+        for item in late:
+            feed.add({READER: [item]})
+        world.items = [item for item in world.items if chance.random() < 0.9]
+        kept = set(world.items)
+        feed.remove({READER: [item for item in late if item not in kept]})
+        for _page in range(20):
+            bound = chance.choice([None, chance.randint(1, 200)])
+            other = chance.choice([None, chance.randint(1, 200)])
+            cursor = Cursor(chance.randint(1, 40), before=bound, after=other, ascending=chance.random() < 0.5)
+            expected = [post for post in shown(world.items) if (other or 0) < post < (bound or 201)]
+            expected = (expected[::-1] if cursor.ascending else expected)[: cursor.limit]
+            for page in (world.in_sql(cursor), world.in_feed(cursor)):
+                assert [item.id for item in page.page] == expected, (seed, cursor)
+
+
+def test_a_boost_repeats_what_is_among_the_forty_next_older_posts_shown_or_not() -> None:
+    between = [FeedItem(post) for post in range(101, 140)]
+    original, boost, again = FeedItem(100), FeedItem(200, 100), FeedItem(300, 100)
+    assert repeated_items([original, *between, boost])[-1] == original, "the fortieth"
+    assert repeated_items([original, *between, FeedItem(150), boost])[-1] is None, "the forty-first"
+    more = [FeedItem(post) for post in range(201, 240)]
+    assert repeated_items([original, *between, boost, *more, again])[-1] == boost, "a boost that is not shown itself"
+    assert repeated_items([boost, original]) == [None, None], "what is newer repeats nothing that is older"
+    assert repeated_items([FeedItem(100), FeedItem(101, 99), FeedItem(102, 100)]) == [None, None, FeedItem(100)]
+
+
+def test_a_page_goes_on_behind_a_thousand_boosts_of_one_post_in_few_readings() -> None:
+    crowd = [FeedItem(post, 50) for post in range(51, 1051)]
+    world = Timeline([*map(FeedItem, range(1, 51)), *crowd, FeedItem(1051)][::-1])
+    assert [item.id for item in world.in_sql(Cursor(5)).page] == [1051, 50, 49, 48, 47]
+    assert [item.id for item in world.in_sql(Cursor(5, after=50, ascending=True)).page] == [1051]
     assert world.asked <= 16
-    world.asked = 0
-    assert len(find_feed_page(world.read, Cursor(20, after=10_000, ascending=True)).page) == 20
-    assert world.asked <= 16
 
 
-def test_a_boost_is_not_judged_before_what_it_depends_on_is_known() -> None:
-    def judge(*items: FeedItem) -> list[bool | None]:
-        return [shown for _item, shown in judge_repeats(items, complete=False)]
-
-    rest = [FeedItem(post) for post in range(10, 49)]
-    boost, again = FeedItem(60, 1), FeedItem(100, 1)
-    assert judge(*rest, boost)[-1] is None, "the original may be next below"
-    assert judge(*rest, FeedItem(60, 20))[-1] is False
-    assert judge(*rest, FeedItem(60, 55))[-1] is True, "another boost of it would be newer than it, and here"
-    assert judge(FeedItem(9), *rest, boost)[-1] is True
-    assert judge(FeedItem(1), *rest, boost)[-1] is False
-    # Whether the second is a repeat depends on whether the first is shown.
-    assert judge(boost, *map(FeedItem, range(61, 100)), again)[-1] is None
-    assert judge(boost, *map(FeedItem, range(61, 101)), FeedItem(101, 1))[-1] is True
+def test_readers_are_led_on_through_boosts_without_end_by_pages_of_bounded_cost() -> None:
+    world = Timeline([FeedItem(post, 0 if post < 41 else 1 + post % 40) for post in range(1, 10_001)][::-1])
+    world.items.insert(0, FeedItem(10_001))
+    for walk in (walk_down, walk_up):
+        world.asked = 0
+        found = walk(world.in_sql, 20)
+        assert [post for post in found if post < 41] == [*range(40, 0, -1)]
+        assert 10_001 in found
+        assert world.asked <= 10 * len(found)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
+from importlib import import_module
 
 import pytest
+from django.apps import apps as django_apps
 
 from accounts.models import Account, Tag
 from accounts.services.blocking import block_account, mute_account
 from accounts.services.profiles import ProfileChange, update_profile
 from social.kernel import clock
+from social.kernel.outbox import OutboxRow
 from statuses.models import MediaAttachment, PollVote
-from statuses.models.media import MediaType
+from statuses.models.attachments import MediaType
 from tests.factories.accounts import make_remote, make_token
 from tests.factories.statuses import (
     make_bookmark,
@@ -25,6 +28,7 @@ from tests.support.client import Api
 from tests.timelines.conftest import Person, person
 from tests.timelines.searching import SEARCH, ids, index, make_status, posts, search
 from timelines.models import SearchDocument
+from timelines.services import search_index
 from timelines.services.search_index import write_documents
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +117,14 @@ def test_seed_128_blocks_and_mutes_hide_posts_and_people_both_ways(indexable: Pe
         ("हिन्दी में लिखा", ("हिन्दी", "लिखा"), ("हिन्द",)),
         ("كِتَاب جديد", ("كتاب",), ("كتا",)),
         ("Ёлка и чай", ("елка", "ЁЛКА"), ("елк",)),
-        ("snake_case and https://docs.example.org/a-b", ("snake_case", "docs.example.org", "example"), ("exam",)),
+        (
+            "snake_case and https://docs.example.org/a-b",
+            ("snake_case", "docs.example.org", "example"),
+            ("exam", "snake"),
+        ),
+        ("#hashtag_x is _fine_", ("#hashtag_x", "Hashtag_X", "fine", "_fine"), ("hashtag", "x")),
+        ("Don’t pay 1,000.50", ("don't", "don’t", "1,000.50", '"don\'t pay"'), ("dont", "100050")),
+        ("می‌روم", ("میروم", "می‌روم"), ("روم",)),
     ],
 )
 def test_words_of_all_languages_are_found(
@@ -122,6 +133,21 @@ def test_words_of_all_languages_are_found(
     post = make_status(reader, text)
     assert {query: posts(reader, query) for query in found} == {query: [post.id] for query in found}
     assert {query: posts(reader, query) for query in missed} == {query: [] for query in missed}
+
+
+def test_what_was_written_down_in_another_way_is_written_again(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_index, "BATCH_SIZE", 2)
+    written = [make_status(reader, f"#hashtag_{number}") for number in range(5)]
+    index()
+    SearchDocument.objects.update(words="'hashtag':1")
+    assert posts(reader, "hashtag_3") == []
+    renew = import_module("timelines.migrations.0003_words_of_unicode").renew
+    renew(django_apps, None)
+    assert posts(reader, "hashtag") == []
+    assert [posts(reader, f"hashtag_{number}") for number in range(5)] == [[post.id] for post in written]
+    SearchDocument.objects.all().delete()
+    renew(django_apps, None)
+    assert not OutboxRow.objects.filter(queue="search").exists()
 
 
 def test_operators_narrow_what_is_found(reader: Person, author: Person) -> None:

@@ -44,7 +44,7 @@ def test_where_there_are_only_new_posts_nothing_older_is_asked_for(indexable: Pe
     def statements(word: str) -> int:
         with CaptureQueriesContext(connection) as queries:
             search(reader.api, word, type="statuses")
-        return sum("WITH unwanted" in query["sql"] for query in queries.captured_queries)
+        return sum("found (id, own)" in query["sql"] for query in queries.captured_queries)
 
     make_status(indexable, "a dog")
     index()
@@ -83,11 +83,13 @@ def cost(one: Person, q: str) -> int:
     return looked_at(find, of="timelines_searchdocument")
 
 
-@pytest.mark.parametrize("few", [postgres_index._FEW, 1], ids=["begins with the library", "begins with the words"])
+@pytest.mark.parametrize(
+    "few", [postgres_index._LIBRARY_LIMIT, 1], ids=["begins with the library", "begins with the words"]
+)
 def test_pages_go_back_through_years_in_order_whether_posts_are_for_all_or_for_who_likes_them(
     indexable: Person, author: Person, reader: Person, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_index, "_FEW", few)
+    monkeypatch.setattr(postgres_index, "_LIBRARY_LIMIT", few)
     stranger = make_remote()
     # Ages at and around the ends of the stretches of time that are asked for one after the other, and far beyond them.
     ages = [0.01, 0.5, 0.9, 1.5, 2.4, 3, 9, 12.5, 13, 24, 26, 37, 40, 150, 199, 205, 390, 410, 600, 610, 2000, 4000]

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SIZE = 8 * 1024
 """Bytes of an event: more than the buffers of a connection hold come with the events that may wait."""
 
-AT_ONCE = 32
+READERS_PER_ROUND = 32
 MANY = 16 * QUEUE_SIZE
 
 
@@ -31,7 +31,7 @@ def connect(server: StreamingServer, someone: Person, *, upgrade: bool) -> socke
     """A client with a small window that has subscribed, and reads on when the test does."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.settimeout(10)
+    client.settimeout(60)
     client.connect(("127.0.0.1", server.port))
     path, headers = "/public?", ""
     if upgrade:
@@ -75,16 +75,17 @@ def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: P
             for number in numbers:
                 payload = quick.next()["payload"]
                 assert payload.startswith(f'"{number:06}')
-                assert events.line() == "event: update\n"
+                # On a slow machine heartbeats come in between.
+                assert next(line for line in iter(events.line, "") if line != ":thump\n") == "event: update\n"
                 assert events.line() == f"data: {payload}\n"
                 assert events.line() == "\n"
 
-        publish_and_read(range(AT_ONCE))
+        publish_and_read(range(READERS_PER_ROUND))
         slow = [connect(server, reader, upgrade=kind) for kind in (True, True, False, False)]
         server.most_memory()
         idle = server.most_memory()
-        for first in range(AT_ONCE, MANY, AT_ONCE):
-            publish_and_read(range(first, first + AT_ONCE))
+        for first in range(READERS_PER_ROUND, MANY, READERS_PER_ROUND):
+            publish_and_read(range(first, first + READERS_PER_ROUND))
         # Of each event that may wait a few forms are kept; without an end to what waits, one at least of all of them.
         taken = server.most_memory() - idle
         assert taken < 8 * QUEUE_SIZE * SIZE, "what waits for who reads nothing has an end"

@@ -13,6 +13,7 @@ from accounts.services.blocking import block_account, mute_account, unmute_accou
 from accounts.services.sessions import publish_user_state
 from accounts.services.tokens import revoke_tokens
 from social.kernel import clock
+from statuses.events import StatusPublished
 from statuses.models import Status, StatusCard
 from statuses.policies.previews import Preview
 from statuses.services.cards import attach_card, store_card
@@ -29,6 +30,7 @@ from tests.support.patience import SOON
 from tests.timelines.conftest import Person, follow, person, work
 from tests.timelines.listeners import Socket, open_socket
 from tests.timelines.server import StreamingServer
+from timelines.services.fan_out import fan_out_posts
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -220,6 +222,22 @@ def test_a_boost_of_what_stands_in_the_timeline_already_is_not_streamed(
     assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(original.id)]
 
 
+def test_of_two_boosts_that_come_at_once_the_older_is_streamed_and_again_when_that_is_repeated(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    boosters = [person(), person()]
+    for booster in boosters:
+        follow(reader, booster)
+    original = make_status(author.account)
+    with open_socket(server, reader, "user") as socket:
+        first, second = (make_reblog(booster.account, original) for booster in boosters)
+        for _time in range(2):  # as after a crash between writing feeds and publishing
+            fan_out_posts([StatusPublished(status_id=id, account_id=0, local=True) for id in (second.id, first.id)])
+            assert socket.update()["id"] == str(first.id)
+            assert socket.is_silent()
+    assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(first.id)]
+
+
 def test_a_revoked_token_ends_its_sockets_and_no_others_at_once(
     server: StreamingServer, reader: Person
 ) -> None:  # security row 23
@@ -262,6 +280,38 @@ def test_nothing_is_encoded_for_people_who_are_not_listening(
         work()
         assert socket.update()
     assert made == [1]
+
+
+@pytest.mark.parametrize("by_edit", [True, False])
+def test_a_changed_interaction_policy_is_published_as_an_update(
+    server: StreamingServer, reader: Person, by_edit: bool
+) -> None:
+    author, mentioned = person(), person("mentioned")
+    follow(reader, author)
+    status = make_status(author.account, "one @mentioned #tag")
+    work()
+    path, values = f"/api/v1/statuses/{status.id}", {"quote_approval_policy": "nobody"}
+    with (
+        open_socket(server, reader, "user") as home,
+        open_socket(server, reader, "public") as public,
+        open_socket(server, reader, "hashtag", tag="tag") as tagged,
+        open_socket(server, mentioned, "user:notification") as notified,
+    ):
+        if by_edit:
+            answer = author.api.put(path, {"status": "one @mentioned #tag", **values})
+        else:
+            answer = author.api.put(f"{path}/interaction_policy", values)
+        assert answer.status_code == 200
+        work()
+        for socket in (home, public, tagged, notified):
+            message = socket.next()
+            assert message["event"] == "status.update"
+            entity = json.loads(message["payload"])
+            assert (entity["id"], entity["edited_at"]) == (str(status.id), None)
+            assert entity["quote_approval"]["automatic"] == []
+        author.api.put(f"{path}/interaction_policy", values)
+        work()
+        assert home.is_silent(), "nothing has changed"
 
 
 def test_an_edit_reaches_streams_as_each_viewer_would_read_it(server: StreamingServer, reader: Person) -> None:

@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, AuditEntry, Tag, TagUse
 from accounts.policies.staff import OPERATOR, NotPermitted, staff_of
+from accounts.services.audit import write_setting
 from accounts.services.blocking import block_account
-from accounts.services.site_settings import write_setting
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from statuses.models import PreviewCard, Status, StatusCard, StatusStat
@@ -21,7 +21,7 @@ from tests.factories.statuses import make_remote_status
 from tests.support.client import Api
 from tests.timelines.conftest import Person
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
-from timelines.queries.trends import SETTING, list_trending
+from timelines.queries.trends import TRENDS_SETTING, list_trending
 from timelines.services.trends import compute_tags, compute_trends, forget_reviews, review_publisher, review_trend
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
@@ -73,9 +73,9 @@ def test_a_hashtag_that_many_use_trends_once_staff_allow_it_and_fades(reader: Pe
     assert shown(Api(), "tags") == shown(reader.api, "tags") == [str(rising.id)]
     old = Api().get(PATH)
     assert (old.json()[0]["name"], old.headers["Deprecation"]) == ("rising", "@1648598400")
-    write_setting(SETTING, False)
+    write_setting(TRENDS_SETTING, False)
     assert shown(Api(), "tags") == []
-    write_setting(SETTING, True)
+    write_setting(TRENDS_SETTING, True)
     before = Trend.objects.get(object_id=rising.id)
     compute_tags(before.peak_at + timedelta(hours=4))
     assert Trend.objects.get(object_id=rising.id).score == pytest.approx(before.score / 2)

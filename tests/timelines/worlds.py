@@ -6,14 +6,14 @@ The model is written from the contract (behaviours section 11), one loop per rul
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
-from accounts.models import Account, AccountDomainBlock, Block, Follow, FollowRequest, Mute, Tag, TagFollow
+from accounts.models import Account, AccountDomainBlock, Block, Follow, FollowRequest, Mute, Tag, TagFollow, User
 from accounts.services.tags import ensure_tags
 from social.kernel import clock
-from statuses.models import Mention, Status, StatusTag, Visibility
+from statuses.models import Bookmark, Favourite, Mention, Quote, Status, StatusTag, Visibility
 from tests.factories.accounts import make_remote, make_user
 from timelines.models import List, ListMember
 
@@ -26,6 +26,9 @@ def write(author: Account, *, mentions: Sequence[Account] = (), tags: Sequence[T
     if not author.local:
         values.setdefault("uri", f"{author.uri}/statuses/{Status.objects.count()}")
     status = Status.objects.create(account=author, **values)
+    if (parent := values.get("in_reply_to")) is not None:
+        status.thread_id, status.thread_path = parent.thread_root_id, [*parent.path, status.id]
+        status.save()
     Mention.objects.bulk_create(Mention(status=status, account=account) for account in mentions)
     StatusTag.objects.bulk_create(StatusTag(status=status, tag=tag) for tag in tags)
     return status
@@ -111,8 +114,9 @@ class World:
 class Model:
     """What one person reads, by the rules of the contract one after another."""
 
-    def __init__(self, reader: Account) -> None:
+    def __init__(self, reader: Account | None) -> None:
         self.reader = reader
+        self.reader_id = None if reader is None else reader.id
         self.follows = {follow.target_id: follow for follow in Follow.objects.filter(account=reader)}
         blocked = Block.objects.filter(account=reader).values_list("target_id", flat=True)
         muted = [
@@ -122,10 +126,15 @@ class Model:
         ]
         self.hidden = {*blocked, *muted}
         self.blockers = set(Block.objects.filter(target=reader).values_list("account_id", flat=True))
+        if reader is not None and reader.domain is not None:
+            by_server = AccountDomainBlock.objects.filter(domain=reader.domain)
+            self.blockers.update(by_server.values_list("account_id", flat=True))
         self.domains = set(AccountDomainBlock.objects.filter(account=reader).values_list("domain", flat=True))
         exclusive = ListMember.objects.filter(list__account=reader, list__exclusive=True)
         self.exclusive = set(exclusive.values_list("account_id", flat=True))
         self.tags = {follow.tag_id: follow.id for follow in TagFollow.objects.filter(account=reader)}
+        user = User.objects.filter(account=reader).first()
+        self.languages = user.preferences.get("chosen_languages") if user is not None else None
 
     def home(self) -> list[int]:
         """The home timeline, the newest first."""
@@ -136,37 +145,177 @@ class Model:
         members = set(wanted.members.values_list("account_id", flat=True))
         return _aggregated([post for post in _posts() if self._is_listed(post, wanted, members)])
 
-    def _comes_home(self, post: Status) -> bool:
-        if not self._reads(post):
+    def public(self, local: bool | None) -> list[int]:
+        """A public timeline, the newest first."""
+        found = [post for post in _posts() if self._is_in_public(post) and local in (None, post.account.domain is None)]
+        own_thread = [post for post in found if not _answers(post) or post.in_reply_to_account_id == post.account_id]
+        shown = [
+            post
+            for post in own_thread
+            if not (self.languages and post.language and post.language not in self.languages)
+        ]
+        return [post.id for post in reversed(shown)]
+
+    def hashtag(self, name: str) -> list[int]:
+        """A hashtag's timeline, the newest first; nothing of one that only posts for some people carry."""
+        used = set(StatusTag.objects.filter(tag__name=name).values_list("status_id", flat=True))
+        if Tag.objects.get(name=name).private:
+            return []
+        return [post.id for post in reversed(_posts()) if post.id in used and self._is_in_public(post)]
+
+    def link(self, linking: Collection[int]) -> list[int]:
+        """The timeline of a link that these posts show, the newest first."""
+        return [
+            post.id
+            for post in reversed(_posts())
+            if post.id in linking and self._is_in_public(post) and post.account.discoverable
+        ]
+
+    def _is_in_public(self, post: Status) -> bool:
+        if post.visibility != "public" or post.reblog_of is not None or post.account.limited_at is not None:
             return False
-        if post.account_id == self.reader.id:
+        return self.reads(post) and not self._hides(post.account)
+
+    def _hides(self, person: Account) -> bool:
+        return person.id in self.hidden or person.id in self.blockers or person.domain in self.domains
+
+    def streams(self, post_id: int) -> bool:
+        """Whether a post of a public or hashtag timeline is streamed to the reader, too."""
+        post = Status.objects.select_related("account").get(id=post_id)
+        if self.languages and post.language and post.language not in self.languages:
+            return False
+        own = post.account_id == self.reader_id
+        if not own and self.hidden & _named(post):
+            return False
+        quote = Quote.objects.select_related("quoted_status__account").filter(status=post).first()
+        if quote is None or quote.quoted_status is None:
+            return True
+        quoted = quote.quoted_status.account
+        return quoted.id not in self.blockers and (own or not self._hides(quoted))
+
+    def lists(self, post: Status) -> bool:
+        """Whether a thread, or a list of posts by their ids, shows a post."""
+        parts = [post] if post.reblog_of is None else [post, post.reblog_of]
+        return self.reads(post) and all(self._may_list(part.account) for part in parts)
+
+    def _may_list(self, author: Account) -> bool:
+        if author.id == self.reader_id:
+            return True
+        return not self._hides(author) and (author.limited_at is None or author.id in self.follows)
+
+    def threads(self) -> dict[int, tuple[list[int], set[int]]]:
+        """By post: what is shown above it, the first of the thread first, and below it. Answers to a deleted post have left."""
+        posts = {post.id: post for post in _posts()}
+        listed = {post.id for post in posts.values() if self.lists(post)}
+        above: dict[int, list[int]] = {}
+        for post in posts.values():
+            parent = posts.get(post.in_reply_to_id or 0)
+            answers = parent is not None and parent.deleted_at is None
+            above[post.id] = [*above[parent.id], parent.id] if parent is not None and answers else []
+        return {
+            number: (
+                [other for other in above[number] if other in listed],
+                {other for other in listed if number in above[other]},
+            )
+            for number in posts
+        }
+
+    def conversations(self) -> list[int | None]:
+        """The last posts of the reader's conversations, the one with the newest first; None for one that may not be read."""
+        last: dict[tuple[int, frozenset[int]], Status] = {}
+        roots: dict[int, int] = {}
+        for post in _posts():
+            roots[post.id] = roots[post.in_reply_to_id] if post.in_reply_to_id else post.id
+            people = _named(post) | {post.account_id}
+            if is_filed(post) and self.reader_id in people:
+                last[roots[post.id], frozenset(people)] = post
+        newest_first = sorted(last.values(), key=lambda post: -post.id)
+        return [post.id if self.reads(post) else None for post in newest_first]
+
+    def replies(self, parent: Status, *, of_author: bool) -> list[Status]:
+        """The answers to a post that its collection names, the oldest first: its author's own, or those of others."""
+        return [
+            post
+            for post in _posts()
+            if post.in_reply_to_id == parent.id
+            and (post.account_id == parent.account_id) is of_author
+            and post.visibility in ("public", "unlisted")
+            and self.reads(post)
+        ]
+
+    def outbox(self, author: Account) -> list[int]:
+        """What the collection of somebody's activities names, the newest first."""
+        open_to = ("public", "unlisted") if self.reader is None else ("public", "unlisted", "private")
+        return [
+            post.id
+            for post in reversed(_posts())
+            if post.account_id == author.id and post.visibility in open_to and self.reads(post)
+        ]
+
+    def shows_on_profile(self, post: Status) -> bool:
+        """Whether its author's page shows a post."""
+        boosted = post.reblog_of
+        return self.reads(post) and (
+            boosted is None or boosted.account_id == self.reader_id or not self._hides(boosted.account)
+        )
+
+    def quotes(self, post: Status, quoted: Status) -> bool:
+        """Whether the list of quotes of a post shows this one."""
+        accepted = Quote.objects.filter(status=post, quoted_status=quoted, state="accepted").exists()
+        return accepted and (self.reads(post) if quoted.account_id == self.reader_id else self.lists(post))
+
+    def notifiers(self) -> set[int]:
+        """Whose notifications are listed, if everybody has made one."""
+        return {person.id for person in Account.objects.filter(username__startswith="someone", suspended_at=None)}
+
+    def finds(self, scope: str) -> list[int]:
+        """What a search finds among posts that all fit, the newest first."""
+        return [post.id for post in reversed(_posts()) if self._finds(post, scope)]
+
+    def _finds(self, post: Status, scope: str) -> bool:
+        if post.reblog_of is not None or not self.lists(post):
+            return False
+        concerned = (
+            post.account_id == self.reader_id
+            or Mention.objects.filter(status=post, account=self.reader, silent=False).exists()
+            or Favourite.objects.filter(status=post, account=self.reader).exists()
+            or Bookmark.objects.filter(status=post, account=self.reader).exists()
+            or Status.objects.filter(reblog_of=post, account=self.reader, deleted_at=None).exists()
+        )
+        open_to_all = post.visibility == "public" and post.account.indexable
+        return (concerned and scope != "in:public") or (open_to_all and scope != "in:library")
+
+    def _comes_home(self, post: Status) -> bool:
+        if not self.reads(post):
+            return False
+        if post.account_id == self.reader_id:
             return True
         by_people = self._of_somebody_followed(post) and post.account_id not in self.exclusive
         return by_people or self._by_hashtag(post)
 
     def _is_listed(self, post: Status, wanted: List, members: set[int]) -> bool:
-        if post.account_id not in members or not self._reads(post):
+        if post.account_id not in members or not self.reads(post):
             return False
         if post.visibility in ("direct", "limited"):
             return False
         answered = post.in_reply_to_account_id
-        if answered is not None and answered not in (post.account_id, self.reader.id):
+        if answered is not None and answered not in (post.account_id, self.reader_id):
             if wanted.replies_policy == "none":
                 return False
             if wanted.replies_policy == "list" and answered not in members:
                 return False
-        return post.account_id == self.reader.id or self._of_somebody_followed(post)
+        return post.account_id == self.reader_id or self._of_somebody_followed(post)
 
-    def _reads(self, post: Status) -> bool:
+    def reads(self, post: Status) -> bool:
         parts = [post] if post.reblog_of is None else [post, post.reblog_of]
         for part in parts:
             if part.deleted_at is not None or part.account.suspended_at is not None:
                 return False
-            if part.account_id == self.reader.id:
+            if part.account_id == self.reader_id:
                 continue
             if part.account_id in self.blockers:
                 return False
-            named = self.reader.id in _named(part) and part.reblog_of_id is None
+            named = self.reader_id in _named(part) and part.reblog_of_id is None
             follows = part.account_id in self.follows
             if part.visibility == "private" and not (follows or named):
                 return False
@@ -189,7 +338,7 @@ class Model:
         if post.reblog_of is not None:
             return follow.show_reblogs and post.reblog_of.account.domain not in self.domains
         answered = post.in_reply_to_account_id
-        return answered in (None, post.account_id, self.reader.id) or answered in self.follows
+        return answered in (None, post.account_id, self.reader_id) or answered in self.follows
 
     def _by_hashtag(self, post: Status) -> bool:
         if post.visibility != "public" or post.reblog_of_id is not None or post.account.limited_at is not None:
@@ -198,6 +347,15 @@ class Model:
             return False
         used = StatusTag.objects.filter(status=post).values_list("tag_id", flat=True)
         return any(tag in self.tags and self.tags[tag] < post.id for tag in used)
+
+
+def _answers(post: Status) -> bool:
+    return bool(post.in_reply_to_id or post.in_reply_to_uri or post.in_reply_to_account_id)
+
+
+def is_filed(post: Status) -> bool:
+    """Whether a post stands in conversations."""
+    return post.visibility == "direct" and post.reblog_of_id is None and post.deleted_at is None
 
 
 def _posts() -> list[Status]:
@@ -216,10 +374,16 @@ def _concerned(post: Status) -> set[int]:
 
 
 def _aggregated(posts: Sequence[Status]) -> list[int]:
-    kept: list[Status] = []
-    for post in posts:
-        newest = kept[-40:]
-        original = post.reblog_of_id
-        if original is None or not any(original in (other.id, other.reblog_of_id) for other in newest):
-            kept.append(post)
-    return [post.id for post in reversed(kept)]
+    return shown([(post.id, post.reblog_of_id or 0) for post in reversed(posts)])
+
+
+def shown(items: Sequence[tuple[int, int]]) -> list[int]:
+    """The posts of a timeline (id, original's id or 0; the newest first) that are shown: a boost is not, if the same post or
+    another boost of it is among the forty next older ones, shown or not.
+    """
+    found = []
+    for place, (post, original) in enumerate(items):
+        older = items[place + 1 : place + 41]
+        if original == 0 or not any(original in other for other in older):
+            found.append(post)
+    return found

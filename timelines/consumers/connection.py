@@ -1,11 +1,10 @@
-"""What all streaming connections share: their subscriptions, a bounded queue, and the reasons to close."""
+"""Streaming connections of every kind: their subscriptions, a bounded queue, and the reasons to close."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -14,26 +13,26 @@ from social.api.identities import Identity
 from social.kernel import clock
 from social.kernel.ids import parse_id
 from social.kernel.text.scan import normalise_hashtag
+from timelines.consumers.allowances import Allowances
 from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import Watched
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.policies.streams import (
+    TOO_MANY_COMMANDS,
     Stream,
     StreamError,
-    Viewer,
     check_name,
     has_shown,
     is_hidden_from_viewer,
     open_stream,
 )
-from timelines.queries.access import load_origins
 from timelines.queries.lists import owns_list
+from timelines.queries.public import load_origins
 from timelines.queries.streaming import list_good_tokens
-from timelines.serializers.filtered import with_filters
-from timelines.services.open_feeds import build_open_feed
+from timelines.services.home import build_open_feed
 from timelines.stores import channels
-from timelines.stores.messages import KILL, Message
+from timelines.stores.messages import CONNECTION_END, Message
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +40,11 @@ QUEUE_SIZE: Final = 256
 """Events that wait for one client at most; who lets more pile up is disconnected and may come again."""
 
 MAX_STREAMS: Final = 100
-TOO_MANY: Final = "Too many streams on one connection"
+
+# Security row 70. All streams of a connection may be begun at once.
+_COMMANDS_AT_ONCE: Final = 150
+_COMMANDS_A_SECOND: Final = 2.0
+TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
 # An event for a stream, an error to be sent, or the end (True: too slow).
 _Item = tuple[Stream, Message] | StreamError | bool
@@ -57,15 +60,8 @@ def _key(name: str, tag: str | None, named_list: str | None) -> tuple[str, str]:
     return name, _normalised(tag) if name.startswith("hashtag") else ""
 
 
-def _as_seen(stream: Stream, message: Message, viewer: Viewer, moment: datetime) -> Message | None:
-    """An event of a public stream as a viewer gets it at a moment; None when it is not for this one."""
-    if message.facts is None or is_hidden_from_viewer(stream, message.facts, viewer, moment):
-        return None
-    return with_filters(message, viewer.filters, moment) if viewer.filters else message
-
-
 class Connection:
-    """One client's connection, WebSocket or event stream.
+    """Connection of a client, WebSocket or event stream.
 
     `send` writes one event, `report_error` an error about a command, `close` ends the transport (True: the client was too
     slow, False: its token is good no more). All are called from the connection's own task only, in the order things
@@ -100,6 +96,7 @@ class Connection:
         self._streams: dict[tuple[str, str], tuple[Stream, Listener]] = {}
         self._queue: asyncio.Queue[_Item] = asyncio.Queue()
         self._watched: Watched | None = None
+        self._commands = Allowances(_COMMANDS_AT_ONCE, _COMMANDS_A_SECOND)
         self._ended = False
         self._review: asyncio.Task[None] | None = None
 
@@ -128,7 +125,7 @@ class Connection:
         if key in self._streams:
             return
         if len(self._streams) >= MAX_STREAMS:
-            raise StreamError(400, TOO_MANY)
+            raise StreamError(400, TOO_MANY_STREAMS)
         if stream.filtered and self._watched is None:
             await self._watch()
         # What a mute or a block withdraws from a stream is what its feed holds: it is there before the first event comes.
@@ -142,8 +139,14 @@ class Connection:
                 # Who forgot it in between did not yet see that somebody listens.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
+    def take_command(self) -> None:
+        """Count a message of the client. Raises StreamError (429) when there were too many here or of the account."""
+        if not self._commands.take(None):
+            raise StreamError(429, TOO_MANY_COMMANDS)
+        self._registry.take_command(self.account_id)
+
     def has_ended(self) -> bool:
-        """Whether it was left, or is about to be closed."""
+        """Tell whether it was left, or is about to be closed."""
         return self._ended
 
     async def _watch(self) -> None:
@@ -214,7 +217,7 @@ class Connection:
             self._put((stream, message))
 
     def _writes(self, stream: Stream, message: Message) -> bool:
-        """Whether an event was seen to at once. Thousands may be listening: no task is woken, nothing waits."""
+        """Tell whether an event was seen to at once. Thousands may be listening: no task is woken, nothing waits."""
         if self._write is None or not self._waits or self._ended or not self._queue.empty():
             return False
         watched = self._watched
@@ -222,8 +225,10 @@ class Connection:
             viewer = watched.known
             if viewer is None:
                 return False
-            shown = _as_seen(stream, message, viewer, message.received_at or clock.now())
-            return shown is None or self._write(shown.websocket_frame(stream.label))
+            if is_hidden_from_viewer(stream, message.facts, viewer, message.received_at or clock.now()):
+                return True
+            if viewer.filters:
+                return False
         return self._write(message.websocket_frame(stream.label))
 
     def report_error(self, error: StreamError) -> None:
@@ -255,7 +260,7 @@ class Connection:
             self._abort()
 
     def _on_token(self, message: Message) -> None:
-        if message.event == KILL:
+        if message.event == CONNECTION_END:
             self.end()
 
     def _on_user(self, _message: Message) -> None:
@@ -294,10 +299,13 @@ class Connection:
                 continue
             stream, message = item
             if stream.filtered and message.facts is not None and self._watched is not None:
-                shown = _as_seen(stream, message, await self._watched.get(), clock.now())
-                if shown is None:
+                viewer, moment = await self._watched.get(), clock.now()
+                if is_hidden_from_viewer(stream, message.facts, viewer, moment):
                     continue
-                message = shown
+                if viewer.filters:
+                    message = await self._registry.filtered_events.get(message, viewer, moment)
+                    if self.has_ended():
+                        continue
             await self._send(stream, message)
 
     def leave(self) -> None:

@@ -1,11 +1,21 @@
-"""Where a streaming client is, how it sends its token, and the answer to a refused one (contract, behaviours section 16)."""
+"""Reads the request of a streaming client, and refuses it (contract, behaviours section 16).
+
+Of refused upgrades, and of what clients do wrong, nothing comes into the log of errors: Uvicorn takes only an accepted or
+closed handshake for a complete one, says of every upgrade that is answered with an HTTP response (the ASGI extension
+"WebSocket Denial Response") that it was left without an answer, and logs each message of a client that is no UTF-8 with a
+traceback.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qs
+
+import orjson
 
 from social.api import addresses, refused_networks
 from social.api.identities import Identity, find_in_database
@@ -15,12 +25,12 @@ from timelines.policies.streams import INVALID_TOKEN, MISSING_TOKEN, REFUSED, St
 from timelines.services.presence import record_arrival
 
 PREFIX: Final = "/api/v1/streaming"
-_FALSE: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "OFF"})
+_FALSE_VALUES: Final = frozenset({"", "0", "f", "F", "false", "FALSE", "off", "OFF"})
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionRequest:
-    """What an ASGI scope says about a client that wants to listen.
+    """A client that wants to listen, as an ASGI scope describes it.
 
     `path` is what follows `/api/v1/streaming`, `address` the client's own, canonical (security row 25).
     """
@@ -47,7 +57,7 @@ class ConnectionRequest:
 
     def flag(self, name: str) -> bool:
         """A boolean of the query, in any of the clients' spellings."""
-        return self.query.get(name, "") not in _FALSE
+        return self.query.get(name, "") not in _FALSE_VALUES
 
     async def check_network(self) -> None:
         """Raises StreamError (403) for a network that nothing is answered to (contract, behaviours section 4)."""
@@ -55,7 +65,9 @@ class ConnectionRequest:
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Whose token it is. Raises StreamError (401) without a token, or with one that opens no API of a user."""
+        """Find out whose token it is. Raises StreamError (401) without a token, or with one that opens no API of a
+        user.
+        """
         if not self.token:
             raise StreamError(401, MISSING_TOKEN)
         identity = await in_thread(_find, self.token)
@@ -87,3 +99,50 @@ def _header(scope: Mapping[str, Any], name: bytes) -> str:
         if key.lower() == name:
             return str(value.decode("latin-1"))
     return ""
+
+
+_LOGGER: Final = "uvicorn.error"
+_INCOMPLETE_HANDSHAKE_MESSAGE: Final = "ASGI callable returned without completing handshake."
+_INVALID_TEXT_MESSAGE: Final = "Invalid UTF-8 sequence received from client."
+# RFC 6455 section 7.4.1.
+POLICY_VIOLATION: Final = 1008
+_refused: ContextVar[bool] = ContextVar("refused", default=False)
+
+
+async def refuse(scope: Mapping[str, Any], send: Callable[[Any], Awaitable[None]], error: StreamError) -> None:
+    """Answer an upgrade with the error: its status, and its text as JSON and in the header `X-Error-Message`.
+
+    A server that cannot answer so closes the socket.
+    """
+    if "websocket.http.response" not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        return
+    headers = [
+        (b"content-type", b"application/json; charset=utf-8"),
+        (b"x-error-message", error.text.encode()),
+        (b"connection", b"close"),
+        *retry_after(error),
+    ]
+    await send({"type": "websocket.http.response.start", "status": error.status, "headers": headers})
+    _refused.set(True)
+    await send({"type": "websocket.http.response.body", "body": orjson.dumps({"error": error.text})})
+
+
+def retry_after(error: StreamError) -> list[tuple[bytes, bytes]]:
+    """The header `Retry-After` of a refusal that is our fault (503), in seconds; none of any other."""
+    return [(b"retry-after", b"5")] if error.status == 503 else []
+
+
+class _RefusalFilter(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.msg != _INVALID_TEXT_MESSAGE and not (
+            _refused.get() and record.msg == _INCOMPLETE_HANDSHAKE_MESSAGE
+        )
+
+
+_FILTER: Final = _RefusalFilter()
+
+
+def keep_refusals_quiet() -> None:
+    """Leave these complaints out of the log, the first where it is wrong alone; calling it twice is no harm."""
+    logging.getLogger(_LOGGER).addFilter(_FILTER)

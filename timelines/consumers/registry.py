@@ -1,4 +1,4 @@
-"""Which connection of this process subscribes to which channel; hands each message to all of them.
+"""Connects the connections of this process with the channels they subscribe to; hands each message to all of them.
 
 The kernel's hub holds one subscription per channel, however many connections listen; a message is decoded once.
 """
@@ -9,17 +9,24 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, Protocol
 
-from social.api import refused_networks
+from social.api import addresses, refused_networks
 from social.kernel import clock, heartbeats
 from social.kernel.streams import Hub
+from timelines.consumers.allowances import Allowances
 from timelines.consumers.threads import in_thread
-from timelines.consumers.viewers import Viewers
+from timelines.consumers.viewers import FilteredEvents, Viewers
 from timelines.policies.access import FeedAccess
-from timelines.policies.streams import TOO_MANY_SOCKETS, StreamError
-from timelines.queries.access import load_accesses
+from timelines.policies.streams import (
+    TOO_MANY_COMMANDS,
+    TOO_MANY_FROM_ADDRESS,
+    TOO_MANY_OF_ACCOUNT,
+    TOO_MANY_SOCKETS,
+    StreamError,
+)
+from timelines.queries.public import load_accesses
 from timelines.queries.streaming import list_good_tokens
 from timelines.services.presence import record_presence
 from timelines.stores import channels
@@ -40,6 +47,16 @@ STOP_SECONDS: Final = 0.5
 MAX_CONNECTIONS: Final = 64
 """Connections that one access token may have open in a process: several windows of one client, and some that broke."""
 
+MAX_OF_ACCOUNT: Final = 128
+"""Connections that one account may have open in a process, with whatever tokens (security row 69)."""
+
+MAX_FROM_ADDRESS: Final = 512
+"""Connections from one address in a process: those of a school or an office, behind one address."""
+
+# Security row 70. A client that comes back may begin all its streams at once, in several windows.
+_COMMANDS_AT_ONCE: Final = 400
+_COMMANDS_A_SECOND: Final = 8.0
+
 PRESENCE_SECONDS: Final = 6 * 3600.0
 """How often somebody who only keeps a stream open is marked as active."""
 
@@ -54,7 +71,7 @@ class Listening(Protocol):
 
     @property
     def account_id(self) -> int:
-        """Whose token that is."""
+        """Account of that token."""
         ...
 
     @property
@@ -71,14 +88,30 @@ class Listening(Protocol):
         ...
 
 
+_BOUNDS: Final = (
+    ("token", MAX_CONNECTIONS, TOO_MANY_SOCKETS),
+    ("account", MAX_OF_ACCOUNT, TOO_MANY_OF_ACCOUNT),
+    ("address", MAX_FROM_ADDRESS, TOO_MANY_FROM_ADDRESS),
+)
+
+
+def _keys_of(connection: Listening) -> dict[str, Hashable]:
+    """Values by which a connection is counted, by the kinds of _BOUNDS."""
+    keys: dict[str, Hashable] = {"token": connection.token_id, "account": connection.account_id}
+    address = addresses.connection_key(connection.address)
+    return keys if address is None else keys | {"address": address}
+
+
 class ConnectionRegistry:
-    """One per event loop; `start` it once, inside the loop."""
+    """Registry of connections, one for each event loop; `start` it once, inside the loop."""
 
     def __init__(self) -> None:
         self.viewers = Viewers()
+        self.filtered_events = FilteredEvents()
         self._listeners: dict[str, dict[Listener, None]] = {}
         self._connections: dict[Listening, float] = {}
-        self._per_token: Counter[int] = Counter()
+        self._open: Counter[tuple[str, Hashable]] = Counter()
+        self._commands = Allowances(_COMMANDS_AT_ONCE, _COMMANDS_A_SECOND)
         self._hub = Hub()
         self._tasks: list[asyncio.Task[None]] = []
         self._access: tuple[FeedAccess, ...] | None = None
@@ -110,22 +143,35 @@ class ConnectionRegistry:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """Number of open connections."""
         return len(self._connections)
 
     def enter(self, connection: Listening) -> None:
-        """Check a connection's token from now on. Raises StreamError (429) when too many have the same one."""
-        if self._per_token[connection.token_id] >= MAX_CONNECTIONS:
-            raise StreamError(429, TOO_MANY_SOCKETS)
-        self._per_token[connection.token_id] += 1
+        """Check a connection's token from now on.
+
+        Raises StreamError (429) when too many have the same token, account or address, and when the account has begun too
+        many in a short time.
+        """
+        keys = _keys_of(connection)
+        for kind, most, reason in _BOUNDS:
+            if kind in keys and self._open[kind, keys[kind]] >= most:
+                raise StreamError(429, reason)
+        self.take_command(connection.account_id)
+        self._open.update(keys.items())
         self._connections[connection] = time.monotonic()
+
+    def take_command(self, account_id: int) -> None:
+        """Count a command of an account, on whichever connection. Raises StreamError (429) when there were too many."""
+        if not self._commands.take(account_id):
+            raise StreamError(429, TOO_MANY_COMMANDS)
 
     def leave(self, connection: Listening) -> None:
         """Forget a connection; one that was never entered is no error."""
         if self._connections.pop(connection, None) is not None:
-            self._per_token[connection.token_id] -= 1
-            if not self._per_token[connection.token_id]:
-                del self._per_token[connection.token_id]
+            for key in _keys_of(connection).items():
+                self._open[key] -= 1
+                if not self._open[key]:
+                    del self._open[key]
 
     def listen(self, channel: str, listener: Listener) -> None:
         """Call `listener` with every message on the channel. It must neither block nor raise."""

@@ -1,4 +1,4 @@
-"""Which consumer serves what: the streaming process answers nothing but `/api/v1/streaming` and what is below."""
+"""Routes connections to consumers: the streaming process answers nothing but `/api/v1/streaming` and what is below."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 
 import orjson
 
-from timelines.consumers.connection_request import PREFIX
-from timelines.consumers.refusals import keep_refusals_quiet, refuse
+from timelines.consumers.connection_request import PREFIX, keep_refusals_quiet, refuse
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.server_sent import ServerSentConsumer
 from timelines.consumers.websocket import StreamingConsumer
-from timelines.policies.streams import NOT_FOUND, StreamError
+from timelines.policies.streams import MISSING_PATH, StreamError
 
 
 class StreamingApplication:
@@ -33,13 +32,13 @@ class StreamingApplication:
                 await StreamingConsumer(self.registry)(scope, receive, send)
             else:
                 await receive()
-                await refuse(scope, send, StreamError(404, NOT_FOUND))
+                await refuse(scope, send, StreamError(404, MISSING_PATH))
         elif known:
             await ServerSentConsumer(self.registry)(scope, receive, send)
         else:
             headers = [(b"content-type", b"application/json; charset=utf-8"), (b"access-control-allow-origin", b"*")]
             await send({"type": "http.response.start", "status": 404, "headers": headers})
-            await send({"type": "http.response.body", "body": orjson.dumps({"error": NOT_FOUND})})
+            await send({"type": "http.response.body", "body": orjson.dumps({"error": MISSING_PATH})})
 
     async def _live(self, receive: Any, send: Any) -> None:
         while True:

@@ -11,11 +11,10 @@ from channels.consumer import AsyncConsumer
 from channels.exceptions import StopConsumer
 
 from timelines.consumers.connection import Connection
-from timelines.consumers.connection_request import ConnectionRequest
-from timelines.consumers.refusals import retry_after
+from timelines.consumers.connection_request import ConnectionRequest, retry_after
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.transports import Direct
-from timelines.policies.streams import INVALID_TOKEN, NOT_FOUND, Stream, StreamError, stream_of_path
+from timelines.policies.streams import INVALID_TOKEN, MISSING_PATH, Stream, StreamError, stream_of_path
 from timelines.stores.messages import Message
 
 HEARTBEAT_SECONDS: Final = 15.0
@@ -27,11 +26,11 @@ _CORS: Final = [
     (b"access-control-allow-methods", b"GET, OPTIONS"),
 ]
 _JSON: Final = (b"content-type", b"application/json; charset=utf-8")
-_NO_STORE: Final = (b"cache-control", b"private, no-store")
+_CACHE_CONTROL: Final = (b"cache-control", b"private, no-store")
 
 
 class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
-    """One request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
+    """Consumer of a request: an event stream until one side ends it, or an error as JSON. Also answers the health check."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:
         self.registry = registry
@@ -40,7 +39,6 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
         self._writing = asyncio.Lock()
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
-        """Call the handler."""
         if message["type"] == "http.disconnect":
             raise StopConsumer
         if not message.get("more_body") and not self.tasks:
@@ -62,10 +60,10 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
         if self.scope["method"] == "OPTIONS":
             await self._answer(204, b"", [])
         elif self.scope["method"] not in ("GET", "HEAD"):
-            await self._answer(404, orjson.dumps({"error": NOT_FOUND}), [_JSON])
+            await self._answer(404, orjson.dumps({"error": MISSING_PATH}), [_JSON])
         elif wanted.path == "health":
             self.registry.start()
-            await self._answer(200, b"OK", [(b"content-type", b"text/plain; charset=utf-8"), _NO_STORE])
+            await self._answer(200, b"OK", [(b"content-type", b"text/plain; charset=utf-8"), _CACHE_CONTROL])
         else:
             await self._stream(wanted)
 
@@ -88,10 +86,10 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]
                 raise StreamError(401, INVALID_TOKEN)
             await connection.subscribe(name, wanted.query.get("tag"), wanted.query.get("list"))
         except StreamError as error:
-            headers = [_JSON, _NO_STORE, *retry_after(error)]
+            headers = [_JSON, _CACHE_CONTROL, *retry_after(error)]
             await self._answer(error.status, orjson.dumps({"error": error.text}), headers)
             return
-        headers = [(b"content-type", b"text/event-stream"), _NO_STORE, (b"x-accel-buffering", b"no"), *_CORS]
+        headers = [(b"content-type", b"text/event-stream"), _CACHE_CONTROL, (b"x-accel-buffering", b"no"), *_CORS]
         await self.send({"type": "http.response.start", "status": 200, "headers": headers})
         await self._body(_GREETING)
         self.tasks = [asyncio.create_task(connection.serve()), asyncio.create_task(self._send_heartbeats())]

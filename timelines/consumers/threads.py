@@ -1,4 +1,4 @@
-"""How work that waits for PostgreSQL or Redis is done beside the event loop."""
+"""Runs work that waits for PostgreSQL or Redis beside the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Uvicorn's WebSocket protocol with a direct way to the network, and an end for clients that do not read.
+"""Uvicorn's protocols with an end for clients that do not read, or send no request, and a direct way to the network.
 
 ASGI knows one way to write, a coroutine per message and client, which frames and encodes anew what thousands are sent alike;
 and it knows no way to end a connection whose client takes nothing, not even the close. Consumers find both in the extension
@@ -11,8 +11,11 @@ import asyncio
 from asyncio.transports import BaseTransport
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import State
 
@@ -32,7 +35,7 @@ _TOO_LARGE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """What a connection offers beside ASGI. Both belong to the event loop.
+    """Operations that a connection offers beside ASGI. Both belong to the event loop.
 
     `write` sends a whole frame at once, or returns False when it cannot: the client is behind, or the connection is ending.
     `abort` ends the connection in ABORT_SECONDS at the latest, whether or not the client reads.
@@ -43,7 +46,7 @@ class Direct:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> Direct | None:
-        """What the server offers; None when it is another one."""
+        """Return what the server offers; None when it is another one."""
         found = (scope.get("extensions") or {}).get(EXTENSION)
         return found if isinstance(found, cls) else None
 
@@ -98,3 +101,54 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
         """Close; Uvicorn would wait until the client has read what still waits for it."""
         super().keepalive_timeout()
         self.abort()
+
+
+#: Seconds in which a request must be complete, from the connection or the last answer on.
+REQUEST_SECONDS = 10.0
+
+
+class RequestDeadline(H11Protocol):
+    """Ends a connection without a complete request for REQUEST_SECONDS, whatever trickles in meanwhile.
+
+    Uvicorn itself waits without end for a first request, and for a next one as long as a byte comes every five seconds.
+    Requests that are being answered, and WebSockets, are not concerned.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        limit_send_buffer(transport)
+        self._wait()
+
+    def handle_events(self) -> None:
+        """Stop waiting when a request is there with its body, which nothing here needs."""
+        super().handle_events()
+        if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
+            self._stop()
+            offer(cast(Any, self.cycle.scope), Direct(partial(abort_soon, self.loop, self.transport)))
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Stop waiting: the connection is a WebSocket's from here on."""
+        self._stop()
+        super().handle_websocket_upgrade(event)
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
+        self._wait()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._stop()
+        self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,27 +1,31 @@
-"""Whom the viewers of public streams in this process block and mute: read once, until it changes."""
+"""Viewers of public streams in this process: whom they block and mute, read once until it changes, and posts as their
+filters show them, made beside the event loop (security row 67).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from timelines.consumers.threads import in_thread
 from timelines.policies.streams import Viewer
 from timelines.queries.streaming import load_viewer
+from timelines.serializers.filtered import with_filters
 from timelines.stores.messages import Message
 
 RENEWAL_SECONDS: Final = 300.0
 """After this long a viewer is read again, in case the message of a change was lost."""
 
-_LEAST: Final = 10
-_SHARE: Final = 30
+_SMALLEST_BATCH: Final = 10
+_BATCH_DIVISOR: Final = 30
 
 
 @dataclass(slots=True, eq=False)
 class Watched:
-    """What is known of one viewer; shared by all of the viewer's connections."""
+    """Knowledge about one viewer; shared by all of the viewer's connections."""
 
     account_id: int
     users: int = 0
@@ -70,13 +74,13 @@ class Viewers:
         self._watched: dict[int, Watched] = {}
 
     def take(self, account_id: int) -> Watched:
-        """What is known of a viewer; give it back with `leave`."""
+        """Return what is known of a viewer; give it back with `leave`."""
         watched = self._watched.setdefault(account_id, Watched(account_id))
         watched.users += 1
         return watched
 
     def leave(self, watched: Watched) -> None:
-        """One connection less needs it."""
+        """Count one connection less that needs it."""
         watched.users -= 1
         if watched.users <= 0 and self._watched.get(watched.account_id) is watched:
             del self._watched[watched.account_id]
@@ -86,5 +90,46 @@ class Viewers:
         because very many have come of age in the same moment.
         """
         due = sorted((w for w in self._watched.values() if w.age >= RENEWAL_SECONDS), key=lambda w: w.age, reverse=True)
-        for watched in due[: max(_LEAST, len(self._watched) // _SHARE)]:
+        for watched in due[: max(_SMALLEST_BATCH, len(self._watched) // _BATCH_DIVISOR)]:
             await watched.renew()
+
+
+_Wanted = tuple[Message, Viewer, datetime, asyncio.Future[Message]]
+
+
+class FilteredEvents:
+    """Compares events with viewers' filters: once for each viewer and event, however many connections the viewer has."""
+
+    def __init__(self) -> None:
+        self._wanted: list[_Wanted] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def get(self, message: Message, viewer: Viewer, moment: datetime) -> Message:
+        """The event as the viewer gets it at that moment."""
+        known, result = message.filtered.get(viewer.account_id, (None, None))
+        if known is not viewer or result is None:
+            result = asyncio.get_running_loop().create_future()
+            message.filtered[viewer.account_id] = viewer, result
+            self._wanted.append((message, viewer, moment, result))
+            if len(self._wanted) == 1:
+                # Whoever else listens asks before this begins: a thread is given all of them at once.
+                task = asyncio.create_task(self._make())
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+        # The others still wait when this connection ends.
+        return await asyncio.shield(result)
+
+    async def _make(self) -> None:
+        wanted, self._wanted = self._wanted, []
+        try:
+            made = await in_thread(_filter_all, wanted)
+        except Exception as error:
+            for *_others, result in wanted:
+                result.set_exception(error)
+            return
+        for (*_others, result), shown in zip(wanted, made, strict=True):
+            result.set_result(shown)
+
+
+def _filter_all(wanted: list[_Wanted]) -> list[Message]:
+    return [with_filters(message, viewer.filters, moment) for message, viewer, moment, _result in wanted]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
-from channels.consumer import AsyncConsumer
 from channels.exceptions import StopConsumer
+from channels.generic.websocket import AsyncWebsocketConsumer
 
 from timelines.consumers.connection import Connection
-from timelines.consumers.connection_request import ConnectionRequest
-from timelines.consumers.refusals import POLICY_VIOLATION, refuse
+from timelines.consumers.connection_request import POLICY_VIOLATION, ConnectionRequest, refuse
 from timelines.consumers.registry import ConnectionRegistry
 from timelines.consumers.transports import Direct
 from timelines.policies.streams import INVALID_TOKEN, Stream, StreamError, stream_of_path
@@ -24,44 +22,32 @@ TRY_AGAIN_LATER: Final = 1013
 
 
 def _text(sent: object) -> str | None:
-    """What a command says of a stream: a text, or an id as a number."""
+    """Value that a command gives for a part of a stream's name: a text, or an id as a number."""
     if isinstance(sent, int) and not isinstance(sent, bool):
         return str(sent)
     return sent if isinstance(sent, str) else None
 
 
-class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
-    """One socket. The server that runs it sends the pings; see `social.asgi`."""
+class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """Consumer of a socket. The server that runs it sends the pings; see `social.asgi`."""
 
     def __init__(self, registry: ConnectionRegistry) -> None:
+        super().__init__()
         self.registry = registry
         self.connection: Connection | None = None
         self.writer: asyncio.Task[None] | None = None
 
-    async def dispatch(self, message: Mapping[str, Any]) -> None:
-        """Call the handler; Channels would first look for database connections, which this thread never has."""
-        handlers = {
-            "websocket.connect": self.websocket_connect,
-            "websocket.receive": self.websocket_receive,
-            "websocket.disconnect": self.websocket_disconnect,
-        }
-        await handlers[message["type"]](message)
-
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket until one side ends it; whatever happens, nothing of it stays behind.
-
-        Channels would have a task wait for each message, to hear a channel layer beside it, which there is none.
-        """
-        self.scope, self.base_send = scope, send
+        """Serve the socket until one side ends it; whatever happens, nothing of it stays behind."""
         try:
-            while True:
-                await self.dispatch(await receive())
-        except StopConsumer:
-            pass
+            await super().__call__(scope, receive, send)
         finally:
-            self._leave()
+            if self.writer is not None:
+                self.writer.cancel()
+            if self.connection is not None:
+                self.connection.leave()
 
-    async def websocket_connect(self, _message: Mapping[str, Any]) -> None:
+    async def connect(self) -> None:
         """Check the token, accept (echoing the protocol, in which some clients send it), begin the first stream."""
         wanted = ConnectionRequest.of(self.scope)
         try:
@@ -82,9 +68,9 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
         except StreamError as error:
-            await refuse(self.scope, self.send, error)
+            await refuse(self.scope, self.base_send, error)
             raise StopConsumer from None
-        await self.send({"type": "websocket.accept", "subprotocol": wanted.protocol})
+        await self.accept(wanted.protocol)
         self.writer = asyncio.create_task(connection.serve())
         try:
             name = wanted.query.get("stream") or (stream_of_path(wanted.path) if wanted.path else None)
@@ -93,17 +79,23 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         except StreamError as error:
             connection.report_error(error)
 
-    async def websocket_receive(self, message: Mapping[str, Any]) -> None:
-        """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; anything binary ends the socket."""
-        text = message.get("text")
-        if text is None:
-            await self.send({"type": "websocket.close", "code": UNSUPPORTED_DATA})
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """`{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; anything binary ends the socket, and
+        so do too many messages (security row 70).
+        """
+        if text_data is None:
+            await self.close(UNSUPPORTED_DATA)
             raise StopConsumer
         connection = self.connection
         if connection is None:
             return
         try:
-            command = orjson.loads(text)
+            connection.take_command()
+        except StreamError:
+            await self._close(too_slow=False)
+            raise StopConsumer from None
+        try:
+            command = orjson.loads(text_data)
         except ValueError:
             return
         if not isinstance(command, dict):
@@ -117,22 +109,11 @@ class StreamingConsumer(AsyncConsumer):  # type: ignore[misc]
         except StreamError as error:
             connection.report_error(error)
 
-    async def websocket_disconnect(self, _message: Mapping[str, Any]) -> None:
-        """The client has gone."""
-        raise StopConsumer
-
     async def _send(self, stream: Stream, message: Message) -> None:
-        await self.send({"type": "websocket.send", "text": message.websocket_text(stream.label)})
+        await self.send(message.websocket_text(stream.label))
 
     async def _close(self, too_slow: bool) -> None:
-        await self.send({"type": "websocket.close", "code": TRY_AGAIN_LATER if too_slow else POLICY_VIOLATION})
+        await self.close(TRY_AGAIN_LATER if too_slow else POLICY_VIOLATION)
 
     async def _report_error(self, error: StreamError) -> None:
-        text = orjson.dumps({"error": error.text, "status": error.status}).decode()
-        await self.send({"type": "websocket.send", "text": text})
-
-    def _leave(self) -> None:
-        if self.writer is not None:
-            self.writer.cancel()
-        if self.connection is not None:
-            self.connection.leave()
+        await self.send(orjson.dumps({"error": error.text, "status": error.status}).decode())

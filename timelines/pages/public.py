@@ -1,5 +1,5 @@
-"""What anybody may read without an app: the page of a hashtag, which every post that uses one links to, and those of the
-public timelines.
+"""Pages that anybody may read without an app: that of a hashtag, which every post that uses one links to, and those of
+the public timelines.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ from django.views.decorators.http import require_safe
 
 from accounts.queries.tags import named_tag
 from social.kernel.cursors import Cursor
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
-from social.pages.frame import show
-from social.pages.sharing import absolute
+from social.pages.frame import absolute, show
 from statuses.pages.feed import show_feed
 from statuses.pages.posts import load_shown
 from timelines.policies.access import HASHTAG, LIVE
-from timelines.queries.access import load_origins
-from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids
+from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids, load_origins
 
-POSTS: Final = 20
+PAGE_SIZE: Final = 20
 
 #: By the last part of a page's path: whether posts of this server and those of others are asked for.
-_ASKED: Final = {"": (True, True), "local": (True, False), "remote": (False, True)}
+_ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, True)}
 
 
 @require_safe
@@ -37,7 +35,7 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
     Raises NotFound for what cannot be a hashtag; one that nobody has used has a page without posts, and so has every
     hashtag where these timelines are for people who are signed in.
     """
-    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ASKED[""])
+    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
     name = hashtag.display_name
     context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": wanted is None}
     if wanted is not None:
@@ -53,11 +51,11 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
     Raises NotFound for what cannot be a hashtag, and where these timelines are for people who are signed in.
     """
-    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ASKED[""])
+    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
     name = hashtag.display_name
     if wanted is None:
         raise NotFound
-    ids = list_tagged_ids(None, Cursor(POSTS), wanted, TagFilter(hashtag.name))
+    ids = list_tagged_ids(None, Cursor(PAGE_SIZE), wanted, TagFilter(hashtag.name))
     return show_feed(
         title=f"#{name}",
         url=absolute(reverse("tag", kwargs={"name": name})),
@@ -72,16 +70,14 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
 
     Raises NotFound for a timeline that is for people who are signed in, or for nobody.
     """
-    wanted = {name: _open(LIVE, *_ASKED[name]) for name in _ASKED}
-    chosen = wanted[origin]
-    if chosen is None:
-        raise NotFound
+    wanted = {name: _open(LIVE, *_ORIGINS[name]) for name in _ORIGINS}
+    chosen = require_found(wanted[origin])
     titles = {
         "": _("All public posts"),
         "local": _("Public posts of this server"),
         "remote": _("Public posts of other servers"),
     }
-    others = [name for name in _ASKED if name != origin] if all(wanted.values()) else []
+    others = [name for name in _ORIGINS if name != origin] if all(wanted.values()) else []
     context: dict[str, Any] = {
         "title": titles[origin],
         "others": [{"title": titles[name], "url": public_url(name)} for name in others],
@@ -91,25 +87,25 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
 
 
 def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
-    """One page of posts, and what leads to the others."""
+    """Return a page of posts, and what leads to the others."""
     before = parse_id(request.GET.get("max_id", ""))
-    ids = list_ids(Cursor(POSTS + 1, before=before))
+    ids = list_ids(Cursor(PAGE_SIZE + 1, before=before))
     return {
-        "posts": load_shown(ids[:POSTS]),
-        "older": f"?max_id={ids[POSTS - 1]}" if len(ids) > POSTS else "",
+        "posts": load_shown(ids[:PAGE_SIZE]),
+        "older": f"?max_id={ids[PAGE_SIZE - 1]}" if len(ids) > PAGE_SIZE else "",
         "newest": request.path if before is not None else "",
     }
 
 
 def public_url(origin: str = "") -> str:
     """The path of a public timeline's page; empty where nothing of it is shown without signing in."""
-    if _open(LIVE, *_ASKED[origin]) is None:
+    if _open(LIVE, *_ORIGINS[origin]) is None:
         return ""
     return reverse("public_timeline", kwargs={"origin": origin} if origin else None)
 
 
 def _open(kind: str, local: bool, remote: bool) -> PublicFilter | None:
-    """What of a timeline is shown without signing in, of the origins asked for; None for nothing."""
+    """Choose of the origins asked for those that are shown without signing in; None for nothing."""
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
         origins = load_origins(kind, None, local=local_too, remote=remote_too)
         if origins is not None and any(origins):

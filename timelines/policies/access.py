@@ -1,4 +1,4 @@
-"""Whom the public and hashtag timelines are open to (contract, behaviours section 11, "Access setting")."""
+"""Access to the public and hashtag timelines (contract, behaviours section 11, "Access setting")."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ TRENDING_LINK: Final = "trending_link_feeds"
 
 @dataclass(frozen=True, slots=True)
 class FeedAccess:
-    """How open one kind of feed is, for posts of this server and of others."""
+    """Openness of one kind of feed, for posts of this server and of others."""
 
     local: Openness = Openness.PUBLIC
     remote: Openness = Openness.PUBLIC
 
     @classmethod
     def of(cls, setting: Mapping[str, Any], kind: str) -> FeedAccess:
-        """From the stored setting `{kind: {"local": .., "remote": ..}}`; what is absent or unknown is public."""
+        """Read the stored setting `{kind: {"local": .., "remote": ..}}`; what is absent or unknown is public."""
         stored = setting.get(kind)
         stored = stored if isinstance(stored, Mapping) else {}
         return cls(*(_openness(stored.get(name)) for name in ("local", "remote")))
 
     def wants_user(self, *, local: bool, remote: bool) -> bool:
-        """Whether somebody without a token is refused: one of the origins asked for is not public."""
+        """Tell whether somebody without a token is refused: one of the origins asked for is not public."""
         return (local and self.local is not Openness.PUBLIC) or (remote and self.remote is not Openness.PUBLIC)
 
     def opened(self, *, local: bool, remote: bool, may_view_all: bool) -> tuple[bool, bool]:
-        """Of the origins asked for, those that are shown; `may_view_all` is the role bit `view_feeds`."""
+        """Choose of the origins asked for those that are shown; `may_view_all` is the role bit `view_feeds`."""
         return (
             local and (may_view_all or self.local is not Openness.DISABLED),
             remote and (may_view_all or self.remote is not Openness.DISABLED),

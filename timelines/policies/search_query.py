@@ -1,4 +1,4 @@
-"""What somebody who searches for posts has typed, taken apart (contract, behaviours section 15).
+"""Takes apart what somebody who searches for posts has typed (contract, behaviours section 15).
 
     cat "white dog" -mouse from:@bob has:image is:reply language:de after:2024-01-31 in:library
 
@@ -17,12 +17,12 @@ from typing import Final
 
 from social.kernel.text.languages import known_language
 
-MOST_PARTS: Final = 32
+PARTS_LIMIT: Final = 32
 """Further parts of a query are passed over."""
 
 
 class Scope(StrEnum):
-    """Where to look: among what the searcher has to do with, among what everybody may find, or both."""
+    """Places to look in: what the searcher has to do with, what everybody may find, or both."""
 
     LIBRARY = "library"
     PUBLIC = "public"
@@ -30,7 +30,7 @@ class Scope(StrEnum):
 
 
 class Fact(StrEnum):
-    """What can be asked of a post besides its words; the values are those of the operators `has:` and `is:`."""
+    """Properties that can be asked of a post besides its words; the values are those of the operators `has:` and `is:`."""
 
     MEDIA = "media"
     IMAGE = "image"
@@ -50,13 +50,13 @@ class InvalidDate(ValueError):
 
 @dataclass(frozen=True)
 class Sides:
-    """Of one kind: what a post must have, all of it, and what it must not have."""
+    """Values of one kind that a post must have, all of them, and those that it must not have."""
 
     wanted: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
 
     def joined(self, value: str, *, negated: bool) -> Sides:
-        """With one value more."""
+        """Return the same with one value more."""
         if negated:
             return Sides(self.wanted, (*self.excluded, value))
         return Sides((*self.wanted, value), self.excluded)
@@ -64,7 +64,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class StatusQuery:
-    """What is looked for. `texts` are words and phrases; `authors` addresses as written, `me` for the searcher.
+    """Query for posts. `texts` are words and phrases; `authors` addresses as written, `me` for the searcher.
 
     `since` is the first day (UTC) and `until` the day behind the last one. `impossible`: nothing can fit.
     """
@@ -85,8 +85,8 @@ _PART: Final = re.compile(
     |"(?P<phrase>[^"]*)(?:"|\Z)|(?P<word>\S+))""",
     re.VERBOSE | re.IGNORECASE,
 )
-_HAS: Final = frozenset({Fact.MEDIA, Fact.IMAGE, Fact.VIDEO, Fact.AUDIO, Fact.POLL, Fact.LINK, Fact.EMBED})
-_IS: Final = frozenset({Fact.REPLY, Fact.SENSITIVE, Fact.QUOTE})
+_CONTENT_VALUES: Final = frozenset({Fact.MEDIA, Fact.IMAGE, Fact.VIDEO, Fact.AUDIO, Fact.POLL, Fact.LINK, Fact.EMBED})
+_PROPERTY_VALUES: Final = frozenset({Fact.REPLY, Fact.SENSITIVE, Fact.QUOTE})
 
 
 def parse_query(text: str) -> StatusQuery:
@@ -94,7 +94,7 @@ def parse_query(text: str) -> StatusQuery:
     parts: dict[str, Sides] = {"texts": Sides(), "authors": Sides(), "facts": Sides(), "languages": Sides()}
     scope, days, impossible = Scope.ALL, _Days(), False
     for place, found in enumerate(_PART.finditer(text)):
-        if place == MOST_PARTS:
+        if place == PARTS_LIMIT:
             break
         negated = found["sign"] == "-"
         operator = (found["operator"] or "").lower()
@@ -121,12 +121,14 @@ def parse_query(text: str) -> StatusQuery:
 
 
 def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
-    """What kind of part it is, and its value: None when no post can fit."""
+    """Kind of the part, and its value: None when no post can fit."""
     match operator:
         case "from":
             return "authors", value.removeprefix("@") or None
         case "has" | "is":
-            known: dict[str, Fact] = {fact.value: fact for fact in (_HAS if operator == "has" else _IS)}
+            known: dict[str, Fact] = {
+                fact.value: fact for fact in (_CONTENT_VALUES if operator == "has" else _PROPERTY_VALUES)
+            }
             return "facts", known.get(value.lower())
         case "language":
             return "languages", known_language(value)

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from accounts.policies.audience import PRESENT, UNHIDDEN
 from accounts.policies.relations import Hidden
-from statuses.policies.filters import ActiveFilter
+from statuses.policies.audience import HASHTAG_STREAM
+from statuses.policies.filters import Filters
 from timelines.stores import channels
 from timelines.stores.messages import Facts, Withdrawn
 
-STATUSES: Final = frozenset({"read", "read:statuses"})
-CRYPTO: Final = frozenset({"crypto"})
-NOTIFICATIONS: Final = frozenset({"read", "read:notifications"})
+STATUS_SCOPES: Final = frozenset({"read", "read:statuses"})
+CRYPTO_SCOPES: Final = frozenset({"crypto"})
+NOTIFICATION_SCOPES: Final = frozenset({"read", "read:notifications"})
 
 NAME_LIMIT: Final = 32
 """Characters of the longest name of a stream, and more."""
@@ -31,10 +33,13 @@ MISSING_LIST: Final = "Missing list name parameter"
 FOREIGN_LIST: Final = "Not authorized to stream this list"
 UNAVAILABLE: Final = "There was a temporary problem serving your request, please try again"
 REFUSED: Final = "Forbidden"
-NOT_FOUND: Final = "Not Found"
+MISSING_PATH: Final = "Not Found"
 UNKNOWN_PATH: Final = "Unknown channel requested"
 UNKNOWN_STREAM: Final = "Unknown stream type"
 TOO_MANY_SOCKETS: Final = "Too many connections with this access token"
+TOO_MANY_OF_ACCOUNT: Final = "Too many connections of this account"
+TOO_MANY_FROM_ADDRESS: Final = "Too many connections from this address"
+TOO_MANY_COMMANDS: Final = "Too many requests"
 
 _PATHS: Final = {
     "user": "user",
@@ -76,12 +81,12 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """What a filter must know about a viewer."""
+    """Facts about a viewer that a filter must know."""
 
     account_id: int
     hidden: Hidden = field(default_factory=Hidden)
     chosen_languages: frozenset[str] = frozenset()
-    filters: tuple[ActiveFilter, ...] = ()
+    filters: Filters = field(default_factory=Filters)
 
 
 def stream_of_path(path: str, *, only_media: bool = False) -> str:
@@ -124,28 +129,28 @@ def open_stream(
     what is no list of the account (SEED-140).
     """
     if name == "user:notification":
-        _require(scopes, NOTIFICATIONS)
+        _require(scopes, NOTIFICATION_SCOPES)
         return Stream((name,), (channels.notifications(account_id),))
     if name == "user":
-        _require(scopes, STATUSES)
-        subscribed = [channels.home(account_id), channels.EVERYBODY]
-        if scopes & NOTIFICATIONS:
+        _require(scopes, STATUS_SCOPES)
+        subscribed = [channels.home(account_id), channels.BROADCAST]
+        if scopes & NOTIFICATION_SCOPES:
             subscribed.append(channels.notifications(account_id))
-        if scopes & CRYPTO:
+        if scopes & CRYPTO_SCOPES:
             subscribed.append(channels.device(token_id))
         return Stream((name,), tuple(subscribed))
     if name == "list":
-        _require(scopes, STATUSES)
+        _require(scopes, STATUS_SCOPES)
         if not named_list:
             raise StreamError(400, MISSING_LIST)
         if own_list_id is None:
             raise StreamError(401, FOREIGN_LIST)
         return Stream((name, str(own_list_id)), (channels.of_list(own_list_id),))
     if name == "direct":
-        _require(scopes, STATUSES)
+        _require(scopes, STATUS_SCOPES)
         return Stream((name,), (channels.direct(account_id),))
     if name in ("hashtag", "hashtag:local"):
-        _require(scopes, STATUSES)
+        _require(scopes, STATUS_SCOPES)
         if not tag or not normalised_tag:
             raise StreamError(400, MISSING_TAG)
         shown_local, shown_remote = origins
@@ -155,7 +160,7 @@ def open_stream(
     base = name.removesuffix(":media")
     if base not in _PUBLIC:
         raise StreamError(400, UNKNOWN_STREAM)
-    _require(scopes, STATUSES)
+    _require(scopes, STATUS_SCOPES)
     shown_local, shown_remote = origins
     subscribed = []
     if shown_local and base != "public:remote":
@@ -171,29 +176,30 @@ def _require(scopes: frozenset[str], sufficient_scopes: frozenset[str]) -> None:
 
 
 def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: datetime) -> bool:
-    """Whether a viewer does not get a public post that others on the stream get.
+    """Tell whether a viewer does not get a public post that others on the stream get.
 
     Its author, somebody it mentions or whom it quotes is blocked or muted, its author or whom it quotes blocks the viewer
-    or is of a blocked server, it is in none of the viewer's chosen languages, or it is not what the stream is for. One's own
-    posts are left out only when they quote who blocks the viewer: what is sent is the same for all listeners.
+    or is of a blocked server, it is in none of the viewer's chosen languages, or it is not what the stream is for. Whom one's
+    own posts mention or quote matters only if the quoted author blocks one.
     """
     if (stream.only_media and not facts.has_media) or (stream.only_local and not facts.local):
         return True
-    if facts.quoted_id is not None and facts.quoted_id in viewer.hidden.blocked_by:
-        return True
-    if facts.author_id == viewer.account_id:
-        return False
-    if facts.author_id in viewer.hidden.blocked_by or facts.domain in viewer.hidden.domains:
-        return True
-    if facts.quoted_id is not None and (
-        facts.quoted_domain in viewer.hidden.domains or viewer.hidden.hides_any({facts.quoted_id}, moment)
-    ):
-        return True
     if viewer.chosen_languages and facts.language and facts.language not in viewer.chosen_languages:
         return True
-    return viewer.hidden.hides_any(facts.mentioned | {facts.author_id}, moment)
+    if viewer.hidden.is_empty:
+        return False
+    domains = {**dict.fromkeys(facts.mentioned), facts.author_id: facts.domain}
+    if facts.quoted_id is not None:
+        domains[facts.quoted_id] = facts.quoted_domain
+    relations = viewer.hidden.relations(viewer.account_id, domains, moment)
+    if facts.quoted_id is not None:
+        # Of one's own posts what is sent is the same for all listeners, too.
+        quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
+        if not quoted.shows(facts.quoted_id, relations):
+            return True
+    return not HASHTAG_STREAM.shows_author(facts.author_id, facts.mentioned, relations)
 
 
 def has_shown(stream: Stream, withdrawn: Withdrawn) -> bool:
-    """Whether a public stream can have shown a post that is deleted now, whoever listens."""
+    """Tell whether a public stream can have shown a post that is deleted now, whoever listens."""
     return (withdrawn.local or not stream.only_local) and (withdrawn.had_files or not stream.only_media)

@@ -1,4 +1,4 @@
-"""How strongly something trends (contract, behaviours section 18 "Trends")."""
+"""Measures how strongly something trends (contract, behaviours section 18 "Trends")."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ TAG_HALF_LIFE: Final = timedelta(hours=4)
 LINK_HALF_LIFE: Final = timedelta(hours=8)
 STATUS_HALF_LIFE: Final = timedelta(hours=1)
 
-PEAK_LASTS: Final = timedelta(days=2)
+PEAK_LIFETIME: Final = timedelta(days=2)
 """After so long a peak is forgotten, and what is measured now counts."""
 
-LEAST: Final = 1.0
+LOWEST_SCORE: Final = 1.0
 """What has a lower score trends no more."""
 
 
 def surprise(observed: int, expected: int) -> float:
-    """How much more there is than was to be expected: 0 below THRESHOLD, and where there is no more than expected."""
+    """Measure how much more there is than was to be expected: 0 below THRESHOLD, and where there is no more than
+    expected.
+    """
     usual = max(expected, 1)
     if observed < THRESHOLD or observed <= usual:
         return 0.0

@@ -1,4 +1,4 @@
-"""Reads, for many posts and many readers at once, what `timelines.policies.home` asks about."""
+"""Reads, for many posts and many readers at once, what `timelines.policies.feeds` asks about."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from django.db import connection
 
+from accounts.policies.audience import UNHIDDEN
 from accounts.policies.relations import FollowOptions, Relations
 from accounts.queries.relations import load_relations_of
 from social.kernel import clock
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 from statuses.models import Mention
-from statuses.queries.rows import Row
+from statuses.policies.posts import Post
 from timelines.stores.feed import absent_before
 
 _READERS: Final = """
@@ -26,7 +27,7 @@ SELECT u.account_id, u.account_id, NULL, NULL, NULL, NULL
 """
 
 # Followers of hashtags come besides; a follow is younger than the posts it does not concern.
-_BY_HASHTAG: Final = """
+_HASHTAG_FOLLOWERS: Final = """
 SELECT DISTINCT t.status_id, f.account_id
   FROM statuses_statustag t
   JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND NOT f.absent AND f.id < t.status_id
@@ -42,8 +43,8 @@ SELECT l.id, l.account_id, l.replies_policy, l.exclusive, m.account_id
  WHERE m.account_id = ANY(%(people)s) AND NOT m.absent AND COALESCE(u.active_at, u.created_at) > %(since)s
 """
 
-_PLAIN: Final = FollowOptions()
-_NOBODY: Final[frozenset[int]] = frozenset()
+_DEFAULT_OPTIONS: Final = FollowOptions()
+_NO_ACCOUNTS: Final[frozenset[int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class ReadList:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Who may get some posts: local followers of their authors active in the last days, the authors themselves, followers
-    of their hashtags, and lists that the authors are in.
+    """Accounts that may get some posts: local followers of their authors active in the last days, the authors
+    themselves, followers of their hashtags, and lists that the authors are in.
     """
 
     # By author: the readers, each with the options of their follow; None for the author.
@@ -81,11 +82,11 @@ class Readers:
         return self.by_author.get(author_id, {})
 
     def relations(self, reader_id: int, author_id: int) -> Relations:
-        """How the reader stands to the author and the other people asked for."""
+        """Relations of the reader to the author and the other people asked for."""
         options = self.by_author.get(author_id, {}).get(reader_id)
         following = {} if options is None else {author_id: options}
         relations = self.stored.get(reader_id)
-        read_apart = self.exclusive.get(reader_id, _NOBODY)
+        read_apart = self.exclusive.get(reader_id, _NO_ACCOUNTS)
         if relations is None:
             return Relations(viewer_id=reader_id, following=following, read_apart=read_apart)
         return replace(relations, following={**relations.following, **following}, read_apart=read_apart)
@@ -109,24 +110,26 @@ def load_readers(
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)
     since = absent_before(clock.now())
-    for author, reader, show_reblogs, notify, languages, direct_since in fetch(_READERS, {"authors": list(author_ids)}):
+    for author, reader, show_reblogs, notify, languages, direct_since in rows_of(
+        _READERS, {"authors": list(author_ids)}
+    ):
         if reader == author:
             by_author[author][reader] = None
         elif show_reblogs and not notify and not languages and direct_since is None:
-            by_author[author][reader] = _PLAIN
+            by_author[author][reader] = _DEFAULT_OPTIONS
         else:
             chosen = tuple(languages) if languages else None
             by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen, direct_since)
-    lists, exclusive = _lists(fetch(_LISTS, {"people": [*author_ids, *answered], "since": since}))
+    lists, exclusive = _lists(rows_of(_LISTS, {"people": [*author_ids, *answered], "since": since}))
     if tagged:
-        for status_id, reader in fetch(_BY_HASHTAG, {"posts": list(tagged), "since": since}):
+        for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": list(tagged), "since": since}):
             by_hashtag[status_id].add(reader)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
     # Somebody who reads a post by its hashtag may or may not follow the author of another one.
     stored = load_relations_of(readers, people, followable=followable)
     apart = stored.keys() | exclusive.keys()
     alike = {
-        author: {reader for reader, options in found.items() if options is _PLAIN} - apart
+        author: {reader for reader, options in found.items() if options is _DEFAULT_OPTIONS} - apart
         for author, found in by_author.items()
     }
     return Readers(by_author, stored, by_hashtag, lists, exclusive, alike)
@@ -148,8 +151,8 @@ def _lists(
 
 
 def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
-    """By post: the local accounts that follow one of its hashtags since before it was written, and may have a feed. One query;
-    posts without any are left out.
+    """Load by post the local accounts that follow one of its hashtags since before it was written, and may have a feed.
+    One query; posts without any are left out.
     """
     found: dict[int, set[int]] = defaultdict(set)
     if ids := list(status_ids):
@@ -165,22 +168,22 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
     return found
 
 
-def load_mentioned_readers(rows: Sequence[Row]) -> dict[int, list[int]]:
-    """By post, the local accounts that it mentions by name, unless they or its author block or mute: two queries."""
-    mentions = Mention.objects.filter(status_id__one_of=[row.id for row in rows], silent=False, account__domain=None)
+def load_mentioned_readers(posts: Sequence[Post]) -> dict[int, list[int]]:
+    """Load by post the local accounts that it mentions by name, unless they or its author block or mute: two queries."""
+    mentions = Mention.objects.filter(status_id__one_of=[post.id for post in posts], silent=False, account__domain=None)
     found = list(mentions.values_list("status_id", "account_id"))
-    authors = {row.id: row.account_id for row in rows}
+    authors = {post.id: post.account_id for post in posts}
     relations = load_relations_of({account for _status, account in found}, set(authors.values()))
     readers: dict[int, list[int]] = defaultdict(list)
     for status_id, account in found:
         stored = relations.get(account)
-        if stored is None or not stored.hides(authors[status_id]):
+        if stored is None or UNHIDDEN.shows(authors[status_id], stored):
             readers[status_id].append(account)
     return readers
 
 
 def list_active_followers(account_ids: Iterable[int]) -> dict[int, set[int]]:
-    """By account: the local accounts that follow it and may have a feed, and itself. One query."""
+    """List by account the local accounts that follow it and may have a feed, and itself. One query."""
     found: dict[int, set[int]] = {account: {account} for account in account_ids}
     with connection.cursor() as cursor:
         cursor.execute(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from accounts.policies.audience import VIEWER_SETS
+from accounts.policies.relations import FOLLOWED
 from social.kernel.cursors import Cursor
-from social.kernel.statements import fetch
-from statuses.policies.visibility import FOLLOWED
-from timelines.policies.aggregation import judge_repeats, without_repeats
-from timelines.policies.home import AUTHORS, BY_HASHTAG, HOME_CONDITION, HOME_SETS
-from timelines.stores.feed import WINDOW, FeedItem
+from social.kernel.statements import rows_of
+from statuses.policies.audience import FOLLOWED_HASHTAG
+from timelines.policies.feeds import AUTHORS, HOME_CONDITION
+from timelines.stores.feed import FeedItem
 
 # A page is gathered in steps away from where it begins, until it is full or nothing is left. A step takes the next few posts
 # that come into question by their ids alone, and asks the whole condition of these.
@@ -84,8 +84,22 @@ SELECT post.id, post.original FROM walk CROSS JOIN LATERAL unnest(walk.ids, walk
 # for a place, that looks cheaper than the one for all, and plans each page anew, for several times what the page costs
 # (docs/adr/0011).
 _VALUE: Final = re.compile(r"%\((\w+)\)s")
-_DOWN: Final = {"direction": "DESC", "behind": "<", "before": ">", "away": "-", "nearer": "GREATEST", "furthest": "min"}
-_UP: Final = {"direction": "ASC", "behind": ">", "before": "<", "away": "+", "nearer": "LEAST", "furthest": "max"}
+_DESCENDING: Final = {
+    "direction": "DESC",
+    "behind": "<",
+    "before": ">",
+    "away": "-",
+    "nearer": "GREATEST",
+    "furthest": "min",
+}
+_ASCENDING: Final = {
+    "direction": "ASC",
+    "behind": ">",
+    "before": "<",
+    "away": "+",
+    "nearer": "LEAST",
+    "furthest": "max",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +124,8 @@ class FeedStatement:
             "of author": of_author,
             "condition": condition,
             "of hashtags": of_hashtags,
-            "hour": str(_HOUR),
-            "newest": str(_NEWEST),
+            "hour": str(_HOUR_OF_IDS),
+            "newest": str(_HIGHEST_ID),
         }
 
         def filled(words: dict[str, str]) -> str:
@@ -120,21 +134,21 @@ class FeedStatement:
                 page = page.replace(f"<{name}>", text)
             return _VALUE.sub(r"(SELECT \g<0>::bigint)", page)
 
-        return cls(filled(_DOWN), filled(_UP))
+        return cls(filled(_DESCENDING), filled(_ASCENDING))
 
 
 # As a distance between ids (`social.kernel.ids`: milliseconds and sixteen bits).
-_HOUR: Final = 3_600_000 << 16
+_HOUR_OF_IDS: Final = 3_600_000 << 16
 # Above every id for a thousand years; twice this is still a bigint.
-_NEWEST: Final = 2**61
+_HIGHEST_ID: Final = 2**61
 
-_FOLLOWS_HASHTAGS: Final = "EXISTS (SELECT 1 FROM accounts_tagfollow WHERE account_id = %(viewer)s)"
-_HAS_FOLLOWED_HASHTAG: Final = f"""
-{_FOLLOWS_HASHTAGS} AND EXISTS (
+_TAG_FOLLOW_CONDITION: Final = "EXISTS (SELECT 1 FROM accounts_tagfollow WHERE account_id = %(viewer)s)"
+_FOLLOWED_HASHTAG_CONDITION: Final = f"""
+{_TAG_FOLLOW_CONDITION} AND EXISTS (
   SELECT 1 FROM statuses_statustag t WHERE t.status_id = s.id AND t.status_id > (
     SELECT f.id FROM accounts_tagfollow f WHERE f.tag_id = t.tag_id AND f.account_id = %(viewer)s))
 """  # noqa: S608 (constants)
-_OF_HASHTAGS: Final = """
+_HASHTAG_POSTS: Final = """
 UNION ALL
 SELECT post.status_id FROM accounts_tagfollow f
  CROSS JOIN LATERAL (
@@ -144,122 +158,39 @@ SELECT post.status_id FROM accounts_tagfollow f
  WHERE f.account_id = %(viewer)s
 """
 
-_HOME: Final = FeedStatement.of(
-    sets=f"{HOME_SETS}, {AUTHORS}",
+_HOME_STATEMENT: Final = FeedStatement.of(
+    sets=f"{VIEWER_SETS}, {AUTHORS}",
     authors="authors",
     followed="""COALESCE((SELECT following_count FROM accounts_accountstat WHERE account_id = %(viewer)s), 0)
       + (SELECT count(*) FROM accounts_tagfollow WHERE account_id = %(viewer)s)""",
-    of_author=f"""s.account_id = %(viewer)s OR {FOLLOWED.format(author="s.account_id")} OR ({_HAS_FOLLOWED_HASHTAG})""",
+    of_author=f"""s.account_id = %(viewer)s OR {FOLLOWED.format(author="s.account_id")} OR ({_FOLLOWED_HASHTAG_CONDITION})""",
     condition=f"""({HOME_CONDITION})
-      OR ({_HAS_FOLLOWED_HASHTAG} AND {BY_HASHTAG})""",
-    of_hashtags=_OF_HASHTAGS,
+      OR ({_FOLLOWED_HASHTAG_CONDITION} AND {FOLLOWED_HASHTAG.sql()})""",
+    of_hashtags=_HASHTAG_POSTS,
 )
 # Most posts of everybody that are looked at for a page.
-_MOST: Final = 2000
+_POSTS_LIMIT: Final = 2000
 
 
 def list_home_items(viewer_id: int, cursor: Cursor) -> list[FeedItem]:
-    """Posts of the viewer's home timeline by the rule of `timelines.policies.home`, newest first or, when the cursor is
+    """Posts of the viewer's home timeline by the rule of `timelines.policies.feeds`, newest first or, when the cursor is
     ascending, oldest first. One query; repeated boosts are still in it.
     """
-    return read_items(_HOME, cursor, viewer=viewer_id)
+    return read_items(_HOME_STATEMENT, cursor, viewer=viewer_id)
 
 
 def read_items(statement: FeedStatement, cursor: Cursor, **parameters: int) -> list[FeedItem]:
     """The posts of a feed at the cursor, in its direction. One query; repeated boosts are still in it."""
-    low = 0 if cursor.after is None else min(cursor.after, _NEWEST)
-    high = _NEWEST if cursor.before is None else min(cursor.before, _NEWEST)
+    low = 0 if cursor.after is None else min(cursor.after, _HIGHEST_ID)
+    high = _HIGHEST_ID if cursor.before is None else min(cursor.before, _HIGHEST_ID)
     near, far = (low, high) if cursor.ascending else (high, low)
-    values = {**parameters, "limit": cursor.limit, "most": _MOST, "near": near, "far": far}
-    found = fetch(statement.up if cursor.ascending else statement.down, values)
+    values = {**parameters, "limit": cursor.limit, "most": _POSTS_LIMIT, "near": near, "far": far}
+    found = rows_of(statement.up if cursor.ascending else statement.down, values)
     return [FeedItem(status_id, original or 0) for status_id, original in found]
 
 
-@dataclass(frozen=True, slots=True)
-class FeedPage:
-    """A page as SQL has it, in the cursor's direction, and for a feed what was read with it, the newest first.
-
-    In `certain` it is known of every boost whether it is a repeat (but for the case that `find_feed_page` names). `complete`:
-    it ends with the oldest post there is.
-    """
-
-    page: list[FeedItem]
-    certain: list[FeedItem]
-    complete: bool
-
-
-# Posts read beyond a page: with three boosts among ten posts forty of so many are nearly always shown for certain.
-_SPARE: Final = 60
-# Posts that are read at once where boosts could not be judged, and most of them.
-_STEP: Final = 60
-_FURTHER: Final = 800
-
-
-def find_feed_page(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, *, spare: int = _SPARE) -> FeedPage:
-    """The page with repeated boosts left out, judged by the posts around it. One query, two when ascending; more where boosts
-    follow each other so closely that it takes further posts to judge those of the page, `_FURTHER` at most: after that, and
-    only then, a boost may be taken for the first one that is not.
-
-    `spare`: posts read beyond the page. Which boosts are repeats depends on `WINDOW` older items that are shown, which are
-    read also where they are not asked for.
-    """
-    return _find_up(list_items, cursor) if cursor.ascending else _find_down(list_items, cursor, spare)
-
-
-def _find_down(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor, spare: int) -> FeedPage:
-    wanted, after = cursor.limit + spare, cursor.after or 0
-    found = list_items(Cursor(wanted, cursor.before))
-    complete = len(found) < wanted
-    while True:
-        judged = judge_repeats(found[::-1], complete=complete)[::-1]
-        page, decided = _page_of((each for each in judged if each[0].id > after), cursor.limit)
-        ended = complete or len(page) == cursor.limit or found[-1].id <= after
-        if (decided and ended) or len(found) >= wanted + _FURTHER:
-            break
-        more = list_items(Cursor(_STEP, found[-1].id))
-        complete = len(more) < _STEP
-        found += more
-    if decided:
-        certain = [item for item, shown in takewhile(lambda each: each[1] is not None, judged) if shown]
-        return FeedPage(page, certain, complete)
-    kept = without_repeats(reversed(found))[::-1]
-    page = [item for item in kept if item.id > after][: cursor.limit]
-    return FeedPage(page, [item for item in kept if item > found[-WINDOW]], complete=False)
-
-
-def _find_up(list_items: Callable[[Cursor], list[FeedItem]], cursor: Cursor) -> FeedPage:
-    wanted = cursor.limit + WINDOW
-    earlier = list_items(Cursor(WINDOW, before=(cursor.after or 0) + 1))
-    found = list_items(replace(cursor, limit=wanted))
-    lowest, highest = len(earlier) < WINDOW, len(found) < wanted
-    while True:
-        judged = judge_repeats([*reversed(earlier), *found], complete=lowest)[len(earlier) :]
-        page, decided = _page_of(judged, cursor.limit)
-        if (decided and (highest or len(page) == cursor.limit)) or len(earlier) + len(found) >= wanted + _FURTHER:
-            break
-        if decided:
-            more = list_items(replace(cursor, limit=_STEP, after=found[-1].id))
-            highest = len(more) < _STEP
-            found += more
-        else:
-            more = list_items(Cursor(_STEP, before=earlier[-1].id))
-            lowest = len(more) < _STEP
-            earlier += more
-    if not decided:
-        below = set(earlier)
-        kept = without_repeats([*reversed(earlier), *found])
-        page = [item for item in kept if item not in below][: cursor.limit]
-    return FeedPage(page, [], complete=False)
-
-
-def _page_of(judged: Iterable[tuple[FeedItem, bool | None]], limit: int) -> tuple[list[FeedItem], bool]:
-    """The first items that are shown, and whether that is known of each."""
-    page = list(islice((each for each in judged if each[1] is not False), limit))
-    return [item for item, _shown in page], all(shown for _item, shown in page)
-
-
 class TaggedPosts(Container[int]):
-    """Those of some posts that carry a hashtag which the viewer followed before they were written.
+    """Posts that carry a hashtag which the viewer followed before they were written.
 
     Read by one query when it is asked for the first time: most pages never ask.
     """
@@ -270,12 +201,12 @@ class TaggedPosts(Container[int]):
 
     def __contains__(self, status_id: object) -> bool:
         if self._found is None:
-            rows = fetch(_TAGGED, {"viewer": self._viewer_id, "ids": list(self._asked)})
+            rows = rows_of(_TAGGED_POSTS, {"viewer": self._viewer_id, "ids": list(self._asked)})
             self._found = {found for (found,) in rows}
         return status_id in self._found
 
 
-_TAGGED: Final = """
+_TAGGED_POSTS: Final = """
 SELECT t.status_id FROM accounts_tagfollow f JOIN statuses_statustag t ON t.tag_id = f.tag_id
  WHERE f.account_id = %(viewer)s AND t.status_id = ANY((SELECT %(ids)s)::bigint[]) AND t.status_id > f.id
 """

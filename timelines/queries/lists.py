@@ -1,4 +1,4 @@
-"""Reads lists, their members and their posts."""
+"""Reads lists, their members and their posts, conversations and markers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Follow, FollowRequest
+from accounts.policies.audience import is_present
 from social.kernel.cursors import Cursor
-from social.kernel.errors import NotFound
-from social.kernel.statements import fetch
-from timelines.models import List, ListMember, RepliesPolicy
-from timelines.policies.lists import BY_MEMBER, LIST_SETS, list_condition
+from social.kernel.errors import require_found
+from social.kernel.statements import rows_of
+from timelines.models import Conversation, List, ListMember, Marker, RepliesPolicy
+from timelines.policies.feeds import LIST_SETS, MEMBER_CONDITION, list_condition
 from timelines.queries.home import FeedStatement, read_items
 from timelines.stores.feed import FeedItem
 
@@ -21,7 +22,7 @@ _STATEMENTS: Final = {
         sets=LIST_SETS,
         authors="members",
         followed="(SELECT count(*) FROM members)",
-        of_author=BY_MEMBER,
+        of_author=MEMBER_CONDITION,
         condition=list_condition(policy),
     )
     for policy in RepliesPolicy
@@ -37,14 +38,11 @@ SELECT m.account_id FROM timelines_listmember m
 
 def find_list(list_id: int, account_id: int) -> List:
     """The account's list with this id. Raises NotFound, also for somebody else's (SEED-068)."""
-    found = List.objects.filter(id=list_id, account_id=account_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return require_found(List.objects.filter(id=list_id, account_id=account_id).first())
 
 
 def owns_list(account_id: int, list_id: int) -> bool:
-    """Whether the list is the account's."""
+    """Tell whether the list is the account's."""
     return List.objects.filter(id=list_id, account_id=account_id).exists()
 
 
@@ -60,10 +58,10 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
 
 
 def list_members(wanted: List) -> QuerySet[ListMember]:
-    """Who is in a list; suspended people are left out (contract, behaviours section 14), and those whose follow has just
-    ended: they leave the list in the background.
+    """List the members of a list; suspended people are left out (contract, behaviours section 14), and those whose
+    follow has just ended: they leave the list in the background.
     """
-    rows = ListMember.objects.filter(_may_be_in_it(wanted.account_id), list_id=wanted.id, account__suspended_at=None)
+    rows = ListMember.objects.filter(_may_be_in_it(wanted.account_id), is_present("account"), list_id=wanted.id)
     return rows.annotate(person_id=F("account_id"))
 
 
@@ -76,7 +74,7 @@ def _may_be_in_it(owner_id: int) -> Q:
 
 
 def list_list_items(wanted: List, cursor: Cursor) -> list[FeedItem]:
-    """Posts of a list by the rule of `timelines.policies.lists`, newest first or, when the cursor is ascending, oldest
+    """Posts of a list by the rule of `timelines.policies.feeds`, newest first or, when the cursor is ascending, oldest
     first. One query; repeated boosts are still in it.
     """
     statement = _STATEMENTS[RepliesPolicy(wanted.replies_policy)]
@@ -87,7 +85,7 @@ def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:
     """The members of a list who wrote one of these posts, or whom one of them answers. One query, none for no posts."""
     if not status_ids:
         return set()
-    return {account_id for (account_id,) in fetch(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
+    return {account_id for (account_id,) in rows_of(_MEMBERS, {"list": list_id, "ids": list(status_ids)})}
 
 
 def load_list_ids(account_ids: Collection[int]) -> list[int]:
@@ -96,9 +94,21 @@ def load_list_ids(account_ids: Collection[int]) -> list[int]:
 
 
 def load_lists_of_members(account_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-    """By account: the lists it is in that may have a feed, each with its owner. One query; accounts in none are left out."""
+    """Load by account the lists it is in that may have a feed, each with its owner. One query; accounts in none are
+    left out.
+    """
     found: dict[int, list[tuple[int, int]]] = {}
     rows = ListMember.objects.filter(account_id__one_of=list(account_ids), absent=False)
     for account_id, list_id, owner_id in rows.values_list("account_id", "list_id", "list__account_id"):
         found.setdefault(account_id, []).append((list_id, owner_id))
     return found
+
+
+def list_conversations(account_id: int) -> QuerySet[Conversation]:
+    """List the conversations of an account, unordered."""
+    return Conversation.objects.filter(account_id=account_id)
+
+
+def load_markers(account_id: int, timelines: Sequence[str]) -> list[Marker]:
+    """The account's markers of these timelines, of which there are two; unknown names are left out."""
+    return list(Marker.objects.filter(account_id=account_id, timeline__one_of=timelines).order_by("timeline"))

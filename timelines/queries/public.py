@@ -1,50 +1,84 @@
-"""Reads the public, hashtag and link timelines, for a viewer or for anybody: one query each, ids only.
-
-Source: contract, behaviours section 11; the rule for a row in memory is in `policies.public`.
+"""Reads the public, hashtag and link timelines, for a viewer or for anybody: one query each, ids only; and how open
+they are (contract, behaviours section 11).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accounts.policies.relations import (
-    BLOCKED_BY_VIEWER,
-    BLOCKERS_OF_VIEWER,
-    DOMAINS_BLOCKED_BY_VIEWER,
-    MUTED_BY_VIEWER,
-)
+from accounts.models import SiteSetting, User
+from accounts.models.user import Permission
+from accounts.policies.audience import VIEWER_SETS
 from social.kernel.cursors import Cursor
-from social.kernel.statements import fetch
-from statuses.policies.visibility import PUBLIC_POST
+from social.kernel.statements import rows_of
+from statuses.policies.audience import HASHTAG_TIMELINE, PUBLIC_TIMELINE, Audience
+from timelines.policies.access import HASHTAG, LIVE, FeedAccess
 
-_UNWANTED: Final = f"""
-WITH unwanted (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION ALL {BLOCKERS_OF_VIEWER} UNION ALL {MUTED_BY_VIEWER}),
-unwanted_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
+ACCESS_SETTING: Final = "timelines_access"
+"""The key of the site setting: `{"live_feeds": {"local": "public", "remote": "disabled"}, "hashtag_feeds": ..}`."""
+
+_ACCESS_SECONDS: Final = 2.0
+_kept_access: tuple[float, Mapping[str, Any]] = (float("-inf"), {})
+
+
+def load_access(kind: str) -> FeedAccess:
+    """Load how open the feeds of a kind are. Remembered for two seconds: it is asked on every page of a public
+    timeline.
+    """
+    global _kept_access
+    read_at, setting = _kept_access
+    if time.monotonic() - read_at > _ACCESS_SECONDS:
+        value = SiteSetting.objects.filter(key=ACCESS_SETTING).values_list("value", flat=True).first()
+        setting = value if isinstance(value, dict) else {}
+        _kept_access = (time.monotonic(), setting)
+    return FeedAccess.of(setting, kind)
+
+
+def load_accesses() -> tuple[FeedAccess, ...]:
+    """Load how open every kind of feed is: equal to an earlier answer as long as nobody has changed the setting."""
+    return tuple(load_access(kind) for kind in (LIVE, HASHTAG))
+
+
+def forget_access() -> None:
+    """Ask the database next time: for tests, and for whoever has just changed the setting."""
+    global _kept_access
+    _kept_access = (float("-inf"), {})
+
+
+def load_origins(kind: str, viewer_id: int | None, *, local: bool, remote: bool) -> tuple[bool, bool] | None:
+    """Load which of the origins asked for the viewer is shown: (local, remote). None when a user is needed and there is
+    none.
+
+    One query more when a feed is disabled: the viewer's role may open it (`view_feeds`).
+    """
+    access = load_access(kind)
+    if viewer_id is None and access.wants_user(local=local, remote=remote):
+        return None
+    origins = access.opened(local=local, remote=remote, may_view_all=False)
+    if origins != (local, remote) and viewer_id is not None:
+        user = User.objects.select_related("role").filter(account_id=viewer_id).first()
+        may_view_all = user is not None and user.role.can(Permission.VIEW_FEEDS)
+        origins = access.opened(local=local, remote=remote, may_view_all=may_view_all)
+    return origins
+
+
+_LANGUAGE_SETS: Final = f"""
+WITH {VIEWER_SETS},
 chosen AS MATERIALIZED (
   SELECT jsonb_array_elements_text(preferences->'chosen_languages') AS language FROM accounts_user
    WHERE account_id = %(viewer)s AND jsonb_typeof(preferences->'chosen_languages') = 'array'
 )
 """  # noqa: S608 (constants)
 
-# The author is asked for in a subquery of one value, not joined: a join invites plans that sort every post there is to
-# find the newest twenty.
-_SHOWN_AUTHOR: Final = """
-  AND (SELECT a.suspended_at IS NULL AND a.limited_at IS NULL FROM accounts_account a WHERE a.id = s.account_id)
-"""
-_WANTED_AUTHOR: Final = """
-  AND s.account_id NOT IN (SELECT id FROM unwanted)
-  AND (SELECT a.suspended_at IS NULL AND a.limited_at IS NULL
-              AND (a.domain IS NULL OR a.domain NOT IN (SELECT domain FROM unwanted_domains))
-         FROM accounts_account a WHERE a.id = s.account_id)
-"""
 _DISCOVERABLE_AUTHOR: Final = """
   AND (SELECT a.discoverable FROM accounts_account a WHERE a.id = s.account_id)
 """
 # Without a choice all posts by their id. Else those of each chosen language, and those that name none, here and elsewhere by an
 # index that begins with both, so that a rare language costs no more than a common one.
-_IN_CHOSEN_LANGUAGES: Final = """
+_CHOSEN_LANGUAGE_POSTS: Final = """
 SELECT post.id FROM (
   (SELECT s.id FROM statuses_status s WHERE NOT EXISTS (SELECT 1 FROM chosen) AND {condition} {ordered})
   UNION ALL
@@ -69,16 +103,12 @@ SELECT s.id, EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id 
               WHERE t.status_id = s.id ORDER BY t.id)
   FROM statuses_status s WHERE s.id = ANY(%(ids)s)
 """
-_WITH_MEDIA: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
-_NO_REPLY: Final = """
-  AND (s.in_reply_to_account_id = s.account_id
-       OR (s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))
-"""
-_ALL_TAGS: Final = """
+_MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m WHERE m.status_id = s.id)"
+_ALL_TAGS_CONDITION: Final = """
   AND NOT EXISTS (SELECT 1 FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT g.private AND NOT EXISTS (
                     SELECT 1 FROM statuses_statustag x WHERE x.status_id = s.id AND x.tag_id = g.id))
 """
-_NO_TAGS: Final = """
+_NO_TAGS_CONDITION: Final = """
   AND NOT EXISTS (SELECT 1 FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
                    WHERE x.status_id = s.id AND g.name = ANY(%(none)s))
 """
@@ -86,7 +116,7 @@ _NO_TAGS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class PublicFilter:
-    """Which public posts: of this server (True), of others (False), of all (None); with files only."""
+    """Filter of public posts: of this server (True), of others (False), of all (None); with files only."""
 
     local: bool | None = None
     only_media: bool = False
@@ -104,14 +134,14 @@ class TagFilter:
 
 def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter) -> list[int]:
     """Posts of the public timeline, newest first."""
-    condition = _condition(viewer_id, wanted) + _NO_REPLY
+    condition = _condition(PUBLIC_TIMELINE, viewer_id, wanted)
     ordered = cursor.ordered("s.id")
     if viewer_id is None:
         sql = f"SELECT s.id FROM statuses_status s WHERE {condition} {ordered}"  # noqa: S608 (constants)
     else:
         before = "" if cursor.before is None else " AND s.id * -1 > -(%(before)s::bigint)"
         after = "" if cursor.after is None else " AND s.id * -1 < -(%(after)s::bigint)"
-        sql = _UNWANTED + _IN_CHOSEN_LANGUAGES.format(
+        sql = _LANGUAGE_SETS + _CHOSEN_LANGUAGE_POSTS.format(
             condition=condition,
             ordered=ordered,
             backwards=f"{before}{after} ORDER BY s.id * -1 {'DESC' if cursor.ascending else 'ASC'} LIMIT %(limit)s",
@@ -129,9 +159,13 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
 
     By the index (tag, status) of each wanted hashtag, so that a rare one costs no more than a common one.
     """
-    condition = _condition(viewer_id, wanted) + (_ALL_TAGS if tags.all else "") + (_NO_TAGS if tags.none else "")
+    condition = (
+        _condition(HASHTAG_TIMELINE, viewer_id, wanted)
+        + (_ALL_TAGS_CONDITION if tags.all else "")
+        + (_NO_TAGS_CONDITION if tags.none else "")
+    )
     direction = cursor.direction
-    sql = f"""{"" if viewer_id is None else _UNWANTED}
+    sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
       SELECT DISTINCT post.status_id
         FROM accounts_tag tag
        CROSS JOIN LATERAL (
@@ -152,8 +186,8 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
 
 def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, card_id: int) -> list[int]:
     """Public posts that show a link, of authors who want to be found, newest first; by the index (card, status)."""
-    condition = _condition(viewer_id, wanted) + _DISCOVERABLE_AUTHOR
-    sql = f"""{"" if viewer_id is None else _UNWANTED}
+    condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted) + _DISCOVERABLE_AUTHOR
+    sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
       SELECT k.status_id FROM statuses_statuscard k
        WHERE k.card_id = %(card)s AND (SELECT {condition} FROM statuses_status s WHERE s.id = k.status_id)
              {cursor.ordered("k.status_id")}"""  # noqa: S608 (constants)
@@ -164,12 +198,11 @@ def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter
 # and one that is good for every value is good for none.
 
 
-def _condition(viewer_id: int | None, wanted: PublicFilter) -> str:
-    condition = PUBLIC_POST
+def _condition(audience: Audience, viewer_id: int | None, wanted: PublicFilter) -> str:
+    condition = audience.sql(has_viewer=viewer_id is not None)
     if wanted.local is not None:
         condition += " AND s.local" if wanted.local else " AND NOT s.local"
-    condition += _SHOWN_AUTHOR if viewer_id is None else _WANTED_AUTHOR
-    return condition + _WITH_MEDIA if wanted.only_media else condition
+    return condition + _MEDIA_CONDITION if wanted.only_media else condition
 
 
 def _values(viewer_id: int | None, cursor: Cursor) -> dict[str, Any]:
@@ -177,13 +210,13 @@ def _values(viewer_id: int | None, cursor: Cursor) -> dict[str, Any]:
 
 
 def _ids(sql: str, parameters: dict[str, Any], cursor: Cursor) -> list[int]:
-    return cursor.newest_first([row[0] for row in fetch(sql, parameters)])
+    return cursor.newest_first([row[0] for row in rows_of(sql, parameters)])
 
 
 def load_public_facts(status_ids: Sequence[int]) -> dict[int, tuple[bool, list[str]]]:
-    """By post: whether it has files, and the names of its hashtags. One query."""
+    """Load by post whether it has files, and the names of its hashtags. One query."""
     if not status_ids:
         return {}
     return {
-        status_id: (has_media, tags) for status_id, has_media, tags in fetch(_PUBLIC_FACTS, {"ids": list(status_ids)})
+        status_id: (has_media, tags) for status_id, has_media, tags in rows_of(_PUBLIC_FACTS, {"ids": list(status_ids)})
     }

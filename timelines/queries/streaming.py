@@ -10,12 +10,13 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import AccessToken
+from accounts.policies.audience import is_present
 from accounts.queries.relations import load_hidden
 from social.kernel import clock
 from statuses.queries.filters import load_active_filters
 from timelines.policies.streams import Viewer
 
-_CHOSEN: Final = """
+_CHOSEN_LANGUAGES: Final = """
 SELECT jsonb_array_elements_text(preferences->'chosen_languages') FROM accounts_user
  WHERE account_id = %s AND jsonb_typeof(preferences->'chosen_languages') = 'array'
 """
@@ -24,20 +25,21 @@ SELECT jsonb_array_elements_text(preferences->'chosen_languages') FROM accounts_
 def load_viewer(account_id: int) -> Viewer:
     """The viewer's sets, whole, and active filters, in three queries."""
     with connection.cursor() as cursor:
-        cursor.execute(_CHOSEN, [account_id])
+        cursor.execute(_CHOSEN_LANGUAGES, [account_id])
         languages = frozenset(language for (language,) in cursor.fetchall())
     return Viewer(account_id, load_hidden(account_id), languages, load_active_filters(account_id))
 
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:
-    """Those of these tokens that still exist and whose user may use the API: enabled, approved,
-    confirmed, neither suspended nor moved.
+    """List which of these tokens still exist and whose user may use the API: enabled, approved, confirmed, neither
+    suspended nor moved.
 
     One query; the same conditions as for a request (contract, behaviours section 3).
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
     found = AccessToken.objects.filter(
-        Q(user__disabled_at=None, user__approved=True, user__account__suspended_at=None),
+        is_present("user__account"),
+        Q(user__disabled_at=None, user__approved=True),
         Q(user__account__moved_to=None),
         Exists(confirmed),
         id__one_of=token_ids,

@@ -18,19 +18,19 @@ from statuses.models import PreviewCard
 from statuses.policies.visibility import PUBLIC_POST
 from statuses.queries.cards import find_card
 
-SETTING: Final = "trends"
+TRENDS_SETTING: Final = "trends"
 """The site setting that switches trends off when it is False."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trending:
-    """Something that trends. `allowed`: whether staff have said that it may be shown, None if they have said nothing."""
+    """Trend with its review. `allowed`: whether staff have said that it may be shown, None if they have said nothing."""
 
     object_id: int
     allowed: bool | None
 
 
-_ALLOWED: Final = {
+_ALLOWED_IDS: Final = {
     "tag": """SELECT t.object_id, g.trendable FROM timelines_trend t JOIN accounts_tag g ON g.id = t.object_id
                WHERE t.kind = 'tag' AND g.listable ORDER BY t.score DESC, t.object_id""",
     "status": """
@@ -54,20 +54,20 @@ SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.acco
 
 
 def are_trends_shown() -> bool:
-    """Whether this server shows what trends at all."""
-    stored = SiteSetting.objects.filter(key=SETTING).values_list("value", flat=True).first()
+    """Tell whether this server shows what trends at all."""
+    stored = SiteSetting.objects.filter(key=TRENDS_SETTING).values_list("value", flat=True).first()
     return stored is not False
 
 
 def list_trending(kind: str) -> list[Trending]:
-    """Everything of a kind, shown or not: for staff."""
+    """List all trends of a kind, shown or not: for staff."""
     with connection.cursor() as cursor:
-        cursor.execute(_ALLOWED[kind])
+        cursor.execute(_ALLOWED_IDS[kind])
         return [Trending(object_id, allowed) for object_id, allowed in cursor.fetchall()]
 
 
 def list_allowed_ids(kind: str) -> list[int]:
-    """What may be shown: what staff have allowed, and nothing when trends are switched off."""
+    """List what may be shown: what staff have allowed, and nothing when trends are switched off."""
     if not are_trends_shown():
         return []
     return [found.object_id for found in list_trending(kind) if found.allowed]
@@ -82,21 +82,23 @@ def find_trending_link(url: str) -> int:
 
 
 def load_tags(tag_ids: Iterable[int]) -> list[Tag]:
-    """These hashtags, in their order."""
+    """Load hashtags, in the order of their ids here."""
     ids = list(tag_ids)
     known = {tag.id: tag for tag in Tag.objects.filter(id__one_of=ids)}
     return [known[number] for number in ids if number in known]
 
 
 def load_cards(card_ids: Iterable[int]) -> list[PreviewCard]:
-    """These preview cards, in their order."""
+    """Load preview cards, in the order of their ids here."""
     ids = list(card_ids)
     known = {card.id: card for card in PreviewCard.objects.filter(id__one_of=ids)}
     return [known[number] for number in ids if number in known]
 
 
 def load_link_histories(card_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
-    """How many people have linked to pages, and how often, in public posts of the last HISTORY_DAYS days, today first."""
+    """Load how many people have linked to pages, and how often, in public posts of the last HISTORY_DAYS days, today
+    first.
+    """
     ids = list(card_ids)
     today = clock.now().astimezone(UTC).date()
     days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]

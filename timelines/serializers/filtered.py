@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 import orjson
 
-from statuses.policies.filters import ActiveFilter, Text, match
+from statuses.policies.filters import Filters, Text
 from statuses.serializers.status import searched_text_of
 from timelines.stores.messages import Message
 
-_NOTHING = b'"filtered":[]'
+_NO_RESULTS = b'"filtered":[]'
 
 
-def with_filters(message: Message, filters: Sequence[ActiveFilter], moment: datetime) -> Message:
+def with_filters(message: Message, filters: Filters, moment: datetime) -> Message:
     """An event on a public stream as a viewer with these filters gets it: `filtered` of its post says which match.
 
-    The same message when none does, or when it shows no post. Posts on public streams are no boosts.
+    The same message when none does, or when it shows no post. Posts on public streams are no boosts. Reading a long post
+    takes a while: never in an event loop.
     """
-    active = [wanted for wanted in filters if not wanted.has_expired(moment)]
-    if not active or message.payload is None or _NOTHING not in message.payload:
+    if message.payload is None or _NO_RESULTS not in message.payload:
         return message
     if message.searched is None:
         entity = orjson.loads(message.payload)
         message.searched = int(entity["id"]), Text(searched_text_of(entity))
     number, text = message.searched
-    results = match(active, text, [number])
+    results = filters.results(filters.search(text), [number], moment)
     if not results:
         return message
     # In a JSON document quotation marks inside a text are escaped: these bytes are the member and no text.
-    shown = message.payload.replace(_NOTHING, b'"filtered":%b' % orjson.dumps(results), 1)
+    shown = message.payload.replace(_NO_RESULTS, b'"filtered":%b' % orjson.dumps(results), 1)
     return Message(message.event, shown, message.facts, message.recipients)

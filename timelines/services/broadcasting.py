@@ -11,29 +11,32 @@ from typing import Final
 
 import orjson
 
-from accounts.queries.relations import load_relations_of
+from accounts.policies.relations import NO_RELATIONS
+from accounts.queries.relations import load_hiding, load_relations_of
 from social.kernel import clock, streams
+from statuses.policies.audience import HASHTAG_TIMELINE, HOME, PUBLIC_TIMELINE
+from statuses.policies.posts import Post
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.page import fill, of_rows, related_ids
-from statuses.queries.rows import Row
+from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import present
-from timelines.policies.public import in_public_timeline, in_tag_timelines
+from timelines.policies.feeds import involved_ids
 from timelines.queries.public import load_public_facts
 from timelines.stores import channels
-from timelines.stores.audience import subscribed_channels
-from timelines.stores.messages import KILL, Event, Facts, Message, Withdrawn, deletion, status_event
+from timelines.stores.channels import subscribed_channels
+from timelines.stores.messages import CONNECTION_END, Event, Facts, Message, Withdrawn, deletion, status_event
 
 # A signed-in reader who has nothing to do with the post: ids of accounts begin far above.
 _ANY_READER: Final = 0
-_UNMARKED: Final = Marks()
+_NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
 
-REAL_TIME: Final = timedelta(hours=6)
+STREAMED_AGE: Final = timedelta(hours=6)
 """Older posts are not published to streams, such as a fetched thread or posts that waited long for a worker; edits are."""
 
 
 def broadcast_posts(
-    rows: Sequence[Row],
+    posts: Sequence[Post],
     readers: Mapping[int, Collection[int]],
     event: Event = Event.UPDATE,
     *,
@@ -44,57 +47,61 @@ def broadcast_posts(
     owner) and the public ones they belong to.
 
     Subscriptions are read first; a post without subscribers is not encoded. It is encoded once for all
-    readers, and once more for each of the few who have marked it, or wrote it. New posts that are older than REAL_TIME
+    readers, and once more for each of the few who have marked it, or wrote it. New posts that are older than STREAMED_AGE
     are left out.
     """
-    live_since = (clock.now() - REAL_TIME).timestamp() * 1000
-    rows = [row for row in rows if event is not Event.UPDATE or row.created_ms >= live_since]
-    public = [row for row in rows if to_public and in_tag_timelines(row)]
-    facts = load_public_facts([row.id for row in public])
-    public_channels = {row.id: _public_channels(row, facts[row.id][1]) for row in public if row.id in facts}
+    live_since = (clock.now() - STREAMED_AGE).timestamp() * 1000
+    posts = [post for post in posts if event is not Event.UPDATE or post.created_ms >= live_since]
+    public = [post for post in posts if to_public and HASHTAG_TIMELINE.shows(post, NO_RELATIONS)]
+    facts = load_public_facts([post.id for post in public])
+    public_channels = {post.id: _public_channels(post, facts[post.id][1]) for post in public if post.id in facts}
     names = {name for found in public_channels.values() for name in found}
     homes = {account: channels.home(account) for found in readers.values() for account in found}
     of_lists = {found: channels.of_list(found[0]) for some in (lists or {}).values() for found in some}
     subscribed = subscribed_channels([*names, *homes.values(), *of_lists.values()])
     listening = {
-        row.id: [account for account in readers.get(row.id, ()) if homes[account] in subscribed] for row in rows
+        post.id: [account for account in readers.get(post.id, ()) if homes[account] in subscribed] for post in posts
     }
     open_lists = {
-        row.id: [found for found in (lists or {}).get(row.id, ()) if of_lists[found] in subscribed] for row in rows
+        post.id: [found for found in (lists or {}).get(post.id, ()) if of_lists[found] in subscribed] for post in posts
     }
     wanted = [
-        row
-        for row in rows
-        if listening[row.id] or open_lists[row.id] or not subscribed.isdisjoint(public_channels.get(row.id, ()))
+        post
+        for post in posts
+        if listening[post.id] or open_lists[post.id] or not subscribed.isdisjoint(public_channels.get(post.id, ()))
     ]
     if not wanted:
         return
     bodies = _Bodies(
         wanted,
-        {account for row in wanted for account in (*listening[row.id], *(owner for _id, owner in open_lists[row.id]))},
+        {
+            account
+            for post in wanted
+            for account in (*listening[post.id], *(owner for _id, owner in open_lists[post.id]))
+        },
     )
-    for row in wanted:
-        _publish_to_homes(row, listening[row.id], bodies, event)
-        for list_id, owner in open_lists[row.id]:
-            body = bodies.special(row, owner) or bodies.common(row)
+    for post in wanted:
+        _publish_to_homes(post, listening[post.id], bodies, event)
+        for list_id, owner in open_lists[post.id]:
+            body = bodies.special(post, owner) or bodies.common(post)
             streams.publish(channels.of_list(list_id), status_event(event, body).encode())
-        for name in public_channels.get(row.id, ()):
+        for name in public_channels.get(post.id, ()):
             if name in subscribed:
-                streams.publish(name, status_event(event, bodies.common(row), facts=_facts(row, facts)).encode())
+                streams.publish(name, status_event(event, bodies.common(post), facts=_facts(post, facts)).encode())
 
 
-def broadcast_to_mentioned(rows: Sequence[Row], readers: Mapping[int, Collection[int]], event: Event) -> None:
+def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collection[int]], event: Event) -> None:
     """Publish posts to the `user:notification` streams of accounts (by post) that may read them."""
     names = {account: channels.notifications(account) for found in readers.values() for account in found}
     subscribed = subscribed_channels(names.values())
-    listening = {row.id: [one for one in readers.get(row.id, ()) if names[one] in subscribed] for row in rows}
-    wanted = [row for row in rows if listening[row.id]]
+    listening = {post.id: [one for one in readers.get(post.id, ()) if names[one] in subscribed] for post in posts}
+    wanted = [post for post in posts if listening[post.id]]
     if not wanted:
         return
-    bodies = _Bodies(wanted, {account for row in wanted for account in listening[row.id]})
-    for row in wanted:
-        for account in listening[row.id]:
-            body = bodies.special(row, account) or bodies.common(row)
+    bodies = _Bodies(wanted, {account for post in wanted for account in listening[post.id]})
+    for post in wanted:
+        for account in listening[post.id]:
+            body = bodies.special(post, account) or bodies.common(post)
             streams.publish(names[account], status_event(event, body).encode())
 
 
@@ -103,57 +110,57 @@ class _Bodies:
     related to who decides how it looks.
     """
 
-    def __init__(self, rows: Sequence[Row], readers: Collection[int]) -> None:
-        self._page = fill(of_rows(rows, _ANY_READER))
+    def __init__(self, posts: Sequence[Post], readers: Collection[int]) -> None:
+        self._page = fill(of_rows(posts, _ANY_READER))
         self._marks = load_marks(readers, self._page.posts, self._page.polls)
-        self._relations = load_relations_of(readers, {number for row in rows for number in related_ids(row)})
+        self._relations = load_relations_of(readers, {number for post in posts for number in related_ids(post)})
         self._common = dict(zip(self._page.ids, map(orjson.dumps, present(self._page)), strict=True))
 
-    def common(self, row: Row) -> bytes:
-        """For readers without marks."""
-        return self._common[row.id]
+    def common(self, post: Post) -> bytes:
+        """Encode for readers without marks."""
+        return self._common[post.id]
 
-    def special(self, row: Row, reader: int) -> bytes | None:
-        """For this reader alone; None when the common one is right."""
-        marks = self._marks.get(reader, _UNMARKED)
+    def special(self, post: Post, reader: int) -> bytes | None:
+        """Encode for this reader alone; None when the common one is right."""
+        marks = self._marks.get(reader, _NO_MARKS)
         relations = self._relations.get(reader)
-        concerned = {row.account_id, row.proper.account_id}
-        for quoted in row.quotes:
+        concerned = {post.account_id, post.proper.account_id}
+        for quoted in post.quotes:
             concerned |= {quoted.account_id, *quoted.addressed_ids}
-        marked = any(marks.concern(part.id) for part in (row.proper, *row.quotes))
-        if reader not in concerned and not marked and not (relations is not None and related_ids(row)):
+        marked = any(marks.concern(part.id) for part in (post.proper, *post.quotes))
+        if reader not in concerned and not marked and not (relations is not None and related_ids(post)):
             return None
-        return orjson.dumps(present(self._page.seen_by(reader, row, marks, relations))[0])
+        return orjson.dumps(present(self._page.seen_by(reader, post, marks, relations))[0])
 
 
-def _publish_to_homes(row: Row, accounts: Iterable[int], bodies: _Bodies, event: Event) -> None:
+def _publish_to_homes(post: Post, accounts: Iterable[int], bodies: _Bodies, event: Event) -> None:
     ordinary: list[int] = []
     for account in accounts:
-        special = bodies.special(row, account)
+        special = bodies.special(post, account)
         if special is None:
             ordinary.append(account)
         else:
             streams.publish(channels.home(account), status_event(event, special).encode())
     for start in range(0, len(ordinary), _RECIPIENTS_PER_MESSAGE):
         recipients = ordinary[start : start + _RECIPIENTS_PER_MESSAGE]
-        streams.publish(channels.HOMES, status_event(event, bodies.common(row), recipients=recipients).encode())
+        streams.publish(channels.HOMES, status_event(event, bodies.common(post), recipients=recipients).encode())
 
 
-def _public_channels(row: Row, tags: Iterable[str]) -> list[str]:
+def _public_channels(post: Post, tags: Iterable[str]) -> list[str]:
     found = [channels.hashtag(name) for name in tags]
-    if in_public_timeline(row):
-        found.append(channels.PUBLIC_LOCAL if row.local else channels.PUBLIC_REMOTE)
+    if PUBLIC_TIMELINE.shows_answer(post):
+        found.append(channels.PUBLIC_LOCAL if post.local else channels.PUBLIC_REMOTE)
     return found
 
 
-def _facts(row: Row, facts: Mapping[int, tuple[bool, list[str]]]) -> Facts:
-    quoted = row.proper.quoted
+def _facts(post: Post, facts: Mapping[int, tuple[bool, list[str]]]) -> Facts:
+    quoted = post.proper.quoted
     return Facts(
-        row.account_id,
-        frozenset(row.addressed_ids),
-        row.language,
-        facts[row.id][0],
-        row.domain,
+        post.account_id,
+        frozenset(post.addressed_ids),
+        post.language,
+        facts[post.id][0],
+        post.domain,
         quoted_id=None if quoted is None else quoted.account_id,
         quoted_domain=None if quoted is None else quoted.domain,
     )
@@ -198,7 +205,7 @@ def broadcast_to_account(account_id: int, event: Event, payload: bytes | None) -
 
 def broadcast_to_everybody(event: Event, payload: bytes) -> None:
     """Send an event on the `user` stream of everybody: announcements."""
-    streams.publish(channels.EVERYBODY, Message(event, payload).encode())
+    streams.publish(channels.BROADCAST, Message(event, payload).encode())
 
 
 def broadcast_notification(account_id: int, payload: bytes, event: Event = Event.NOTIFICATION) -> None:
@@ -207,7 +214,7 @@ def broadcast_notification(account_id: int, payload: bytes, event: Event = Event
 
 
 def listeners(account_ids: Iterable[int]) -> list[int]:
-    """Those of the accounts whose notifications somebody streams now: asked before entities are encoded."""
+    """Choose the accounts whose notifications somebody streams now: asked before entities are encoded."""
     names = {account_id: channels.notifications(account_id) for account_id in account_ids}
     subscribed = subscribed_channels(names.values())
     return [account_id for account_id, name in names.items() if name in subscribed]
@@ -221,9 +228,31 @@ def publish_relations_changed(account_ids: Iterable[int]) -> None:
 
 def end_token(token_id: int) -> None:
     """Close every stream that was opened with the token."""
-    streams.publish(channels.token(token_id), Message(KILL).encode())
+    streams.publish(channels.token(token_id), Message(CONNECTION_END).encode())
 
 
 def review_user(user_id: int) -> None:
     """Have every stream of the user look again whether it may stay open."""
     streams.publish(channels.user(user_id), Message("review").encode())
+
+
+def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_id: int | None = None) -> None:
+    """Delete from the reader's home stream, or that of a list, those of the posts in which somebody has a part whom the
+    reader blocks or mutes, or who blocks the reader.
+
+    To be called by whoever takes posts out of a feed that belong into it no more. Nothing is read unless somebody listens.
+    """
+    channel = channels.home(reader_id) if list_id is None else channels.of_list(list_id)
+    if not status_ids or not subscribed_channels([channel]):
+        return
+    people = {post.id: involved_ids(post) for post in load_posts(status_ids)}
+    relations = load_hiding(reader_id, {person for some in people.values() for person in some})
+    gone = [
+        status_id
+        for status_id, some in people.items()
+        if not all(HOME.authors.shows(person, relations) for person in some)
+    ]
+    if list_id is None:
+        broadcast_deletions({status_id: [reader_id] for status_id in gone}, {})
+    else:
+        broadcast_deletions({}, {}, {status_id: [list_id] for status_id in gone})

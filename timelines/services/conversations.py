@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db import connection, transaction
 
 from accounts.events import AccountBlocked
-from social.kernel.errors import NotFound
+from social.kernel.errors import require_found
 from social.kernel.events import publish
 from statuses.events import StatusDeleted
 from statuses.models import Mention, Status
@@ -45,7 +45,7 @@ UPDATE timelines_conversation c
   FROM newest n WHERE c.id = n.conversation_id
 RETURNING c.id, c.account_id
 """
-_WITHDRAW: Final = """
+_POST_REMOVAL: Final = """
 WITH gone AS (
   DELETE FROM timelines_conversationpost WHERE status_id = ANY(%(posts)s) RETURNING conversation_id, status_id),
 left_over AS (
@@ -60,7 +60,7 @@ UPDATE timelines_conversation c SET last_status_id = l.status_id
 """
 
 # Nothing in the database removes the rows of posts with their conversation.
-_LEAVE: Final = """
+_CONVERSATION_REMOVAL: Final = """
 WITH ended AS (
   SELECT c.id FROM unnest(%(accounts)s::bigint[], %(targets)s::bigint[]) b (account_id, target_id)
     JOIN timelines_conversation c ON c.account_id = b.account_id AND b.target_id = ANY(c.participants)),
@@ -140,22 +140,19 @@ def digest(participants: Iterable[int]) -> str:
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
     """Deleted posts are in no conversation any more; one without posts is gone, others end with the post before."""
     with connection.cursor() as cursor:
-        cursor.execute(_WITHDRAW, {"posts": [event.status_id for event in events]})
+        cursor.execute(_POST_REMOVAL, {"posts": [event.status_id for event in events]})
 
 
 def leave_conversations(events: Sequence[AccountBlocked]) -> None:
-    """Who blocks somebody has no conversation with them any more; the other one keeps theirs."""
+    """Remove whoever blocks from conversations with the blocked; the other one keeps theirs."""
     pairs = {"accounts": [event.account_id for event in events], "targets": [event.target_id for event in events]}
     with connection.cursor() as cursor:
-        cursor.execute(_LEAVE, pairs)
+        cursor.execute(_CONVERSATION_REMOVAL, pairs)
 
 
 def find_conversation(*, account_id: int, conversation_id: int) -> Conversation:
-    """One's own conversation. Raises NotFound."""
-    found = Conversation.objects.filter(id=conversation_id, account_id=account_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    """Find a conversation of the viewer's own. Raises NotFound."""
+    return require_found(Conversation.objects.filter(id=conversation_id, account_id=account_id).first())
 
 
 def mark_conversation(*, account_id: int, conversation_id: int, unread: bool) -> Conversation:

@@ -11,7 +11,7 @@ from accounts.queries.devices import load_messages
 from accounts.serializers.device import EncryptedMessageSerializer
 from social.kernel import streams
 from timelines.stores import channels
-from timelines.stores.audience import subscribed_channels
+from timelines.stores.channels import subscribed_channels
 from timelines.stores.messages import Event, Message
 
 

@@ -2,8 +2,8 @@
 a fixed number of queries.
 
 Feeds are written for those who were active in the last seven days: local followers of authors and hashtags, authors, and
-owners of lists; streams get whoever is listening. Every reader is judged by `timelines.policies.home.home_verdict`, every
-list by `timelines.policies.lists.list_verdict`.
+owners of lists; streams get whoever is listening. Every reader is judged by `timelines.policies.feeds.home_verdict`, every
+list by `timelines.policies.feeds.list_verdict`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from social.kernel.batches import in_batches
 from statuses.events import (
     CardAttached,
+    QuotePolicyChanged,
     StatusDeleted,
     StatusEdited,
     StatusFetched,
@@ -24,10 +25,17 @@ from statuses.events import (
     StatusPublished,
 )
 from statuses.models import Status
-from statuses.policies.visibility import FOR_FOLLOWERS, is_conversational, is_for_addressed, is_listed
-from statuses.queries.rows import Row, load_rows
-from timelines.policies.home import home_verdict, involved_ids, is_followable_by_hashtag
-from timelines.policies.lists import list_verdict
+from statuses.policies.posts import Post
+from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_conversational, is_for_addressed, is_listed
+from statuses.queries.posts import load_posts
+from timelines.policies.feeds import (
+    BOOST_WINDOW,
+    home_verdict,
+    involved_ids,
+    is_followable_by_hashtag,
+    list_verdict,
+    repeated_items,
+)
 from timelines.queries.fan_out import (
     Readers,
     list_active_followers,
@@ -38,16 +46,17 @@ from timelines.queries.fan_out import (
 from timelines.queries.lists import load_lists_of_members
 from timelines.services.broadcasting import broadcast_deletions, broadcast_posts, broadcast_to_mentioned
 from timelines.services.conversations import add_posts
-from timelines.stores import feed
+from timelines.stores import channels, feed
+from timelines.stores.channels import subscribed_channels
 from timelines.stores.feed import FeedItem
 from timelines.stores.messages import Event, Withdrawn
 
-_STEP: Final = 500
+_BATCH_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Who gets a post: the accounts in whose home timelines it belongs, and the lists, each with its owner."""
+    """Recipients of a post: the accounts in whose home timelines it belongs, and the lists, each with its owner."""
 
     homes: Sequence[int] = ()
     lists: Sequence[tuple[int, int]] = ()
@@ -56,6 +65,14 @@ class Recipients:
     def feeds(self) -> list[str]:
         """The names of their feeds."""
         return [*map(feed.home, self.homes), *(feed.of_list(list_id) for list_id, _owner in self.lists)]
+
+    @property
+    def channels(self) -> dict[str, str]:
+        """The channels of their streams, by the names of their feeds."""
+        return {
+            **{feed.home(account): channels.home(account) for account in self.homes},
+            **{feed.of_list(list_id): channels.of_list(list_id) for list_id, _owner in self.lists},
+        }
 
     def without(self, names: Collection[str]) -> Recipients:
         """The same without the feeds of these names."""
@@ -66,18 +83,20 @@ class Recipients:
 
 
 def fan_out_posts(events: Sequence[StatusPublished]) -> None:
-    """Put new posts into the feeds of their readers, and publish to streams what the feeds have taken; direct ones become
+    """Put new posts into the feeds of their readers, and publish them to streams, but for repeated boosts; direct ones become
     part of their author's conversations (those of the mentioned: `notifications`, where they may be filtered).
 
     Idempotent for feeds; a repeated call publishes to streams again. What was deleted in the meantime is left out. Raises
     RedisError when feeds cannot be written: the outbox calls again.
     """
-    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
-    add_posts([(row.account_id, row.id) for row in rows if row.local and is_conversational(row.visibility)])
-    recipients = find_recipients(rows)
-    for status_id, names in write_feeds(rows, recipients).items():
+    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    add_posts([(post.account_id, post.id) for post in posts if post.local and is_conversational(post.visibility)])
+    recipients = find_recipients(posts)
+    repeated = find_repeated(posts, recipients)
+    write_feeds(posts, recipients)
+    for status_id, names in repeated.items():
         recipients[status_id] = recipients[status_id].without(names)
-    _broadcast(rows, recipients)
+    _broadcast(posts, recipients)
 
 
 def add_fetched(events: Sequence[StatusFetched]) -> None:
@@ -86,8 +105,8 @@ def add_fetched(events: Sequence[StatusFetched]) -> None:
 
     Idempotent. Raises RedisError when feeds cannot be written: the outbox calls again.
     """
-    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
-    write_feeds(rows, find_recipients(rows))
+    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    write_feeds(posts, find_recipients(posts))
 
 
 def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
@@ -96,42 +115,42 @@ def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
     Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the outbox
     calls again.
     """
-    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
-    recipients = find_recipients(rows)
-    write_feeds(rows, recipients)
-    _broadcast(rows, recipients, to_public=False)
+    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    recipients = find_recipients(posts)
+    write_feeds(posts, recipients)
+    _broadcast(posts, recipients, to_public=False)
 
 
-def fan_out_edits(events: Sequence[StatusEdited]) -> None:
-    """Publish edited posts to streams as `status.update`: to those of the readers of home timelines and lists, to public and
+def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged]) -> None:
+    """Publish changed posts to streams as `status.update`: to those of the readers of home timelines and lists, to public and
     hashtag streams, and to the notification streams of whom they mention. Feeds hold ids, and get the posts of new
     hashtags and mentions only.
 
     Idempotent for feeds; a repeated call publishes to streams again. What was deleted in the meantime is left out. Raises
     RedisError when feeds cannot be written: the outbox calls again.
     """
-    rows = [row for row in load_rows({event.status_id for event in events}) if not row.is_deleted]
-    recipients = find_recipients(rows)
-    write_feeds(rows, recipients)
-    _broadcast(rows, recipients, Event.STATUS_UPDATE)
-    broadcast_to_mentioned(rows, load_mentioned_readers(rows), Event.STATUS_UPDATE)
+    posts = [post for post in load_posts({event.status_id for event in events}) if not post.is_deleted]
+    recipients = find_recipients(posts)
+    write_feeds(posts, recipients)
+    _broadcast(posts, recipients, Event.STATUS_UPDATE)
+    broadcast_to_mentioned(posts, load_mentioned_readers(posts), Event.STATUS_UPDATE)
 
 
 def show_cards(events: Sequence[CardAttached]) -> None:
     """Publish posts to streams again that show the preview of their link now. Feeds hold ids: nothing changes there."""
-    rows = [row for row in load_rows(event.status_id for event in events) if not row.is_deleted]
-    _broadcast(rows, find_recipients(rows), Event.STATUS_UPDATE)
+    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    _broadcast(posts, find_recipients(posts), Event.STATUS_UPDATE)
 
 
 def _broadcast(
-    rows: Sequence[Row],
+    posts: Sequence[Post],
     recipients: Mapping[int, Recipients],
     event: Event = Event.UPDATE,
     *,
     to_public: bool = True,
 ) -> None:
     broadcast_posts(
-        rows,
+        posts,
         {status_id: found.homes for status_id, found in recipients.items()},
         event,
         lists={status_id: found.lists for status_id, found in recipients.items()},
@@ -139,83 +158,104 @@ def _broadcast(
     )
 
 
-def find_recipients(rows: Sequence[Row]) -> dict[int, Recipients]:
-    """By post, the home timelines and lists in which it belongs: four queries at most, whatever the number of all."""
-    if not rows:
+def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
+    """Find by post the home timelines and lists in which it belongs: four queries at most, whatever the number of all."""
+    if not posts:
         return {}
-    answered = {row.in_reply_to_account_id for row in rows if row.in_reply_to_account_id != row.account_id}
+    answered = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id != post.account_id}
     people = {account for account in answered if account is not None}
     readers = load_readers(
-        {row.account_id for row in rows},
-        people={person for row in rows for person in involved_ids(row)},
-        followable=people | {row.proper.account_id for row in rows if row.proper.account_id != row.account_id},
+        {post.account_id for post in posts},
+        people={person for post in posts for person in involved_ids(post)},
+        followable=people | {post.proper.account_id for post in posts if post.proper.account_id != post.account_id},
         answered=people,
-        tagged=[row.id for row in rows if is_followable_by_hashtag(row)],
+        tagged=[post.id for post in posts if is_followable_by_hashtag(post)],
     )
-    return {row.id: _recipients_of(row, readers) for row in rows}
+    return {post.id: _recipients_of(post, readers) for post in posts}
 
 
-def _recipients_of(row: Row, readers: Readers) -> Recipients:
-    of_author = readers.of(row.account_id)
+def _recipients_of(post: Post, readers: Readers) -> Recipients:
+    of_author = readers.of(post.account_id)
     candidates: Iterable[int] = of_author
-    if row.visibility not in FOR_FOLLOWERS:
-        candidates = [account for account in (*row.addressed_ids, row.account_id) if account in of_author]
-    by_hashtag = readers.by_hashtag.get(row.id, ())
+    if post.visibility not in FOLLOWER_VISIBILITIES:
+        candidates = [account for account in (*post.addressed_ids, post.account_id) if account in of_author]
+    by_hashtag = readers.by_hashtag.get(post.id, ())
     if by_hashtag:
         candidates = dict.fromkeys((*candidates, *by_hashtag))
     # Of those to whom the same applies one is judged.
-    alike = readers.alike.get(row.account_id, frozenset()) - involved_ids(row) - set(by_hashtag)
-    all_of_them = bool(alike) and _comes_home(row, next(iter(alike)), readers)
+    alike = readers.alike.get(post.account_id, frozenset()) - involved_ids(post) - set(by_hashtag)
+    all_of_them = bool(alike) and _comes_home(post, next(iter(alike)), readers)
     homes = [
-        account for account in candidates if (all_of_them if account in alike else _comes_home(row, account, readers))
+        account for account in candidates if (all_of_them if account in alike else _comes_home(post, account, readers))
     ]
     lists = [
         (found.id, found.owner_id)
-        for found in readers.lists.get(row.account_id, ())
+        for found in readers.lists.get(post.account_id, ())
         if found.owner_id in of_author
         and list_verdict(
-            row, readers.relations(found.owner_id, row.account_id), found.replies_policy, found.members
+            post, readers.relations(found.owner_id, post.account_id), found.replies_policy, found.members
         ).delivered
     ]
     return Recipients(homes, lists)
 
 
-def _comes_home(row: Row, account: int, readers: Readers) -> bool:
-    tagged = (row.id,) if account in readers.by_hashtag.get(row.id, ()) else ()
-    return home_verdict(row, readers.relations(account, row.account_id), tagged).delivered
+def _comes_home(post: Post, account: int, readers: Readers) -> bool:
+    tagged = (post.id,) if account in readers.by_hashtag.get(post.id, ()) else ()
+    return home_verdict(post, readers.relations(account, post.account_id), tagged).delivered
 
 
-def write_feeds(rows: Sequence[Row], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
-    """Add the posts to feeds; by boost, the names of the feeds that skipped it. Raises RedisError."""
+def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -> dict[int, set[str]]:
+    """Find by boost the names of the feeds with an open stream in whose newest items, before the posts are added, is
+    the same post or another boost of it. Asks Redis for boosts alone. Raises RedisError.
+    """
+    boosts = [post for post in posts if post.reblog_of_id is not None]
+    streams = {name: channel for post in boosts for name, channel in recipients[post.id].channels.items()}
+    subscribed = subscribed_channels(streams.values())
+    names = [name for name, channel in streams.items() if channel in subscribed]
+    if not names:
+        return {}
+    newest = feed.newest(names, BOOST_WINDOW + len(posts))
+    added = {post.id for post in posts}
+    known = {name: [item for item in newest[name] if item.id not in added] for name in names}
+    repeated: dict[int, set[str]] = defaultdict(set)
+    for post in sorted(posts, key=lambda post: post.id):
+        for name in known.keys() & {*recipients[post.id].feeds}:
+            known[name].append(_item_of(post))
+            if repeated_items(known[name])[-1] is not None:
+                repeated[post.id].add(name)
+    return repeated
+
+
+def _item_of(post: Post) -> FeedItem:
+    return FeedItem(post.id, post.reblog_of_id or 0)
+
+
+def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> None:
+    """Add the posts to feeds. Raises RedisError."""
     # Feeds that get the same posts share one list, so that it is encoded once.
     shared: dict[tuple[int, ...], list[FeedItem]] = {}
-    items = {row.id: FeedItem(row.id, row.reblog_of_id or 0) for row in rows}
+    items = {row.id: _item_of(row) for row in rows}
     posts: dict[str, tuple[int, ...]] = defaultdict(tuple)
     for row in rows:
         for name in recipients[row.id].feeds:
             posts[name] += (row.id,)
-    return feed.add(
-        {name: shared.setdefault(ids, [items[status_id] for status_id in ids]) for name, ids in posts.items()}
-    )
+    feed.add({name: shared.setdefault(ids, [items[status_id] for status_id in ids]) for name, ids in posts.items()})
 
 
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     """Take deleted posts, and every boost of them, out of feeds, and publish the deletions to streams.
 
-    In steps, for a post may have tens of thousands of boosts. Feeds that show a boost which was taken back are built
-    again: they may lack somebody else's boost of the same post.
-    Raises RedisError when feeds cannot be reached: the outbox calls again. Readers who unfollowed in the meantime
-    lost their feed then.
+    In steps, for a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached: the outbox calls
+    again. Readers who unfollowed in the meantime lost their feed then.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events
     ]
-    undone = {event.status_id for event in events if event.reblog_of_id is not None}
     boosts = Status.objects.filter(reblog_of_id__one_of=[event.status_id for event in events])
-    rows = boosts.values_list("id", "account_id", "reblog_of_id").iterator(chunk_size=_STEP)
+    rows = boosts.values_list("id", "account_id", "reblog_of_id").iterator(chunk_size=_BATCH_SIZE)
     boosted = (_Deleted(status_id, account_id, original or 0) for status_id, account_id, original in rows)
-    for batch in in_batches(chain(deleted, boosted), _STEP):
-        _withdraw(batch, undone)
+    for batch in in_batches(chain(deleted, boosted), _BATCH_SIZE):
+        _withdraw(batch)
 
 
 class _Deleted(NamedTuple):
@@ -225,13 +265,11 @@ class _Deleted(NamedTuple):
     had_files: bool = False
 
 
-def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
-    """Take some posts out of the feeds of their readers and publish that to streams; feeds that show an undone boost are
-    dropped.
-    """
+def _withdraw(posts: Sequence[_Deleted]) -> None:
+    """Take some posts out of the feeds of their readers and publish that to streams."""
     authors = {post.account_id for post in posts}
     followers, lists = list_active_followers(authors), load_lists_of_members(authors)
-    rows = {row.id: row for row in load_rows(post.id for post in posts if not post.original)}
+    rows = {row.id: row for row in load_posts(post.id for post in posts if not post.original)}
     had_files = {post.id for post in posts if post.had_files}
     public = {row.id: Withdrawn(row.local, row.id in had_files) for row in rows.values() if is_listed(row.visibility)}
     by_hashtag = load_hashtag_followers(public)
@@ -239,12 +277,8 @@ def _withdraw(posts: Sequence[_Deleted], undone: Collection[int]) -> None:
     gone: dict[str, list[FeedItem]] = defaultdict(list)
     for post in posts:
         item = FeedItem(post.id, post.original)
-        names = Recipients([*homes[post.id]], lists.get(post.account_id, ())).feeds
-        if post.id in undone:
-            feed.drop_showing(names, [item])
-        else:
-            for name in names:
-                gone[name].append(item)
+        for name in Recipients([*homes[post.id]], lists.get(post.account_id, ())).feeds:
+            gone[name].append(item)
     feed.remove(gone)
     for row in rows.values():
         # An id says that there was a post, and when: not to be sent to those whom it was not for.

@@ -24,7 +24,7 @@ from statuses.events import FiltersChanged
 from timelines.events import ListChanged
 from timelines.queries.lists import load_list_ids
 from timelines.services.broadcasting import broadcast_to_account, end_token, publish_relations_changed, review_user
-from timelines.services.open_feeds import forget_feeds
+from timelines.services.home import forget_feeds
 from timelines.stores import feed
 from timelines.stores.messages import Event
 
@@ -78,7 +78,7 @@ def forget_own_feeds(events: Sequence[OneSided]) -> None:
 
 
 def forget_both_feeds(events: Sequence[AccountBlocked | AccountUnblocked]) -> None:
-    """As `forget_own_feeds`, on both sides: after a block neither sees the other. Raises RedisError."""
+    """Forget like `forget_own_feeds`, on both sides: after a block neither sees the other. Raises RedisError."""
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 

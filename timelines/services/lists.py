@@ -1,29 +1,45 @@
-"""Makes, changes and deletes lists, and puts people into them (contract, parameters "Lists"); announces ListChanged."""
+"""Makes, changes and deletes lists, and puts people into them (contract, parameters "Lists"); announces ListChanged.
+Lists are also a table that people take away and bring along (`accounts.services.portable_lists`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.events import AccountUnfollowed
 from accounts.models import Account, Follow, FollowRequest
+from accounts.policies.transfers import BadLine, Problem
 from accounts.queries.accounts import list_accounts
 from accounts.services.following import FollowChange, follow_account
+from accounts.services.portable_lists import (
+    ADDRESS,
+    Entry,
+    Existing,
+    PortableList,
+    full_address,
+    in_order,
+    key_of,
+    read_address,
+    register,
+)
 from social.kernel.batches import BATCH
-from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from timelines.events import ListChanged
-from timelines.models import List, ListMember, RepliesPolicy
-from timelines.models.list import LISTS_LIMIT, TITLE_LIMIT
+from timelines.models import LISTS_LIMIT, TITLE_LIMIT, List, ListMember, RepliesPolicy
 
 
 @dataclass(frozen=True)
 class ListDraft:
-    """What a client sent of a list: what is None was not sent."""
+    """Values that a client sent of a list: what is None was not sent."""
 
     title: str | None = None
     replies_policy: str | None = None
@@ -45,9 +61,7 @@ def create_list(*, account_id: int, draft: ListDraft) -> List:
 def update_list(*, found: List, draft: ListDraft) -> None:
     """Change what was sent. Raises Invalid; NotFound when the list was deleted meanwhile."""
     with transaction.atomic():
-        row = List.objects.select_for_update().filter(id=found.id).first()
-        if row is None:
-            raise NotFound
+        row = require_found(List.objects.select_for_update().filter(id=found.id).first())
         before = (row.replies_policy, row.exclusive)
         _write(row, draft)
         row.save()
@@ -131,8 +145,8 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def _allowed(owner_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Those who may be in the owner's lists. Their follows are locked: whoever ends one now does so after the caller's
-    transaction, and takes them out of the lists.
+    """Choose those who may be in the owner's lists. Their follows are locked: whoever ends one now does so after the
+    caller's transaction, and takes them out of the lists.
     """
     allowed = {owner_id}
     for model in (Follow, FollowRequest):
@@ -163,3 +177,57 @@ def _write(target: List, draft: ListDraft) -> None:
 
 def _announce(changed: List, *, concerns_home: bool) -> None:
     publish(ListChanged(list_id=changed.id, account_id=changed.account_id, concerns_home=concerns_home))
+
+
+def _members(account_id: int) -> QuerySet[ListMember]:
+    return ListMember.objects.filter(list__account_id=account_id).select_related("list", "account")
+
+
+def _rows(account_id: int) -> Iterator[Sequence[str]]:
+    for member in in_order(_members(account_id)):
+        yield member.list.title, full_address(member.account)
+
+
+def _read(cells: Sequence[str]) -> Entry:
+    title, address = cells[0], read_address(cells[1])
+    if len(title) > TITLE_LIMIT:
+        raise BadLine(Problem.CELL_TOO_LONG)
+    return Entry(f"{title}\n{key_of(address)}", {"title": title}, address)
+
+
+def _add(account: Account, entry: Entry, member: Account | None) -> None:
+    if member is None:
+        raise NotFound
+    add_by_title(account=account, title=entry.values["title"], member=member)
+
+
+def _existing(account_id: int, after: int, limit: int) -> list[Existing]:
+    found = _members(account_id).filter(id__gt=after).order_by("id")[:limit]
+    return [Existing(row.id, f"{row.list.title}\n{full_address(row.account).lower()}", row.account) for row in found]
+
+
+def _remove(account: Account, thing: Existing) -> None:
+    member = _members(account.id).filter(id=thing.id).first()
+    if member is not None:
+        remove_members(found=member.list, account_ids=[member.account_id])
+
+
+PORTABLE_LISTS: Final = PortableList(
+    name="lists",
+    title=gettext_lazy("Lists"),
+    file_name="lists.csv",
+    columns=("List name", ADDRESS),
+    named=False,
+    count=lambda account_id: _members(account_id).count(),
+    rows=_rows,
+    read=_read,
+    add=_add,
+    existing=_existing,
+    remove=_remove,
+    may_name_owner=True,
+)
+
+
+def register_lists() -> None:
+    """Add the table of this app."""
+    register(PORTABLE_LISTS)

@@ -12,7 +12,7 @@ from social.kernel.errors import Conflict
 from social.kernel.locks import lock_within, try_lock
 from timelines.models import Marker
 
-_PATIENCE: Final = 1.0
+_LOCK_SECONDS: Final = 1.0
 """Seconds: a write takes some milliseconds, so that only a process that hangs is waited for in vain."""
 
 
@@ -27,7 +27,7 @@ def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> lis
     with transaction.atomic():
         name = f"markers:{account_id}"
         alone = try_lock(name)
-        if not alone and not lock_within(name, _PATIENCE):
+        if not alone and not lock_within(name, _LOCK_SECONDS):
             raise Conflict
         known = {marker.timeline: marker for marker in Marker.objects.filter(account_id=account_id)}
         saved = []

@@ -18,21 +18,16 @@ from typing import Any, Final
 from django.db import connection
 from psycopg import sql
 
-from accounts.policies.relations import (
-    BLOCKED_BY_VIEWER,
-    BLOCKERS_OF_VIEWER,
-    DOMAINS_BLOCKED_BY_VIEWER,
-    MUTED_BY_VIEWER,
-)
+from accounts.policies.audience import VIEWER_SETS
 from social.kernel import clock
 from social.kernel.ids import MAX_ID, first_at
-from social.kernel.statements import fetch
+from social.kernel.statements import rows_of
 from social.kernel.text.words import Word, wanted_words, words
-from statuses.policies.visibility import FOLLOWED, PUBLIC_POST, readable_by_viewer
+from statuses.policies.audience import PUBLIC_SEARCH, THREAD, readable_by_viewer
 from timelines.policies.search_query import Scope
-from timelines.services.status_index import Document, Search
+from timelines.services.search_index import Document, Search
 
-MOST: Final = 10_000
+RESULTS_LIMIT: Final = 10_000
 """No more are ever found, whatever page is asked for."""
 
 _PUBLIC: Final = ":public"
@@ -41,7 +36,7 @@ _LISTED: Final = ":listed"
 _SPANS: Final = (("a", 42), ("b", 46), ("c", 50))
 _POSITIONS: Final = 255
 
-_KEEP: Final = """
+_INSERTION: Final = """
 INSERT INTO timelines_searchdocument (status_id, words)
 SELECT d.id, d.words::tsvector FROM unnest(%(ids)s::bigint[], %(words)s::text[]) d (id, words)
   JOIN statuses_status s ON s.id = d.id AND s.deleted_at IS NULL
@@ -49,39 +44,34 @@ SELECT d.id, d.words::tsvector FROM unnest(%(ids)s::bigint[], %(words)s::text[])
     ON CONFLICT (status_id) DO UPDATE SET words = EXCLUDED.words
 RETURNING status_id
 """
-_REMOVE: Final = "DELETE FROM timelines_searchdocument WHERE status_id = ANY(%(ids)s)"
-_OUTDATED: Final = """
+_DELETION: Final = "DELETE FROM timelines_searchdocument WHERE status_id = ANY(%(ids)s)"
+_OUTDATED_POSTS: Final = """
 SELECT status_id FROM timelines_searchdocument WHERE words @@ {query}::tsquery ORDER BY status_id DESC LIMIT {limit}
 """
 
 # The materialised list is found by the indexes alone; whoever may not be shown is left out from the newest on, until there
 # are enough. `own`: whether it was found among what the viewer has to do with.
-_FIND: Final = f"""
-WITH unwanted (id) AS MATERIALIZED ({BLOCKED_BY_VIEWER} UNION ALL {BLOCKERS_OF_VIEWER} UNION ALL {MUTED_BY_VIEWER}),
-unwanted_domains (domain) AS MATERIALIZED ({DOMAINS_BLOCKED_BY_VIEWER}),
+_SEARCH_SQL: Final = f"""
+WITH {VIEWER_SETS},
 found (id, own) AS MATERIALIZED ({{found}})
 SELECT c.id
   FROM (SELECT id, bool_or(own) AS own FROM found WHERE TRUE {{bounds}} GROUP BY id ORDER BY id DESC OFFSET 0) c
  WHERE (SELECT {{shown}} FROM statuses_status s WHERE s.id = c.id)
  LIMIT %(limit)s
 """  # noqa: S608 (constants)
-_SHOWN_AUTHOR: Final = f"""(s.account_id NOT IN (SELECT id FROM unwanted)
-    AND (SELECT a.suspended_at IS NULL AND (a.domain IS NULL OR a.domain NOT IN (SELECT domain FROM unwanted_domains))
-                AND (a.limited_at IS NULL OR {FOLLOWED.format(author="a.id")})
-           FROM accounts_account a WHERE a.id = s.account_id))"""  # noqa: S608 (constants)
 _INDEXABLE: Final = "(SELECT a.indexable FROM accounts_account a WHERE a.id = s.account_id)"
 # Who has changed their mind is not found any more, before the documents are written again.
-_PUBLICLY_FOUND: Final = f"({PUBLIC_POST} AND {_SHOWN_AUTHOR} AND {_INDEXABLE})"
-_FOUND_IN_LIBRARY: Final = f"({readable_by_viewer()} AND (s.account_id = %(viewer)s OR {_SHOWN_AUTHOR}))"
-_SHOWN: Final = {
+_PUBLICLY_FOUND: Final = f"({PUBLIC_SEARCH.sql()} AND {_INDEXABLE})"
+_FOUND_IN_LIBRARY: Final = f"({readable_by_viewer()} AND {THREAD.sql()})"
+_SCOPE_CONDITIONS: Final = {
     Scope.PUBLIC: _PUBLICLY_FOUND,
     Scope.LIBRARY: _FOUND_IN_LIBRARY,
     Scope.ALL: f"({_PUBLICLY_FOUND} OR ((c.own OR s.account_id = %(viewer)s) AND {_FOUND_IN_LIBRARY}))",
 }
-_BY_WORDS: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
+_WORD_MATCHES: Final = "SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE <fits>"
 # What the viewer has to do with, between two ids: the planner decides whether it begins with the words or with the viewer's
 # own rows. Joined, not asked with IN: of a list that IN has to make distinct it expects two hundred items, whatever it holds.
-_OF_VIEWER: Final = """
+_VIEWER_POSTS: Final = """
    SELECT status_id AS id FROM statuses_mention WHERE account_id = %(viewer)s AND NOT silent AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_favourite WHERE account_id = %(viewer)s AND <between status_id>
     UNION ALL SELECT status_id FROM statuses_bookmark WHERE account_id = %(viewer)s AND <between status_id>
@@ -92,34 +82,36 @@ _OF_VIEWER: Final = """
 """
 _LIBRARY: Final = f"""
 UNION ALL
-SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_OF_VIEWER}) library ON library.id = d.status_id
+SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) library ON library.id = d.status_id
  WHERE <fits>
 """  # noqa: S608 (constants)
 
 # The same for the newest days, which most searches begin and end with, as one statement whatever is searched for: planning it
 # anew takes longer than running it. Nothing need be known of how rare the words are. What a viewer has to do with in two days
 # is looked up post by post; of those who are mentioned by thousands the words come first.
-_FEW: Final = 1000
-_FITS_LATELY: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
-_LATELY_BY_WORDS: Final = f"""
-SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE {_FITS_LATELY} AND d.words @@ %(whose)s::tsquery"""  # noqa: S608
-_LATELY_IN_LIBRARY: Final = f"""
+_LIBRARY_LIMIT: Final = 1000
+_RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
+_RECENT_WORD_MATCHES: Final = f"""
+SELECT d.status_id, FALSE FROM timelines_searchdocument d WHERE {_RECENT_CONDITION} AND d.words @@ %(whose)s::tsquery"""  # noqa: S608
+_RECENT_LIBRARY_MATCHES: Final = f"""
 UNION ALL
 SELECT id, TRUE FROM library WHERE (SELECT count(*) FROM library) < %(few)s
-   AND (SELECT {_FITS_LATELY} FROM timelines_searchdocument d WHERE d.status_id = library.id)
+   AND (SELECT {_RECENT_CONDITION} FROM timelines_searchdocument d WHERE d.status_id = library.id)
 UNION ALL
 SELECT d.status_id, TRUE FROM timelines_searchdocument d
- WHERE (SELECT count(*) FROM library) >= %(few)s AND {_FITS_LATELY} AND d.status_id IN (SELECT id FROM library)"""  # noqa: S608
-_LATELY: Final = re.sub("<between ([a-z_.]+)>", r"\1 BETWEEN %(first)s AND %(last)s", _OF_VIEWER)
-_FIND_LATELY: Final = {
-    scope: _FIND.replace("found (id, own)", f"library (id) AS MATERIALIZED ({_LATELY}),\nfound (id, own)", 1).format(
-        found=_LATELY_BY_WORDS + (_LATELY_IN_LIBRARY if scope is not Scope.PUBLIC else ""),
+ WHERE (SELECT count(*) FROM library) >= %(few)s AND {_RECENT_CONDITION} AND d.status_id IN (SELECT id FROM library)"""  # noqa: S608
+_RECENT_VIEWER_POSTS: Final = re.sub("<between ([a-z_.]+)>", r"\1 BETWEEN %(first)s AND %(last)s", _VIEWER_POSTS)
+_RECENT_SEARCH_SQL: Final = {
+    scope: _SEARCH_SQL.replace(
+        "found (id, own)", f"library (id) AS MATERIALIZED ({_RECENT_VIEWER_POSTS}),\nfound (id, own)", 1
+    ).format(
+        found=_RECENT_WORD_MATCHES + (_RECENT_LIBRARY_MATCHES if scope is not Scope.PUBLIC else ""),
         bounds="AND id BETWEEN %(first)s AND %(last)s",
         shown=shown,
     )
-    for scope, shown in _SHOWN.items()
+    for scope, shown in _SCOPE_CONDITIONS.items()
 }
-_OLDEST: Final = "SELECT status_id FROM timelines_searchdocument ORDER BY status_id LIMIT 1"
+_OLDEST_POST: Final = "SELECT status_id FROM timelines_searchdocument ORDER BY status_id LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,30 +127,30 @@ class _Stage:
 
 
 class PostgresIndex:
-    """The search engine that is always there; see `timelines.services.status_index.StatusIndex`."""
+    """The search engine that is always there; see `timelines.services.search_index.StatusIndex`."""
 
     def keep(self, documents: Sequence[Document]) -> None:
-        """Two posts at once are written in the order of their ids: writers cannot wait for each other."""
+        """Write posts in the order of their ids, so that two writers cannot wait for each other."""
         if documents:
             vectors = [vector_of(document) for document in documents]
-            fetch(_KEEP, {"ids": [document.status_id for document in documents], "words": vectors})
+            rows_of(_INSERTION, {"ids": [document.status_id for document in documents], "words": vectors})
 
     def remove(self, status_ids: Collection[int]) -> None:
-        """One statement."""
+        """Remove posts, in one statement."""
         if status_ids:
             with connection.cursor() as cursor:
-                cursor.execute(_REMOVE, {"ids": list(status_ids)})
+                cursor.execute(_DELETION, {"ids": list(status_ids)})
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """One statement, by the index."""
+        """List outdated posts, in one statement, by the index."""
         query = f"'{_author(author_id)}' & '{_LISTED}' & {'!' if public else ''}'{_PUBLIC}'"
         with connection.cursor() as cursor:
-            cursor.execute(_text(_OUTDATED, query=query, limit=limit))
+            cursor.execute(_text(_OUTDATED_POSTS, query=query, limit=limit))
             return [row[0] for row in cursor.fetchall()]
 
     def find(self, search: Search) -> list[int]:
-        """Up to four statements, as few as it takes to fill the page, and one to see how far back there is anything."""
-        wanted = min(search.offset + search.limit, MOST)
+        """Find posts, in as few statements as fill the page, at most four, and one to see how far back there is anything."""
+        wanted = min(search.offset + search.limit, RESULTS_LIMIT)
         if search.query.impossible or search.limit <= 0 or search.offset >= wanted:
             return []
         finding = _Finding(search, wanted)
@@ -166,7 +158,7 @@ class PostgresIndex:
 
 
 class _Finding:
-    """One search: the query without its spans, the bounds of ids, and what was found so far."""
+    """Search: the query without its spans, the bounds of ids, and what was found so far."""
 
     def __init__(self, search: Search, wanted: int) -> None:
         self.search, self.wanted = search, wanted
@@ -180,12 +172,12 @@ class _Finding:
 
     @property
     def asks(self) -> bool:
-        """Whether anything is asked of posts: signs alone ask for nothing."""
+        """Tell whether anything is asked of posts: signs alone ask for nothing."""
         bounded = self.search.query.scope is not Scope.ALL or self.search.query.excluded_days
         return bool(self.query or bounded or self.search.query.since or self.search.query.until)
 
     def run(self) -> list[int]:
-        """Everything that is asked for, from the newest on."""
+        """Find everything that is asked for, from the newest on."""
         for stage in self._stages():
             self.found |= set(self._ask(stage))
             if len(self.found) >= self.wanted:
@@ -208,7 +200,7 @@ class _Finding:
             first = min(last, number + 1) << bits
             yield _Stage(" | ".join(spans), first, end, is_newest=following is _SPANS[1])
             if following is _SPANS[1]:
-                oldest = max([oldest, *(number for (number,) in fetch(_OLDEST, {}))])
+                oldest = max([oldest, *(number for (number,) in rows_of(_OLDEST_POST, {}))])
             if first <= oldest:
                 return
             end = first
@@ -226,7 +218,7 @@ class _Finding:
         whose += [f"'{_author(self.search.viewer_id)}'"] if scope is not Scope.PUBLIC else []
         if stage.is_newest and self.query and not self.search.query.excluded_days:
             return self._ask_lately(stage, " | ".join(whose))
-        found = _BY_WORDS.replace("<fits>", _fits(self.query, " | ".join(whose), stage.spans))
+        found = _WORD_MATCHES.replace("<fits>", _fits(self.query, " | ".join(whose), stage.spans))
         if scope is not Scope.PUBLIC:
             between = rf"\1 >= {stage.first} AND \1 < {stage.end}"
             library = re.sub("<between ([a-z_.]+)>", between, _LIBRARY)
@@ -238,7 +230,7 @@ class _Finding:
             following = day + timedelta(days=1) if day < date.max else day
             bounds += f"AND NOT (id >= {first_at(_midnight(day))} AND id < {first_at(_midnight(following))}) "
         with connection.cursor() as cursor:
-            statement = _FIND.format(found=found, bounds=bounds, shown=_SHOWN[scope])
+            statement = _SEARCH_SQL.format(found=found, bounds=bounds, shown=_SCOPE_CONDITIONS[scope])
             cursor.execute(statement, {"viewer": self.search.viewer_id, "limit": self.wanted})
             return [row[0] for row in cursor.fetchall()]
 
@@ -251,9 +243,9 @@ class _Finding:
             "first": min(MAX_ID, stage.first if self.after is None else max(stage.first, self.after + 1)),
             "last": min(MAX_ID, stage.end if self.before is None else min(stage.end, self.before)) - 1,
             "limit": self.wanted,
-            "few": _FEW,
+            "few": _LIBRARY_LIMIT,
         }
-        return [number for (number,) in fetch(_FIND_LATELY[self.search.query.scope], values)]
+        return [number for (number,) in rows_of(_RECENT_SEARCH_SQL[self.search.query.scope], values)]
 
 
 def _midnight(day: date) -> datetime:

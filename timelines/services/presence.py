@@ -9,7 +9,7 @@ from typing import Final
 from django.db import connection, transaction
 
 from accounts.models import Follow, TagFollow
-from accounts.models.follow import FollowerState
+from accounts.models.relations import FollowerState
 from social.kernel import clock, redis
 from social.kernel.batches import in_batches
 from timelines.models import List, ListMember
@@ -19,7 +19,7 @@ from timelines.stores import feed
 _PEOPLE_PER_STEP: Final = 50
 
 # Answers with when they were here before.
-_PRESENT: Final = """
+_PRESENCE_UPDATE: Final = """
 UPDATE accounts_user u SET active_at = %(now)s
   FROM (SELECT id, COALESCE(active_at, created_at) AS active_at FROM accounts_user WHERE account_id = ANY(%(ids)s)) before
  WHERE u.id = before.id
@@ -27,7 +27,7 @@ RETURNING u.account_id, before.active_at
 """
 
 # Where it stands who may have a feed: table, and condition of the index of those.
-_ACTIVE: Final = (
+_ACTIVE_TABLES: Final = (
     ("accounts_follow", "follower_state = 'active'"),
     ("accounts_tagfollow", "NOT absent"),
     ("timelines_list", "NOT absent"),
@@ -41,17 +41,17 @@ _READERS: Final = ", ".join(
   SELECT (SELECT min(f.account_id) FROM {table} f WHERE {condition} AND f.account_id > r.id)
     FROM readers_{table} r WHERE r.id IS NOT NULL
 )"""  # noqa: S608 (constants)
-    for table, condition in _ACTIVE
+    for table, condition in _ACTIVE_TABLES
 )
-_ABSENT: Final = f"""
+_ABSENT_PEOPLE: Final = f"""
 WITH RECURSIVE {_READERS}
-SELECT readers.id FROM ({" UNION ".join(f"SELECT id FROM readers_{table}" for table, _condition in _ACTIVE)}) readers
+SELECT readers.id FROM ({" UNION ".join(f"SELECT id FROM readers_{table}" for table, _condition in _ACTIVE_TABLES)}) readers
   JOIN accounts_user u ON u.account_id = readers.id
  WHERE COALESCE(u.active_at, u.created_at) <= %(before)s
 """  # noqa: S608 (constants)
 
 # Who comes back meanwhile holds the row, and is left alone.
-_STILL_ABSENT: Final = """
+_ABSENT_PEOPLE_LOCK: Final = """
 SELECT account_id FROM accounts_user
  WHERE account_id = ANY(%(ids)s) AND COALESCE(active_at, created_at) <= %(before)s
    FOR NO KEY UPDATE SKIP LOCKED
@@ -66,9 +66,9 @@ def record_presence(*account_ids: int) -> None:
     """
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
-        cursor.execute(_PRESENT, {"ids": list(account_ids), "now": now})
+        cursor.execute(_PRESENCE_UPDATE, {"ids": list(account_ids), "now": now})
         # A day before `note_absent_people` would say so: clocks differ. After the users' rows, which it holds meanwhile.
-        back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.ACTIVE]
+        back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
             _note(back, absent=False)
     with redis.best_effort("remember who is present"):
@@ -92,14 +92,14 @@ def note_absent_people() -> int:
     """
     before = feed.absent_before(clock.now())
     with connection.cursor() as cursor:
-        cursor.execute(_ABSENT, {"before": before})
+        cursor.execute(_ABSENT_PEOPLE, {"before": before})
         found = [account_id for (account_id,) in cursor.fetchall()]
     return sum(_note_absent(batch, before) for batch in in_batches(found, _PEOPLE_PER_STEP))
 
 
 def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_STILL_ABSENT, {"ids": list(account_ids), "before": before})
+        cursor.execute(_ABSENT_PEOPLE_LOCK, {"ids": list(account_ids), "before": before})
         absent = [account_id for (account_id,) in cursor.fetchall()]
         _note(absent, absent=True)
     return len(absent)

@@ -12,21 +12,21 @@ from django.db.models import OuterRef
 
 from accounts.models import Account, Tag
 from accounts.policies.relations import blocked_by
-from accounts.queries.account_search import search_accounts
 from accounts.queries.accounts import by_address, list_accounts, split_address
+from accounts.queries.discovery import search_accounts
 from accounts.queries.tags import search_tags
-from accounts.services.resolving import resolve_address
+from accounts.services.remote_accounts import resolve_address
 from social.kernel import links
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from timelines.policies.search_query import Sides, parse_query
 from timelines.ports import remote_objects
-from timelines.services.status_index import Search, status_index
+from timelines.services.search_index import Search, status_index
 
-MOST: Final = 40
+RESULTS_LIMIT: Final = 40
 """So many of each kind at a time (contract, endpoints)."""
 
-LONGEST: Final = 1000
+QUERY_LENGTH_LIMIT: Final = 1000
 """So many characters of what is searched for are read."""
 
 _URL: Final = re.compile(r"https?://\S+\Z")
@@ -37,8 +37,9 @@ _LOCAL_COLLECTION: Final = re.compile(r"/(?:users/[A-Za-z0-9_.-]+/)?collections/
 
 @dataclass(frozen=True)
 class SearchForm:
-    """What a client asks for. `kind` is empty for every kind; one that there is not finds nothing. `offset` counts
-    with a kind only."""
+    """Search as a client asks for it. `kind` is empty for every kind; one that there is not finds nothing. `offset`
+    counts with a kind only.
+    """
 
     text: str = ""
     kind: str = ""
@@ -52,7 +53,7 @@ class SearchForm:
     exclude_unreviewed: bool = False
 
     def wants(self, kind: str) -> bool:
-        """Whether things of this kind are asked for."""
+        """Tell whether things of this kind are asked for."""
         return self.kind in ("", kind)
 
 
@@ -69,13 +70,13 @@ class Found:
 
 
 def search(form: SearchForm, viewer_id: int) -> Found:
-    """Everything that fits, of the kinds asked for. With `resolve`, what an address leads to, its server asked if need be,
-    and nothing else. Outside of a transaction.
+    """Find everything that fits, of the kinds asked for. With `resolve`, what an address leads to, its server asked if
+    need be, and nothing else. Outside of a transaction.
 
     Raises NotFound for an `account_id` that nobody has, and InvalidDate.
     """
-    text = form.text.strip()[:LONGEST]
-    form = replace(form, limit=min(form.limit, MOST), offset=form.offset if form.kind else 0)
+    text = form.text.strip()[:QUERY_LENGTH_LIMIT]
+    form = replace(form, limit=min(form.limit, RESULTS_LIMIT), offset=form.offset if form.kind else 0)
     if form.resolve and _URL.match(text):
         return _behind(text, form, viewer_id)
     found = Found()
@@ -90,6 +91,13 @@ def search(form: SearchForm, viewer_id: int) -> Found:
     if form.wants("statuses"):
         found.statuses = _statuses(text, form, viewer_id)
     return found
+
+
+def find_behind(url: str, viewer_id: int) -> Found:
+    """Find what an address leads to, its server asked if need be; who may read a post is still to be asked. Outside of
+    a transaction.
+    """
+    return _behind(url, SearchForm(), viewer_id)
 
 
 def _accounts(text: str, form: SearchForm, viewer_id: int) -> list[int]:
@@ -146,7 +154,7 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
 
 
 def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
-    """What an address leads to, if it is of a kind that is asked for."""
+    """Find what an address leads to, if it is of a kind that is asked for."""
     found = Found()
     post, person, collection = _local(url)
     if post is None and person is None and collection is None and not _is_own(url):

@@ -13,15 +13,16 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from social.kernel import clock
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import first_at
 from statuses.models import PreviewCard, Status
+from statuses.policies.audience import HASHTAG_TIMELINE
 from statuses.policies.visibility import PUBLIC_POST, is_listed
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 from timelines.policies.trends import (
-    LEAST,
     LINK_HALF_LIFE,
-    PEAK_LASTS,
+    LOWEST_SCORE,
+    PEAK_LIFETIME,
     STATUS_HALF_LIFE,
     TAG_HALF_LIFE,
     THRESHOLD,
@@ -29,18 +30,18 @@ from timelines.policies.trends import (
     surprise,
 )
 
-KEPT: Final = 200
+TRENDS_LIMIT: Final = 200
 """So many of a kind trend at once."""
 
-LOOKED_AT: Final = 50_000
+CANDIDATES_LIMIT: Final = 50_000
 """So many of the newest public posts are looked at, and candidates of hashtags."""
 
-_SHOWN: Final = "a.suspended_at IS NULL AND a.limited_at IS NULL"
+_SHOWN_AUTHOR: Final = HASHTAG_TIMELINE.authors.sql("a.id", has_viewer=False, joined="a")
 _TAGS: Final = f"""
 SELECT today.tag_id, today.people,
        (SELECT count(*) FROM accounts_taguse y WHERE y.tag_id = today.tag_id AND y.day = %(day)s::date - 1)
   FROM (SELECT u.tag_id, count(*) AS people FROM accounts_taguse u JOIN accounts_account a ON a.id = u.account_id
-         WHERE u.day = %(day)s AND {_SHOWN}
+         WHERE u.day = %(day)s AND {_SHOWN_AUTHOR}
          GROUP BY u.tag_id HAVING count(*) >= %(threshold)s ORDER BY count(*) DESC LIMIT 1000) today
 """  # noqa: S608 (constants)
 _NEWEST: Final = f"""(
@@ -48,7 +49,7 @@ _NEWEST: Final = f"""(
 _STATUSES: Final = f"""
 SELECT s.id, s.created_at, c.reblogs_count + c.favourites_count AS liked
   FROM {_NEWEST} s JOIN statuses_statusstat c ON c.status_id = s.id JOIN accounts_account a ON a.id = s.account_id
- WHERE c.reblogs_count + c.favourites_count >= %(threshold)s AND {_SHOWN} AND a.discoverable AND NOT s.sensitive
+ WHERE c.reblogs_count + c.favourites_count >= %(threshold)s AND {_SHOWN_AUTHOR} AND a.discoverable AND NOT s.sensitive
    AND a.sensitized_at IS NULL AND s.spoiler_text = '' AND s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL
    AND s.in_reply_to_account_id IS NULL
  ORDER BY liked DESC LIMIT 1000
@@ -57,10 +58,10 @@ _LINKS: Final = f"""
 SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.account_id)
   FROM {_NEWEST} s JOIN statuses_statuscard k ON k.status_id = s.id JOIN accounts_account a ON a.id = s.account_id
   JOIN statuses_previewcard p ON p.id = k.card_id
- WHERE {_SHOWN} AND p.title <> '' GROUP BY 1, 2
+ WHERE {_SHOWN_AUTHOR} AND p.title <> '' GROUP BY 1, 2
 """  # noqa: S608 (constants)
 
-_GONE: Final = """
+_GONE_REVIEWS: Final = """
 DELETE FROM timelines_trendreview WHERE id IN (
   SELECT r.id FROM timelines_trendreview r
    WHERE (r.kind = 'status' AND NOT EXISTS (SELECT FROM statuses_status s WHERE s.id = r.object_id))
@@ -90,7 +91,7 @@ def compute_statuses(now: datetime) -> int:
     """Public posts of the last two days that are no answers and hide nothing, by people who want to be discovered."""
     values = {
         "since": first_at(now - timedelta(days=2)),
-        "looked_at": LOOKED_AT,
+        "looked_at": CANDIDATES_LIMIT,
         "threshold": THRESHOLD,
     }
     scores = {
@@ -105,7 +106,7 @@ def compute_links(now: datetime) -> int:
     today = now.astimezone(UTC).date()
     yesterday = datetime.combine(today - timedelta(days=1), time(), UTC)
     counts: dict[int, dict[Any, int]] = {}
-    for card_id, day, people in _rows(_LINKS, {"since": first_at(yesterday), "looked_at": LOOKED_AT}):
+    for card_id, day, people in _rows(_LINKS, {"since": first_at(yesterday), "looked_at": CANDIDATES_LIMIT}):
         counts.setdefault(card_id, {})[day] = people
     fresh = {
         card_id: surprise(days.get(today, 0), sum(days.values()) - days.get(today, 0))
@@ -114,7 +115,7 @@ def compute_links(now: datetime) -> int:
     trending = _renew(TrendKind.LINK, fresh, LINK_HALF_LIFE, now)
     hosts = PreviewCard.objects.filter(id__one_of=trending).exclude(host="").values_list("host", flat=True).distinct()
     publishers = [LinkPublisher(domain=host, requested_review_at=now) for host in sorted(hosts)]
-    LinkPublisher.objects.bulk_create(publishers, ignore_conflicts=True, batch_size=KEPT)
+    LinkPublisher.objects.bulk_create(publishers, ignore_conflicts=True, batch_size=TRENDS_LIMIT)
     return len(trending)
 
 
@@ -131,7 +132,7 @@ def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, no
     for number in {*peaks, *fresh}:
         peak, peak_at = peaks.get(number, (0.0, now))
         measured = fresh.get(number, 0.0)
-        if measured > peak or now - peak_at > PEAK_LASTS:
+        if measured > peak or now - peak_at > PEAK_LIFETIME:
             peak, peak_at = measured, now
         scores[number] = (decayed(peak, peak_at, now, half_life), peak, peak_at)
     return _store(kind, scores)
@@ -139,7 +140,9 @@ def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, no
 
 def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]]) -> list[int]:
     """Replace what trends of a kind; the ids, the strongest first."""
-    strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= LEAST))[:KEPT]
+    strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= LOWEST_SCORE))[
+        :TRENDS_LIMIT
+    ]
     kept = [number for _score, number in strong]
     rows = [
         Trend(kind=kind, object_id=number, score=scores[number][0], peak=scores[number][1], peak_at=scores[number][2])
@@ -152,7 +155,7 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
             update_conflicts=True,
             unique_fields=["kind", "object_id"],
             update_fields=["score", "peak", "peak_at"],
-            batch_size=KEPT,
+            batch_size=TRENDS_LIMIT,
         )
     return kept
 
@@ -179,7 +182,7 @@ def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool)
 
 
 def _can_trend(kind: TrendKind, object_id: int) -> bool:
-    """Of posts only public ones: the answer to a review shows the post to staff."""
+    """Tell whether it may trend: posts only when public, for the answer to a review shows the post to staff."""
     if kind is TrendKind.STATUS:
         post = Status.objects.filter(id=object_id, reblog_of=None, deleted_at=None).first()
         return post is not None and is_listed(post.visibility)
@@ -191,7 +194,7 @@ def _can_trend(kind: TrendKind, object_id: int) -> bool:
 def forget_reviews(*, batch: int = 5000) -> int:
     """Delete what staff have decided about posts, links and authors whose rows are gone; how many. Run by the scheduler."""
     with connection.cursor() as cursor:
-        cursor.execute(_GONE, [batch])
+        cursor.execute(_GONE_REVIEWS, [batch])
         return int(cursor.rowcount)
 
 
@@ -199,9 +202,7 @@ def review_publisher(*, by: Staff, publisher_id: int, trendable: bool) -> LinkPu
     """Decide whether pages of a site may be shown as trending. Raises NotPermitted and NotFound."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
-        publisher = LinkPublisher.objects.select_for_update().filter(id=publisher_id).first()
-        if publisher is None:
-            raise NotFound
+        publisher = require_found(LinkPublisher.objects.select_for_update().filter(id=publisher_id).first())
         publisher.trendable, publisher.reviewed_at = trendable, clock.now()
         publisher.save(update_fields=["trendable", "reviewed_at"])
         _record(by, "LinkPublisher", publisher.id, publisher.domain, trendable=trendable)

@@ -1,12 +1,19 @@
-"""Names of the Redis channels between the processes that publish and those that stream.
+"""Names of the Redis channels between the processes that publish and those that stream, and which have subscribers.
 
-Apps above publish on these too: notifications on `notifications(account_id)`, announcements on EVERYBODY. What a message
-looks like is known by `timelines.stores.messages`.
+Apps above publish on these too: notifications on `notifications(account_id)`, announcements on BROADCAST. What a message
+looks like is known by `timelines.stores.messages`. Redis is asked itself who listens (PUBSUB NUMSUB): its answer is exact,
+needs no keeping and survives a FLUSHALL. It holds for the server that was asked, which is why the role `streams` is one
+server (or one primary) and not a sharded cluster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import compress
 from typing import Final
+
+from social.kernel import redis, streams
+from social.kernel.batches import in_batches
 
 HOMES: Final = "homes"
 """Posts for home timelines, each message with the list of accounts it is for: one message per post and 500 readers."""
@@ -15,7 +22,7 @@ PUBLIC_LOCAL: Final = "public:local"
 PUBLIC_REMOTE: Final = "public:remote"
 
 
-EVERYBODY: Final = "everybody"
+BROADCAST: Final = "everybody"
 """Events for every home stream of this server: announcements."""
 
 
@@ -62,3 +69,19 @@ def token(token_id: int) -> str:
 def user(user_id: int) -> str:
     """Says that the user was disabled, suspended or changed: their connections are looked at again."""
     return f"user:{user_id}"
+
+
+_NAMES_PER_CALL: Final = 1000
+
+
+def subscribed_channels(channels: Iterable[str]) -> set[str]:
+    """Choose the channels that some process listens on, so that nothing is encoded for nobody; none when Redis does not
+    answer.
+    """
+    found: set[str] = set()
+    with redis.best_effort("ask who is listening"):
+        for names in in_batches(channels, _NAMES_PER_CALL):
+            # Name and number in turn.
+            answer = redis.ask("streams", "PUBSUB", "NUMSUB", *map(streams.channel_key, names))
+            found.update(compress(names, answer[1::2]))
+    return found

@@ -1,4 +1,4 @@
-"""How a feed is kept in Redis: a sorted set of post ids that may vanish at any time.
+"""Feeds in Redis: each a sorted set of post ids that may vanish at any time.
 
 A feed is addressed by its name, such as `home:12` (`home`) or `list:5` (`of_list`).
 
@@ -34,17 +34,14 @@ from social.kernel.cursors import Cursor
 MAX_ITEMS: Final = 800
 """Items of one feed (contract, behaviours section 11)."""
 
-LONGEST: Final = 4000
+EXTENDED_ITEMS_LIMIT: Final = 4000
 """Items of a feed whose reader has gone on below those: until `shorten`, what was read for them is kept."""
 
-WINDOW: Final = 40
-"""A boost is skipped when its original, or another boost of it, is among this many newest items."""
-
-ACTIVE: Final = timedelta(days=7)
+RETENTION: Final = timedelta(days=7)
 """How long after the last look a feed is kept."""
 
-# Presence is noted every twelve hours and a feed outlives its last reading by ACTIVE: a day covers the difference.
-_SLACK: Final = timedelta(days=1)
+# Presence is noted every twelve hours and a feed outlives its last reading by RETENTION: a day covers the difference.
+_RETENTION_MARGIN: Final = timedelta(days=1)
 _BUILD_SECONDS: Final = 60
 _PRESENCE_SECONDS: Final = 12 * 3600
 _KEYS_PER_CALL: Final = 500
@@ -59,7 +56,7 @@ class FeedItem(NamedTuple):
     original: int = 0
 
     def packed(self) -> bytes:
-        """As it is stored."""
+        """Encode as it is stored."""
         return _PAIR.pack(*self)
 
 
@@ -73,15 +70,15 @@ def _packed(items: Iterable[FeedItem]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What a feed has of a page, in the order asked for.
+    """Items of a feed in the order asked for.
 
-    `covered`: nothing is missing from `items`, SQL need not be asked. `lowest` is the feed's lowest item, FeedItem(0)
-    for the floor, None when there is no feed. `present`: the reader's presence has been noted in the last twelve
-    hours. `size`: items of the whole feed.
+    `complete`: nothing comes behind the last of them. Those of a downward reading are without gaps; so are those of an upward
+    one from an item of the feed on. `lowest` is the feed's lowest item, FeedItem(0) for the floor, None when there is no feed.
+    `present`: the reader's presence has been noted in the last twelve hours. `size`: items of the whole feed.
     """
 
     items: list[FeedItem]
-    covered: bool
+    complete: bool
     lowest: FeedItem | None
     present: bool
     size: int = 0
@@ -93,30 +90,16 @@ def _forget_all() -> None:
     keys = connected.scan_iter(match=feed_key("*"), count=5000)
     for batch in in_batches(keys, _KEYS_PER_CALL):
         connected.unlink(*batch)
-    for script in (_ADD, _REMOVE, _DROP_SHOWING, _FINISH):
+    for script in (_ADD_SCRIPT, _REMOVE_SCRIPT, _FINISH_SCRIPT):
         script.load()
 
 
-# Whether an item of a feed, or for a feed, is a boost of what is among the `window` items next below it.
-_REPEATS: Final = """
-local function repeats(key, item, window)
-  local original = string.sub(item, 9)
-  if original == string.rep('\\0', 8) then return false end
-  for _, other in ipairs(redis.call('ZREVRANGEBYLEX', key, '(' .. item, '-', 'LIMIT', 0, window)) do
-    if string.sub(other, 1, 8) == original or string.sub(other, 9) == original then return true end
-  end
-  return false
-end
-"""
-
-# KEYS: feeds. ARGV: most items, window of the aggregation, then the items of each feed, oldest first; or once, if they are the
-# same for all. A post below the lowest item stays out: between the two there may be others that the feed does not know.
-# Answer: feed (by its place) and item of each boost that was skipped, in turn.
-_ADD: Final = redis.Script(
+# KEYS: feeds. ARGV: most items, then the items of each feed, oldest first; or once, if they are the same for all. A post below
+# the lowest item stays out: between the two there may be others that the feed does not know.
+_ADD_SCRIPT: Final = redis.Script(
     "feeds",
-    _REPEATS
-    + """
-local most, window = tonumber(ARGV[1]), tonumber(ARGV[2])
+    """
+local most = tonumber(ARGV[1])
 local call = redis.call
 local function split(data)
   local items = {}
@@ -127,17 +110,13 @@ local builds = {}
 for i, key in ipairs(KEYS) do builds[i] = key .. ':build' end
 -- Hardly ever is a feed being built: all are asked about at once.
 local some_built = call('EXISTS', unpack(builds)) > 0
-local same = #ARGV == 3 and split(ARGV[3])
-local skipped = {}
+local same = #ARGV == 2 and split(ARGV[2])
 for i, key in ipairs(KEYS) do
   local size, building = call('ZCARD', key), some_built and call('EXISTS', builds[i]) == 1
   if size > 0 or building then
-    for _, item in ipairs(same or split(ARGV[i + 2])) do
+    for _, item in ipairs(same or split(ARGV[i + 1])) do
       if building then call('ZADD', builds[i], 0, item) end
-      if size > 0 and repeats(key, item, window) then
-        skipped[#skipped + 1] = i
-        skipped[#skipped + 1] = item
-      elseif size > 0 and call('ZADD', key, 0, item) == 1 then
+      if size > 0 and call('ZADD', key, 0, item) == 1 then
         if size >= most then
           call('ZREMRANGEBYRANK', key, 0, 0)
         elseif call('ZRANK', key, item) == 0 then
@@ -149,13 +128,12 @@ for i, key in ipairs(KEYS) do
     end
   end
 end
-return skipped
 """,
     _forget_all,
 )
 
 # KEYS: feeds. ARGV: the items to take out of each. Side sets of builders lose them too.
-_REMOVE: Final = redis.Script(
+_REMOVE_SCRIPT: Final = redis.Script(
     "feeds",
     """
 for i, key in ipairs(KEYS) do
@@ -170,29 +148,11 @@ end
     _forget_all,
 )
 
-# KEYS: feeds. ARGV: the items. Builders may have read what is gone: their registrations end in any case.
-_DROP_SHOWING: Final = redis.Script(
+# ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items,
+# floor. What fan-out has added meanwhile comes last, as if it was added only now.
+_FINISH_SCRIPT: Final = redis.Script(
     "feeds",
     """
-for _, key in ipairs(KEYS) do
-  redis.call('DEL', key .. ':build')
-  for p = 1, #ARGV[1], 16 do
-    if redis.call('ZSCORE', key, string.sub(ARGV[1], p, p + 15)) then
-      redis.call('UNLINK', key)
-      break
-    end
-  end
-end
-""",
-    _forget_all,
-)
-
-# ARGV: the builder's mark, most items, seconds to live, the lowest item the builder knew ('' for no feed), items,
-# floor, window of the aggregation. What fan-out has added meanwhile comes last, oldest first, as if it was added only now.
-_FINISH: Final = redis.Script(
-    "feeds",
-    _REPEATS
-    + """
 local key, build, mark = KEYS[1], KEYS[1] .. ':build', ARGV[1]
 if redis.call('ZREM', build, mark) == 0 then return 0 end
 local low = redis.call('ZRANGE', key, 0, 0)[1] or ''
@@ -201,8 +161,7 @@ if low == ARGV[4] then
   for p = 1, #ARGV[5], 16 do redis.call('ZADD', key, 0, string.sub(ARGV[5], p, p + 15)) end
   if ARGV[6] == '1' then redis.call('ZADD', key, 0, string.rep('\\0', 16)) end
   for _, item in ipairs(redis.call('ZRANGE', build, 0, -1)) do
-    if #item == 16 and not repeats(key, item, tonumber(ARGV[7]))
-       and redis.call('ZADD', key, 0, item) == 1 and redis.call('ZRANK', key, item) == 0 then
+    if #item == 16 and redis.call('ZADD', key, 0, item) == 1 and redis.call('ZRANK', key, item) == 0 then
       redis.call('ZREM', key, item)
     end
   end
@@ -231,7 +190,7 @@ def of_list(list_id: int) -> str:
 
 
 def feed_key(name: str) -> str:
-    """Where the feed of this name is."""
+    """Key of the feed of this name."""
     return redis.key("feeds", "feed", name)
 
 
@@ -240,8 +199,8 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Who was last here before this moment is away, and has no feed any more."""
-    return now - ACTIVE - _SLACK
+    """Moment of the last look before which somebody counts as away, and has no feed any more."""
+    return now - RETENTION - _RETENTION_MARGIN
 
 
 def mark_present(account_id: int) -> None:
@@ -250,7 +209,7 @@ def mark_present(account_id: int) -> None:
 
 
 def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
-    """What the feed holds at the cursor, in its direction; `reader_id` is the account whose presence matters.
+    """Read what the feed holds at the cursor, in its direction; `reader_id` is the account whose presence matters.
 
     Reading keeps the feed for another seven days. Raises RedisError.
     """
@@ -260,12 +219,12 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
         known, present, found, lowest, size = _look(name, reader_id, cursor)
     if not (known and lowest):
         return Slice([], False, None, present)
-    covered = (cursor.after or 0) >= lowest[0].id or (not cursor.ascending and len(found) >= cursor.limit)
-    return Slice(found, covered, lowest[0], present, size)
+    complete = len(found) < cursor.limit and (cursor.ascending or lowest[0].id == 0)
+    return Slice(found, complete, lowest[0], present, size)
 
 
 def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
-    """Whether scripts are known, and the reader's presence is; the feed's items at the cursor, its lowest, and its size.
+    """Read whether scripts and the reader's presence are known; the feed's items at the cursor, its lowest, and its size.
 
     Plain commands: a script of the same takes the server twice as long, for its interpreter is cold in every request.
     """
@@ -278,27 +237,36 @@ def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[F
         items = ("ZREVRANGEBYLEX", key, upper, lower, "LIMIT", 0, cursor.limit)
     (known,), present, found, lowest, size, _kept = redis.ask_at_once(
         "feeds",
-        ("SCRIPT", "EXISTS", _ADD.digest),
+        ("SCRIPT", "EXISTS", _ADD_SCRIPT.digest),
         ("EXISTS", _presence_key(reader_id)),
         items,
         ("ZRANGE", key, 0, 0),
         ("ZCARD", key),
-        ("EXPIRE", key, int(ACTIVE.total_seconds())),
+        ("EXPIRE", key, int(RETENTION.total_seconds())),
     )
     return bool(known), bool(present), _unpacked(b"".join(found)), _unpacked(b"".join(lowest)), size
 
 
 def is_present(account_id: int) -> bool:
-    """Whether `mark_present` was called in the last twelve hours. Raises RedisError."""
+    """Tell whether `mark_present` was called in the last twelve hours. Raises RedisError."""
     return bool(redis.client("feeds").exists(_presence_key(account_id)))
 
 
-def add(items: Mapping[str, Sequence[FeedItem]]) -> dict[int, set[str]]:
-    """Add posts to feeds (by name), skipping repeated boosts; only feeds that exist or are being built.
+def newest(names: Iterable[str], number: int) -> dict[str, list[FeedItem]]:
+    """The newest items of feeds (by name), the oldest of them first; none for a feed that is not there. Raises RedisError."""
+    found: dict[str, list[FeedItem]] = {}
+    for batch in in_batches(names, _KEYS_PER_CALL):
+        commands = [("ZREVRANGE", feed_key(name), 0, number - 1) for name in batch]
+        for name, items in zip(batch, redis.ask_at_once("feeds", *commands), strict=True):
+            found[name] = _unpacked(b"".join(item for item in reversed(items) if item != _FLOOR))
+    return found
 
-    Returns the feeds that skipped a boost, by the boost's id. Adding twice changes nothing. Raises RedisError.
+
+def add(items: Mapping[str, Sequence[FeedItem]]) -> None:
+    """Add posts to feeds (by name); only feeds that exist or are being built. Adding twice changes nothing.
+
+    Raises RedisError.
     """
-    skipped: dict[int, set[str]] = defaultdict(set)
     # Feeds that get the same posts share one list, which is sent once.
     alike: dict[int, list[str]] = defaultdict(list)
     for name, added in items.items():
@@ -310,32 +278,20 @@ def add(items: Mapping[str, Sequence[FeedItem]]) -> dict[int, set[str]]:
             continue
         data = [_packed(sorted(items[names[0]]))]
         for batch in in_batches(names, _KEYS_PER_CALL):
-            _add(batch, data, skipped)
+            _add(batch, data)
     for batch in in_batches(some, _KEYS_PER_CALL):
         packed = {id(items[name]): _packed(sorted(items[name])) for name in batch}
-        _add(batch, [packed[id(items[name])] for name in batch], skipped)
-    return skipped
+        _add(batch, [packed[id(items[name])] for name in batch])
 
 
-def _add(names: Sequence[str], data: Sequence[bytes], skipped: dict[int, set[str]]) -> None:
-    answer = iter(_ADD([feed_key(name) for name in names], [MAX_ITEMS, WINDOW, *data]))
-    for place, item in zip(answer, answer, strict=True):
-        skipped[_unpacked(item)[0].id].add(names[place - 1])
+def _add(names: Sequence[str], data: Sequence[bytes]) -> None:
+    _ADD_SCRIPT([feed_key(name) for name in names], [MAX_ITEMS, *data])
 
 
 def remove(items: Mapping[str, Sequence[FeedItem]]) -> None:
     """Take posts out of feeds (by name); what is not there is no error. Raises RedisError."""
     for batch in in_batches((name for name, gone in items.items() if gone), _KEYS_PER_CALL):
-        _REMOVE([feed_key(name) for name in batch], [_packed(items[name]) for name in batch])
-
-
-def drop_showing(names: Iterable[str], boosts: Sequence[FeedItem]) -> None:
-    """Forget those of the feeds that show one of the boosts: another boost of the same post may have been skipped for its
-    sake, and belongs into the feed once it is gone. Raises RedisError.
-    """
-    data = _packed(boosts)
-    for batch in in_batches(names if data else (), _KEYS_PER_CALL):
-        _DROP_SHOWING([feed_key(name) for name in batch], [data])
+        _REMOVE_SCRIPT([feed_key(name) for name in batch], [_packed(items[name]) for name in batch])
 
 
 def shorten(name: str) -> None:
@@ -372,11 +328,12 @@ def begin(name: str) -> bytes:
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
     """Store what a builder has read; with `below` append it under the feed's lowest item as the builder knew it.
 
-    The newest `LONGEST` items are kept. `complete`: there is nothing older than `items`. False when it was not stored:
-    another builder was first, the feed has changed at its lower end, was dropped, or the mark has run out after a minute.
-    Raises RedisError.
+    The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete`: there is nothing older than `items`. False when it was
+    not stored: another builder was first, the feed has changed at its lower end, was dropped, or the mark has run out after
+    a minute. Raises RedisError.
     """
     known = b"" if below is None else below.packed()
-    ttl = int(ACTIVE.total_seconds())
-    arguments: list[bytes | int | str | float] = [mark, LONGEST, ttl, known, _packed(items), int(complete), WINDOW]
-    return bool(_FINISH([feed_key(name)], arguments))
+    ttl = int(RETENTION.total_seconds())
+    return bool(
+        _FINISH_SCRIPT([feed_key(name)], [mark, EXTENDED_ITEMS_LIMIT, ttl, known, _packed(items), int(complete)])
+    )

@@ -9,6 +9,7 @@ are strings here as well (SEED-141).
 from __future__ import annotations
 
 import struct
+from asyncio import Future
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,6 +28,7 @@ class Event(StrEnum):
     STATUS_UPDATE = "status.update"
     DELETE = "delete"
     NOTIFICATION = "notification"
+    NOTIFICATIONS_MERGED = "notifications_merged"
     ENCRYPTED_MESSAGE = "encrypted_message"
     FILTERS_CHANGED = "filters_changed"
     CONVERSATION = "conversation"
@@ -35,13 +37,13 @@ class Event(StrEnum):
     ANNOUNCEMENT_DELETE = "announcement.delete"
 
 
-KILL = "kill"
+CONNECTION_END = "kill"
 """On a token's channel: close its connections. Never shown to clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decides whether a viewer of a public stream gets a post."""
+    """Facts that decide whether a viewer of a public stream gets a post."""
 
     author_id: int
     mentioned: frozenset[int] = frozenset()
@@ -55,14 +57,15 @@ class Facts:
 
     @property
     def local(self) -> bool:
-        """Whether it was written here."""
+        """Tell whether it was written here."""
         return self.domain is None
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """What decides whether a public stream has shown a post that is deleted now: whether it was written here, and whether
-    it ever had files."""
+    """Facts that decide whether a public stream has shown a post that is deleted now: whether it was written here, and
+    whether it ever had files.
+    """
 
     local: bool
     had_files: bool
@@ -85,9 +88,11 @@ class Message:
     _frames: dict[tuple[str, ...], bytes] = field(default_factory=dict, repr=False, compare=False)
     # The number of its post and what filters search, once they were asked for: the same for every viewer.
     searched: tuple[int, Text] | None = field(default=None, repr=False, compare=False)
+    # What viewers with filters get, by account: see `timelines.consumers.viewers`.
+    filtered: dict[int, tuple[object, Future[Message]]] = field(default_factory=dict, repr=False, compare=False)
 
     def encode(self) -> bytes:
-        """For `streams.publish`."""
+        """Encode for `streams.publish`."""
         header: dict[str, Any] = {"event": self.event}
         if self.recipients:
             header["to"] = [str(number) for number in self.recipients]
@@ -131,7 +136,7 @@ class Message:
             raise ValueError(f"not a message: {error}") from error
 
     def websocket_text(self, stream: tuple[str, ...]) -> str:
-        """What a WebSocket gets: the payload is a string that holds JSON; `filters_changed` has none."""
+        """Text that a WebSocket gets: the payload is a string that holds JSON; `filters_changed` has none."""
         text = self._texts.get(stream)
         if text is None:
             body: dict[str, Any] = {"stream": list(stream), "event": self.event}
@@ -156,7 +161,7 @@ class Message:
         return frame
 
     def server_sent_text(self) -> str:
-        """What an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough.
+        """Text that an event stream gets. JSON documents hold no line breaks, so one `data:` line is enough.
 
         Without a payload it says null: an event without that line is dropped by browsers, and clients read it as JSON.
         """

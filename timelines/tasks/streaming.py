@@ -9,9 +9,9 @@ import orjson
 from social.kernel import streams
 from timelines.events import ConversationChanged
 from timelines.models import Conversation
-from timelines.serializers.conversation import present_conversations
+from timelines.serializers.entities import present_conversations
 from timelines.stores import channels
-from timelines.stores.audience import subscribed_channels
+from timelines.stores.channels import subscribed_channels
 from timelines.stores.messages import Event, Message
 
 

@@ -1,41 +1,50 @@
-"""`/api/v1/timelines`: home, list, public, hashtag and link timelines."""
+"""Home, list, public, hashtag and link timelines over HTTP, and the way from the main server to streams."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
-from django.http import HttpResponse
+from django.conf import settings
+from django.http import HttpResponse, HttpResponsePermanentRedirect
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from social.api.access import optional_user, user
+from social.api.access import anyone, optional_user, user
 from social.api.declarations import Endpoint
 from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
-from social.kernel.errors import Invalid
+from social.kernel.errors import Invalid, NotFound
 from social.kernel.text.scan import normalise_hashtag
+from statuses.policies.posts import Post
 from statuses.queries.page import Page, fill, select
-from statuses.queries.rows import Row
 from statuses.serializers.presenting import present
 from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
-from timelines.queries.access import load_origins
 from timelines.queries.lists import find_list
-from timelines.queries.public import PublicFilter, TagFilter, list_linking_ids, list_public_ids, list_tagged_ids
+from timelines.queries.public import (
+    PublicFilter,
+    TagFilter,
+    list_linking_ids,
+    list_public_ids,
+    list_tagged_ids,
+    load_origins,
+)
 from timelines.queries.trends import find_trending_link
-from timelines.serializers.inputs.timelines import LinkInput, PublicInput, TagInput, TimelineForm
+from timelines.serializers.inputs import LinkInput, PublicInput, TagInput
 from timelines.services.home import load_home_page, load_list_page
 
 _PAGES: Final = ByCursor(Limit(20, 40), next_when="any")
-_TAGS: Final = 4
+_TAGS_LIMIT: Final = 4
 
 
 class TimelinesViewSet(ApiViewSet):
     """Lists of posts by time. Each page that is not empty leads on in both directions."""
 
     endpoints = {
-        "home": Endpoint(user("read:statuses"), "Status", many=True, paging=_PAGES),
+        # `local` has no effect, but the links keep it (contract, parameters).
+        "home": Endpoint(user("read:statuses"), "Status", many=True, also=("local",), paging=_PAGES),
         "of_list": Endpoint(user("read:lists"), "Status", many=True, paging=_PAGES),
         "public": Endpoint(optional_user("read:statuses"), "Status", many=True, input=PublicInput, paging=_PAGES),
         "link": Endpoint(optional_user("read:statuses"), "Status", many=True, input=LinkInput, paging=_PAGES),
@@ -72,16 +81,15 @@ class TimelinesViewSet(ApiViewSet):
 
     def link(self, request: Request) -> HttpResponse:
         """Public posts that show a link which trends now; any other is not found."""
-        form = LinkInput.read(request)
-        card_id = find_trending_link(form.url)
-        wanted = self._wanted(form, TRENDING_LINK)
+        card_id = find_trending_link(LinkInput.read(request).url)
+        wanted = self._wanted(PublicInput(), TRENDING_LINK)
         viewer_id = self.viewer_id
         return self._respond(
             lambda c: select(list_linking_ids(viewer_id, c, wanted, card_id) if wanted else [], viewer_id)
         )
 
-    def _wanted(self, form: TimelineForm, kind: str) -> PublicFilter | None:
-        """What the caller asks for, cut to what is open to them; None for nothing. Raises Invalid without a user."""
+    def _wanted(self, form: PublicInput, kind: str) -> PublicFilter | None:
+        """Cut what the caller asks for to what is open to them; None for nothing. Raises Invalid without a user."""
         local, remote = form.local, form.remote
         if local == remote:
             local = remote = True
@@ -95,7 +103,7 @@ class TimelinesViewSet(ApiViewSet):
     def _respond(self, load: Callable[[Cursor], Page]) -> HttpResponse:
         loaded: list[Page] = []
 
-        def rows(cursor: Cursor) -> list[Row]:
+        def rows(cursor: Cursor) -> list[Post]:
             loaded.append(load(cursor))
             return loaded[0].rows
 
@@ -105,4 +113,25 @@ class TimelinesViewSet(ApiViewSet):
 
 def _names(sent: Iterable[str]) -> tuple[str, ...]:
     names = map(normalise_hashtag, sent)
-    return tuple(dict.fromkeys(name for name in names if name))[:_TAGS]
+    return tuple(dict.fromkeys(name for name in names if name))[:_TAGS_LIMIT]
+
+
+_PORTS: Final = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+
+
+class StreamingRedirectViewSet(ApiViewSet):
+    """Streams are served by another process. Where that has a host or port of its own, clients are sent there."""
+
+    endpoints = {"redirect": Endpoint(anyone(), None)}
+
+    def redirect(self, request: Request, stream: str = "", variant: str = "") -> HttpResponse:
+        """301 to the same path and query at STREAMING_API_BASE_URL. Raises NotFound when that is this very address."""
+        streaming, own = urlsplit(settings.STREAMING_URL), urlsplit(settings.BASE_URL)
+        if _place(streaming) == _place(own):
+            raise NotFound
+        path = request.get_full_path()
+        return HttpResponsePermanentRedirect(f"{own.scheme}://{streaming.netloc}{path}")
+
+
+def _place(url: SplitResult) -> tuple[str | None, int | None]:
+    return url.hostname, url.port or _PORTS.get(url.scheme)

@@ -13,7 +13,7 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Without names it lists who waits, and why they want to join."""
+    """Approve accounts; without names, list those that wait with their reasons for joining."""
 
     help = "Let people in who have signed up and wait for approval; without names, list them."
 

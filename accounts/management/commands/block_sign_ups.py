@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.policies.sign_up_blocks import email_digest, network_of, normalised_username
+from accounts.policies.sign_up import email_digest, network_of, normalised_username
 from accounts.policies.staff import OPERATOR
 from accounts.services import sign_up_blocks
 from accounts.services.sign_up_blocks import SignUpBlock

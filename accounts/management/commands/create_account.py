@@ -22,12 +22,12 @@ from social.settings.env import manage_command
 class Command(OperatorCommand):
     """Idempotent: on an existing username it changes nothing but what is asked for (role, confirmation, token)."""
 
-    help = "Create a local account and print it as JSON: id, acct, minted password, access token."
+    help = "Create a local account and print it as JSON: id, acct, generated password, access token."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--email", required=True)
-        parser.add_argument("--password", help="minted and printed when absent")
+        parser.add_argument("--password", help="generated and printed when absent")
         parser.add_argument("--role", help="Owner, Admin or Moderator")
         parser.add_argument("--confirmed", action="store_true", help="take the e-mail address for confirmed")
         parser.add_argument(

@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 
 from accounts.management.names import find_user_named
 from accounts.policies.staff import OPERATOR
-from accounts.services.invites import create_invite
+from accounts.services.activation import create_invite
 from social.kernel import links
 from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Whoever comes by an operator's invitation needs no approval."""
+    """Create an invitation; an account made with one of an operator needs no approval."""
 
     help = "Make an invitation; prints its code and link as JSON."
 

@@ -13,13 +13,13 @@ from django.utils.translation import ngettext
 from accounts.management.names import find_accounts_named
 from accounts.models import Account, AccountStat
 from accounts.policies.staff import OPERATOR
-from accounts.services.deleting import delete_account
+from accounts.services.erasing import delete_account
 from social.kernel.errors import KernelError
 from social.settings.env import manage_command
 
 
 class Command(BaseCommand):
-    """They are hidden at once, and everything of them is removed by the worker. There is no way back."""
+    """Hides accounts at once; the worker removes everything of them. There is no way back."""
 
     help = (
         "Delete accounts with everything they have written. Those of this server cannot be made again under the same "

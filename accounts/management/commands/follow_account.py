@@ -13,14 +13,15 @@ from django.utils.translation import gettext as _
 
 from accounts.management.names import find_users_named
 from accounts.models import Account, User
+from accounts.policies.audience import is_present
 from accounts.policies.staff import OPERATOR
-from accounts.services.resolving import find_or_resolve
+from accounts.services.remote_accounts import find_or_resolve
 from accounts.services.staff import follow_on_behalf
 from social.kernel.errors import KernelError, NotFound
 
 
 class Command(BaseCommand):
-    """Who blocks the account or is blocked by it is passed over."""
+    """Passes over whoever blocks the account or is blocked by it."""
 
     help = "Have people of this server follow an account, of this server or of another."
 
@@ -66,4 +67,4 @@ class Command(BaseCommand):
 def _usable() -> Any:
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
     users = User.objects.select_related("account", "role").filter(Exists(confirmed), approved=True, disabled_at=None)
-    return users.filter(account__suspended_at=None, account__moved_to=None).order_by("pk")
+    return users.filter(is_present("account"), account__moved_to=None).order_by("pk")

@@ -15,7 +15,7 @@ from social.kernel.errors import KernelError
 
 
 class Command(BaseCommand):
-    """What is shown does not change: only the removal waits. Why stands in the audit log."""
+    """Changes nothing that is shown: only the removal waits. The reason stands in the audit log."""
 
     help = "Keep everything of accounts from being removed, also after they are deleted or suspended, until it is released."
 

@@ -18,7 +18,7 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Every change takes effect at once, in every running process."""
+    """Change accounts, with effect at once in every running process."""
 
     help = "Change a local account; prints its state as JSON."
 
@@ -35,7 +35,9 @@ class Command(OperatorCommand):
             action="store_true",
             help="take second factor and recovery codes away; ends sessions and tokens",
         )
-        parser.add_argument("--reset-password", action="store_true", help="mint a password; ends sessions and tokens")
+        parser.add_argument(
+            "--reset-password", action="store_true", help="generate a password; ends sessions and tokens"
+        )
         parser.add_argument("--dry-run", action="store_true", help="only print what the state would be")
 
     def handle(self, *args: Any, **options: Any) -> None:

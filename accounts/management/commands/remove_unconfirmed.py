@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from accounts.services.unconfirmed import KEPT, list_unconfirmed, remove_unconfirmed
+from accounts.services.confirmations import UNCONFIRMED_RETENTION, list_unconfirmed, remove_unconfirmed
 from social.kernel import clock
 
 
@@ -20,7 +20,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--days", type=int, default=KEPT.days, help=f"who signed up longer ago than this ({KEPT.days} by default)"
+            "--days",
+            type=int,
+            default=UNCONFIRMED_RETENTION.days,
+            help=f"who signed up longer ago than this ({UNCONFIRMED_RETENTION.days} by default)",
         )
         parser.add_argument("--dry-run", action="store_true", help="only say who would be removed")
 

@@ -17,7 +17,7 @@ from social.kernel.errors import KernelError
 
 
 class Command(BaseCommand):
-    """For the day a copy of the database or of its secrets has got into the wrong hands."""
+    """Replaces keys on the day a copy of the database or of its secrets has got into the wrong hands."""
 
     help = "Give accounts of this server new signing keys; followers' servers get them, and nothing on its way is lost."
 

@@ -1,132 +1,94 @@
-"""What clients send for accounts: sign-up, look-ups, and acts on other people."""
+"""Parameters of accounts: sign-up, look-ups, the directory, and acts on other people and servers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 from accounts.services.following import FollowChange
-from social.api.inputs import ClientAgreement, ClientBoolean, ClientInteger, ClientString, Input, StringListField
+from social.api.fields import ClientAgreement, IdListField, StringListField
+from social.api.inputs import Form, Input, Stripped
 
 
-@dataclass(frozen=True)
-class SignUpForm:
-    """The parameters of `POST /api/v1/accounts`."""
+class SignUpInput(Form):
+    """Parameters of a sign-up; the rules are the policy's."""
 
-    username: str = ""
-    email: str = ""
+    username: Stripped = ""
+    email: Stripped = ""
     password: str = ""
-    agreement: bool = False
+    agreement: Annotated[bool, ClientAgreement()] = False
     locale: str | None = None
     reason: str = ""
     time_zone: str | None = None
     date_of_birth: str = ""
-    invite_code: str = ""
+    invite_code: Stripped = ""
 
 
-class SignUpInput(Input[SignUpForm]):
-    """What somebody who signs up sends; the rules are the policy's."""
-
-    draft = SignUpForm
-    username = ClientString(strip=True)
-    email = ClientString(strip=True)
-    password = ClientString()
-    agreement = ClientAgreement()
-    locale = ClientString()
-    reason = ClientString()
-    time_zone = ClientString()
-    date_of_birth = ClientString()
-    invite_code = ClientString(strip=True)
-
-
-@dataclass(frozen=True)
-class MuteForm:
-    """The parameters of a mute."""
+class MuteInput(Form):
+    """Terms of a mute: whether notifications are hidden, and for how many seconds."""
 
     notifications: bool = True
     duration: int = 0
 
 
-class MuteInput(Input[MuteForm]):
-    """Whether notifications are hidden, and for how many seconds."""
-
-    draft = MuteForm
-    notifications = ClientBoolean()
-    duration = ClientInteger()
-
-
 class FollowInput(Input[FollowChange]):
     """The options of a follow; what is not sent stays."""
 
-    draft = FollowChange
-    reblogs = ClientBoolean()
-    notify = ClientBoolean()
-    languages = StringListField()
+    fields = ("reblogs", "notify", "languages")
 
 
-@dataclass(frozen=True)
-class LegacyFollowForm:
-    """The parameters of `POST /api/v1/follows`."""
+class LegacyFollowInput(Form):
+    """The person to follow: `user` or `user@domain`, however blank."""
 
-    address: str = ""
-
-
-class LegacyFollowInput(Input[LegacyFollowForm]):
-    """Whom to follow: `user` or `user@domain`, however blank."""
-
-    draft = LegacyFollowForm
-    uri = ClientString(source="address", strip=True)
+    uri: Stripped = ""
 
 
-@dataclass(frozen=True)
-class IdsForm:
-    """Things that are asked for together."""
+class IdsInput(Form):
+    """`id[]`; a single `id` is no list and dropped."""
 
-    ids: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+
+
+class RelationshipsInput(Form):
+    """The accounts to compare oneself with: `id[]`, or a single `id`."""
+
+    id: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
     with_suspended: bool = False
 
 
-class IdsInput(Input[IdsForm]):
-    """`id[]`; a single `id` is no list and dropped."""
-
-    draft = IdsForm
-    id = StringListField(source="ids")
-
-
-class RelationshipsInput(Input[IdsForm]):
-    """Whom to compare oneself with: `id[]`, or a single `id`."""
-
-    draft = IdsForm
-    id = StringListField(scalar=True, source="ids")
-    with_suspended = ClientBoolean()
-
-
-@dataclass(frozen=True)
-class LookupForm:
-    """The parameters of a look-up."""
+class LookupInput(Form):
+    """An address, with or without a domain."""
 
     acct: str = ""
 
 
-class LookupInput(Input[LookupForm]):
-    """An address, with or without a domain."""
+class SearchInput(Form):
+    """The beginning of a name, or an address that may be looked up elsewhere (`resolve`)."""
 
-    draft = LookupForm
-    acct = ClientString()
-
-
-@dataclass(frozen=True)
-class SearchForm:
-    """The parameters of a search for accounts."""
-
-    query: str = ""
+    q: Stripped = ""
     resolve: bool = False
     following: bool = False
 
 
-class SearchInput(Input[SearchForm]):
-    """The beginning of a name, or an address that may be looked up elsewhere (`resolve`)."""
+class NoteInput(Form):
+    """A private note about somebody."""
 
-    draft = SearchForm
-    q = ClientString(source="query", strip=True)
-    resolve = ClientBoolean()
-    following = ClientBoolean()
+    comment: str = ""
+
+
+class FamiliarInput(Form):
+    """The accounts whose followers are wanted: `id[]`, or a single `id`."""
+
+    id: Annotated[tuple[int, ...], IdListField(scalar=True)] = ()
+
+
+class DomainInput(Form):
+    """Domain, in the query or in the body."""
+
+    domain: str = ""
+
+
+class DirectoryInput(Form):
+    """`order` is "active" or "new"."""
+
+    order: str = "active"
+    local: bool = False

@@ -1,17 +1,16 @@
-"""What clients send for collections."""
+"""Parameters of collections."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from social.api.inputs import ClientBoolean, ClientString, IdField, IdListField, Input
+from social.api.fields import ClientBoolean, ClientString, IdListField
+from social.api.inputs import Form, Id, Input
 
 
 class CollectionInput(Input[dict[str, Any]]):
-    """What is sent of a collection; the rules are the policy's. `null` clears the language."""
+    """Values of a collection; the rules are the policy's. `null` clears the language."""
 
-    draft = dict
     name = ClientString()
     description = ClientString()
     language = ClientString(allow_null=True)
@@ -21,15 +20,7 @@ class CollectionInput(Input[dict[str, Any]]):
     account_ids = IdListField(all_known=True)
 
 
-@dataclass(frozen=True)
-class ItemForm:
-    """The parameters of adding an account."""
+class ItemInput(Form):
+    """The account to be added to a collection."""
 
-    account_id: int | None = None
-
-
-class ItemInput(Input[ItemForm]):
-    """Which account is added to a collection."""
-
-    draft = ItemForm
-    account_id = IdField()
+    account_id: Id | None = None

@@ -1,14 +1,44 @@
-"""What applications send to the authorization server."""
+"""Parameters of OAuth: registering an application, the authorization server, and confirmation mails."""
 
 from __future__ import annotations
 
-from social.api.inputs import ClientString, Input
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from rest_framework.fields import SkipField
+
+from social.api.fields import ClientString
+from social.api.inputs import Form, Input
+
+
+class AddressesField(ClientString):
+    """A string with one address per line, or a list in any spelling (clients.md, trap 2)."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """A str or a list of them."""
+        if isinstance(data, dict):
+            data = list(data.values())
+        if isinstance(data, list):
+            return [item for item in data if isinstance(item, str)]
+        if not isinstance(data, str):
+            raise SkipField
+        return data
+
+
+class RegistrationInput(Form):
+    """Statements of an application about itself; the rules are the service's."""
+
+    client_name: str = ""
+    scopes: str | None = None
+    website: str | None = None
+    redirect_uris: Annotated[str | Sequence[str], AddressesField()] = ""
 
 
 class ClientInput(Input[dict[str, str]]):
-    """Who asks: in query, form, multipart or JSON (clients.md, trap 1). The authorization server says what is missing."""
+    """The client: in query, form, multipart or JSON (clients.md, trap 1). The authorization server says what is
+    missing.
+    """
 
-    draft = dict
     client_id = ClientString()
     client_secret = ClientString()
 
@@ -27,3 +57,9 @@ class TokenInput(ClientInput):
     """`POST /oauth/revoke` and `POST /oauth/introspect`."""
 
     token = ClientString()
+
+
+class ResendInput(Form):
+    """Address instead of the first one, if that was wrong."""
+
+    email: str | None = None

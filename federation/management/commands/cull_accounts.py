@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 
 from accounts.policies.staff import OPERATOR
 from federation.management.selection import Selection
-from federation.remote.looking_again import SEEN_LATELY, Finding, cull_accounts
+from federation.remote.refreshing import ACTIVITY_PERIOD, Finding, cull_accounts
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Ask other servers whether accounts are still there, and delete those that are gone."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        Selection.add_arguments(parser, days=SEEN_LATELY.days)
+        Selection.add_arguments(parser, days=ACTIVITY_PERIOD.days)
         parser.add_argument("--dry-run", action="store_true", help="ask, and delete nobody")
 
     def handle(self, *args: Any, **options: Any) -> None:

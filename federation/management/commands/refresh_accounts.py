@@ -9,11 +9,11 @@ from django.core.management.base import BaseCommand
 
 from accounts.policies.staff import OPERATOR
 from federation.management.selection import Selection
-from federation.remote.looking_again import Finding, refresh_accounts
+from federation.remote.refreshing import Finding, refresh_accounts
 
 
 class Command(BaseCommand):
-    """One after the other; what was fetched stays when it is stopped."""
+    """Fetch accounts anew, one after the other; what was fetched stays when it is stopped."""
 
     help = "Fetch accounts of other servers again: names, pictures, keys, inboxes."
 

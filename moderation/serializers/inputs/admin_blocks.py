@@ -1,75 +1,51 @@
-"""What staff send about blocks: of servers, e-mail domains, addresses and networks."""
+"""Parameters of staff about blocks: of servers, e-mail domains, addresses and networks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from django.utils.translation import gettext as _
 
 from accounts.models import Severity
-from accounts.policies.sign_up_blocks import network_of
+from accounts.policies.sign_up import network_of
 from moderation.policies.domain_rules import DomainRuleDraft
-from social.api.inputs import ClientBoolean, ClientString, Input, as_integer
+from social.api.fields import ClientString, as_integer
+from social.api.inputs import Form, Input, Stripped
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 
 
 class DomainRuleInput(Input[DomainRuleDraft]):
-    """What a rule for a server says."""
+    """Values of a rule for a server."""
 
-    draft = DomainRuleDraft
-    severity = ClientString()
-    reject_media = ClientBoolean()
-    reject_reports = ClientBoolean()
-    obfuscate = ClientBoolean()
-    private_comment = ClientString()
-    public_comment = ClientString()
+    fields = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
 
 
-@dataclass(frozen=True)
-class DomainForm:
-    """A domain."""
+class DomainNameInput(Form):
+    """The domain of a server."""
 
-    domain: str = ""
-
-
-class DomainNameInput(Input[DomainForm]):
-    """Which server."""
-
-    draft = DomainForm
-    domain = ClientString(strip=True)
+    domain: Stripped = ""
 
 
-@dataclass(frozen=True)
-class EmailDomainForm:
-    """The parameters of blocking an e-mail domain."""
+class EmailDomainInput(Form):
+    """An e-mail domain, and whether staff let people with it in one by one."""
 
-    domain: str = ""
+    domain: Stripped = ""
     allow_with_approval: bool = False
 
 
-class EmailDomainInput(Input[EmailDomainForm]):
-    """Which e-mail domain, and whether staff let people with it in one by one."""
+class NetworkInput(Form):
+    """A network, its severity, the reason and the number of seconds; None: not sent."""
 
-    draft = EmailDomainForm
-    domain = ClientString(strip=True)
-    allow_with_approval = ClientBoolean()
-
-
-@dataclass(frozen=True)
-class NetworkForm:
-    """The parameters of blocking a network; None: not sent."""
-
-    ip: str | None = None
-    severity: str | None = None
-    comment: str | None = None
+    ip: Stripped | None = None
+    severity: Stripped | None = None
+    comment: Annotated[str, ClientString(max_length=10_000)] | None = None
     expires_in: str | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """What was sent, as the service takes it. Raises Invalid for what is no severity and for a blank address."""
+        """The values for the service. Raises Invalid for what is no severity and for a blank address."""
         found: dict[str, Any] = {}
         if self.severity is not None:
             if self.severity not in Severity.values:
@@ -84,7 +60,7 @@ class NetworkForm:
         return found
 
     def complete(self) -> Mapping[str, Any]:
-        """As `changes`, of a new block. Raises Invalid for one without severity or address."""
+        """The values of a new block. Raises Invalid for one without severity or address."""
         if not (self.severity or "").strip():
             missing = FieldError("severity", "ERR_BLANK", _("can't be blank"))
             raise Invalid.of([FieldError("severity", "ERR_INCLUSION", _("is not included in the list")), missing])
@@ -92,7 +68,7 @@ class NetworkForm:
 
     @staticmethod
     def _network(text: str) -> str:
-        """What was sent, if it is an address or a network; the API says of anything else that it is blank."""
+        """The value that was sent, if it is an address or a network; the API says of anything else that it is blank."""
         try:
             return str(network_of(text))
         except ValueError:
@@ -108,33 +84,14 @@ class NetworkForm:
             raise Invalid.of([FieldError("expires_in", "ERR_INVALID", _("is invalid"))]) from None
 
 
-class NetworkInput(Input[NetworkForm]):
-    """Which network, how far, why and for how many seconds."""
-
-    draft = NetworkForm
-    ip = ClientString(strip=True)
-    severity = ClientString(strip=True)
-    comment = ClientString(max_length=10_000)
-    expires_in = ClientString()
-
-
-@dataclass(frozen=True)
-class EmailForm:
+class EmailInput(Form):
     """An e-mail address, or the digest of one."""
 
-    email: str = ""
-    canonical_email_hash: str = ""
-
-
-class EmailInput(Input[EmailForm]):
-    """Whose address."""
-
-    draft = EmailForm
-    email = ClientString(strip=True)
-    canonical_email_hash = ClientString(strip=True)
+    email: Stripped = ""
+    canonical_email_hash: Stripped = ""
 
 
 class EmailTestInput(EmailInput):
-    """As EmailInput, with the address."""
+    """EmailInput with the address."""
 
     required_keys = ("email",)

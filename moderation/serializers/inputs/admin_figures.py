@@ -1,27 +1,27 @@
-"""What staff send about figures: which, from when to when, and of what."""
+"""Parameters of staff about figures: which, from when to when, and of what."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from moderation.queries.retention import Frequency
-from social.api.inputs import ClientInteger, ClientString, Input, StringListField, as_boolean, parameters
+from moderation.queries.measures import Frequency
+from social.api.fields import StringListField, as_boolean
+from social.api.inputs import Form, parameters
 from social.kernel import clock
 from social.kernel.errors import BadRequest, Invalid
 from social.kernel.ids import parse_id
 
-MOST_KEYS = 30
-MOST_PARTS = 100
+KEYS_LIMIT = 30
+PARTS_LIMIT = 100
 #: The days that can be asked for: nothing here is older, and after the last one there is still a day in the calendar.
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(9998, 12, 31)
 #: The longest time that is counted at once; of a longer one the end.
-LONGEST = timedelta(days=366)
+LONGEST_PERIOD = timedelta(days=366)
 
 
 def day_of(text: str) -> date:
@@ -37,7 +37,7 @@ def day_of(text: str) -> date:
 
 
 def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str, Any]:
-    """What was sent with a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest that names the figure without it."""
+    """The parameter of a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest that names the figure without it."""
     if parameter is None:
         return {}
     sent = parameters(request).get(key)
@@ -48,57 +48,41 @@ def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str
     return {"domain": str(sent["domain"]), "include_subdomains": as_boolean(sent.get("include_subdomains"))}
 
 
-@dataclass(frozen=True)
-class FiguresForm:
-    """Which figures, and the time that is counted."""
+class MeasuresInput(Form):
+    """The measures, and the time that is counted; everything has to be sent."""
 
-    keys: tuple[str, ...] = field(default=())
+    required_keys: ClassVar[tuple[str, ...]] = ("keys", "start_at", "end_at")
+    keys: Annotated[tuple[str, ...], StringListField(max_items=KEYS_LIMIT)] = ()
     start_at: str = ""
     end_at: str = ""
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """The first and the last day, at most LONGEST_PERIOD apart; without them today. Raises Invalid for what is no date."""
+        today = clock.now().astimezone(UTC).date()
+        start = day_of(self.start_at) if self.start_at.strip() else today
+        end = day_of(self.end_at) if self.end_at.strip() else today
+        return max(start, end - LONGEST_PERIOD), end
+
+
+class DimensionsInput(MeasuresInput):
+    """The dimensions, the time that is counted, and how many parts of each are shown."""
+
+    required_keys = ()
     limit: int = 10
 
     @property
     def parts(self) -> int:
-        """How many parts of a dimension, as every `limit`: without its sign, at most MOST_PARTS (parameters section 0)."""
-        return min(abs(self.limit), MOST_PARTS)
-
-    @property
-    def days(self) -> tuple[date, date]:
-        """The first and the last day, at most LONGEST apart; without them today. Raises Invalid for what is no date."""
-        today = clock.now().astimezone(UTC).date()
-        start = day_of(self.start_at) if self.start_at.strip() else today
-        end = day_of(self.end_at) if self.end_at.strip() else today
-        return max(start, end - LONGEST), end
+        """The number of parts of a dimension, like every `limit`: without its sign, at most PARTS_LIMIT (parameters
+        section 0).
+        """
+        return min(abs(self.limit), PARTS_LIMIT)
 
 
-class _Keys(Input[FiguresForm]):
-    def get_fields(self) -> Any:
-        """With `keys`, which no attribute of a serializer's class can be called."""
-        return {**super().get_fields(), "keys": StringListField(max_items=MOST_KEYS)}
+class RetentionInput(Form):
+    """Period of the figures, by day or by month."""
 
-
-class MeasuresInput(_Keys):
-    """Which measures; everything has to be sent."""
-
-    draft = FiguresForm
-    required_keys = ("keys", "start_at", "end_at")
-    start_at = ClientString()
-    end_at = ClientString()
-
-
-class DimensionsInput(_Keys):
-    """Which dimensions, and how many parts of each."""
-
-    draft = FiguresForm
-    start_at = ClientString()
-    end_at = ClientString()
-    limit = ClientInteger()
-
-
-@dataclass(frozen=True)
-class RetentionForm:
-    """The time that is counted, and in which steps."""
-
+    required_keys = ("start_at", "end_at")
     start_at: str = ""
     end_at: str = ""
     frequency: str = "day"
@@ -107,13 +91,3 @@ class RetentionForm:
     def step(self) -> Frequency:
         """`day` for any other word than `month`."""
         return "month" if self.frequency == "month" else "day"
-
-
-class RetentionInput(Input[RetentionForm]):
-    """From when to when, by day or by month."""
-
-    draft = RetentionForm
-    required_keys = ("start_at", "end_at")
-    start_at = ClientString()
-    end_at = ClientString()
-    frequency = ClientString()

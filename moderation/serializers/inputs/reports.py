@@ -1,18 +1,24 @@
-"""What clients send with a report."""
+"""Parameters of a report, and of questions about this server."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from moderation.policies.reports import ReportDraft
-from social.api.inputs import ClientBoolean, ClientString, IdField, Input, StringListField
+from social.api.inputs import Form, Id
 
 
-@dataclass(frozen=True)
-class ReportForm:
-    """The parameters of a report; lists are as they were sent, so that what is no id is refused and not passed over."""
+class SearchInput(Form):
+    """The beginning of the name of a known server; None when it was not sent."""
 
-    account_id: int | None = None
+    q: str | None = None
+
+
+class ReportInput(Form):
+    """A report. What is too long or unknown is the policy's to say, after what is not found.
+
+    Lists are as they were sent, so that what is no id is refused and not passed over.
+    """
+
+    account_id: Id | None = None
     comment: str = ""
     category: str = ""
     status_ids: tuple[str, ...] = ()
@@ -23,7 +29,7 @@ class ReportForm:
 
     @property
     def draft(self) -> ReportDraft:
-        """All but whom it is about."""
+        """Return what was sent, without whom it is about."""
         return ReportDraft(
             comment=self.comment,
             category=self.category,
@@ -33,17 +39,3 @@ class ReportForm:
             forward=self.forward,
             forward_domains=self.forward_to_domains,
         )
-
-
-class ReportInput(Input[ReportForm]):
-    """A report. What is too long or unknown is the policy's to say, after what is not found."""
-
-    draft = ReportForm
-    account_id = IdField()
-    comment = ClientString()
-    category = ClientString()
-    status_ids = StringListField()
-    rule_ids = StringListField()
-    collection_ids = StringListField()
-    forward = ClientBoolean()
-    forward_to_domains = StringListField()

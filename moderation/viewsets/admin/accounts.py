@@ -9,14 +9,13 @@ from rest_framework.request import Request
 
 from accounts.models import Account, User
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff
 from accounts.queries.users import find_user_of_account
 from accounts.services import sanctions, staff
-from accounts.services.deleting import reject_user
+from accounts.services.erasing import reject_user
 from moderation.queries.admin_accounts import AccountFilter, find_for_staff, list_for_staff
-from moderation.queries.admin_reports import find_report_about
-from moderation.serializers.admin_presenting import present_admin_accounts
-from moderation.serializers.inputs.admin_accounts import AccountsInput, AccountsV1Input, ActionInput
+from moderation.queries.reports import find_report_about
+from moderation.serializers.admin import present_admin_accounts
+from moderation.serializers.inputs.admin import AccountsInput, AccountsV1Input, ActionInput
 from moderation.services.acting import act_on_account
 from moderation.viewsets.admin.base import AdminViewSet
 from social.api import access
@@ -25,10 +24,11 @@ from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
 from social.kernel.errors import Forbidden, NotFound
 
-_READ = access.staff("admin:read:accounts")
-_WRITE = access.staff("admin:write:accounts")
+_READ = access.staff("admin:read:accounts", Permission.MANAGE_USERS)
+_WRITE = access.staff("admin:write:accounts", Permission.MANAGE_USERS)
+_DELETE = access.staff("admin:write:accounts", Permission.DELETE_USER_DATA)
+_ACT = access.staff("admin:write:accounts", Permission.MANAGE_USERS | Permission.MANAGE_REPORTS)
 _PAGES = ByCursor(Limit(100, 200))
-_ACTIONS = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
 
 class AdminAccountsViewSet(AdminViewSet):
@@ -38,8 +38,8 @@ class AdminAccountsViewSet(AdminViewSet):
         "list": Endpoint(_READ, "AdminAccount", many=True, input=AccountsInput, paging=_PAGES),
         "list_v1": Endpoint(_READ, "AdminAccount", many=True, input=AccountsV1Input, paging=_PAGES),
         "retrieve": Endpoint(_READ, "AdminAccount"),
-        "destroy": Endpoint(_WRITE, EMPTY),
-        "act": Endpoint(_WRITE, EMPTY, input=ActionInput),
+        "destroy": Endpoint(_DELETE, EMPTY),
+        "act": Endpoint(_ACT, EMPTY, input=ActionInput),
         "approve": Endpoint(_WRITE, "AdminAccount"),
         "reject": Endpoint(_WRITE, EMPTY),
         "enable": Endpoint(_WRITE, "AdminAccount"),
@@ -57,26 +57,23 @@ class AdminAccountsViewSet(AdminViewSet):
         return self._page(AccountsV1Input.read(request).wanted())
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """One account, whatever its state."""
-        self.acting(Permission.MANAGE_USERS)
+        """An account, whatever its state."""
         return self._shown(find_for_staff(id))
 
     def destroy(self, request: Request, id: int) -> Any:
         """Delete an account for good that is suspended for a time."""
-        by = self.acting(Permission.DELETE_USER_DATA)
-        sanctions.delete_suspended_account(by=by, account=find_for_staff(id))
+        sanctions.delete_suspended_account(by=self.by, account=find_for_staff(id))
         return {}
 
     def act(self, request: Request, id: int) -> Any:
         """Warn, disable, limit, suspend, or have media shown as sensitive."""
-        by = self.acting(_ACTIONS)
         account = find_for_staff(id)
         form = ActionInput.read(request)
         if form.warning_preset_id is not None:
             # There are no presets here: none has that id.
             raise NotFound
         act_on_account(
-            by=by,
+            by=self.by,
             account=account,
             action=form.type,
             text=form.text,
@@ -87,44 +84,43 @@ class AdminAccountsViewSet(AdminViewSet):
 
     def approve(self, request: Request, id: int) -> HttpResponse:
         """Let somebody in who waits for approval."""
-        by, user = self._user(id)
+        user = self._user(id)
         if user.approved:
             raise Forbidden
-        staff.approve(by=by, user=user)
+        staff.approve(by=self.by, user=user)
         return self._shown(user.account)
 
     def reject(self, request: Request, id: int) -> Any:
         """Delete somebody who waits for approval."""
-        by, user = self._user(id)
-        reject_user(by=by, user=user)
+        user = self._user(id)
+        reject_user(by=self.by, user=user)
         return {}
 
     def enable(self, request: Request, id: int) -> HttpResponse:
         """Let somebody sign in again."""
-        by, user = self._user(id)
-        staff.enable(by=by, user=user)
+        user = self._user(id)
+        staff.enable(by=self.by, user=user)
         return self._shown(user.account)
 
     def unsilence(self, request: Request, id: int) -> HttpResponse:
         """Limit an account no more."""
-        by, account = self.acting(Permission.MANAGE_USERS), find_for_staff(id)
-        sanctions.unlimit_account(by=by, account=account)
+        account = find_for_staff(id)
+        sanctions.unlimit_account(by=self.by, account=account)
         return self._shown(account)
 
     def unsuspend(self, request: Request, id: int) -> HttpResponse:
         """Undo a suspension by staff of this server."""
-        by, account = self.acting(Permission.MANAGE_USERS), find_for_staff(id)
-        sanctions.unsuspend_account(by=by, account=account)
+        account = find_for_staff(id)
+        sanctions.unsuspend_account(by=self.by, account=account)
         return self._shown(account)
 
     def unsensitive(self, request: Request, id: int) -> HttpResponse:
         """Show the media of an account as its author has marked them."""
-        by, account = self.acting(Permission.MANAGE_USERS), find_for_staff(id)
-        sanctions.unsensitize_account(by=by, account=account)
+        account = find_for_staff(id)
+        sanctions.unsensitize_account(by=self.by, account=account)
         return self._shown(account)
 
     def _page(self, wanted: AccountFilter) -> HttpResponse:
-        self.acting(Permission.MANAGE_USERS)
         page = self.paginate(list_for_staff(wanted))
         return page.respond(list(present_admin_accounts([row.id for row in page.items], self.viewer_id).values()))
 
@@ -134,10 +130,9 @@ class AdminAccountsViewSet(AdminViewSet):
             raise NotFound
         return reply(found[account.id])
 
-    def _user(self, account_id: int) -> tuple[Staff, User]:
-        """Who acts, and the user of the account; Forbidden for an account of another server."""
-        by = self.acting(Permission.MANAGE_USERS)
+    def _user(self, account_id: int) -> User:
+        """The user of the account; Forbidden for an account of another server."""
         account = find_for_staff(account_id)
         if not account.local:
             raise Forbidden
-        return by, find_user_of_account(account.id)
+        return find_user_of_account(account.id)

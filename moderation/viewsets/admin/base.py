@@ -1,6 +1,8 @@
-"""What all endpoints of staff share: who acts, and how a refusal by role or rank is answered."""
+"""Base of all endpoints of staff: who acts, and how a refusal by role or rank is answered."""
 
 from __future__ import annotations
+
+from enum import IntFlag
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
@@ -24,16 +26,18 @@ def require_second_factor(user: User) -> None:
 class AdminViewSet(ApiViewSet):
     """Base of the endpoints under `/api/v1/admin`."""
 
-    def acting(self, permission: Permission) -> Staff:
-        """Who calls, if their role grants the permission, or one of several. One query, and one for the second factor where
-        staff must have one (STAFF_SECOND_FACTOR, as for the pages of staff). Raises NotPermitted, Forbidden.
+    by: Staff
+    """Who calls, where the endpoint declares a permission of staff."""
+
+    def require_permission(self, permission: IntFlag) -> None:
+        """Set `by`. One query, and one for the second factor where staff must have one (STAFF_SECOND_FACTOR, as for the
+        pages of staff). Raises NotPermitted, Forbidden.
         """
         user = find_user(self.identity.user_id)
-        by = staff_of(user)
-        require(by, permission)
+        self.by = staff_of(user)
+        require(self.by, Permission(permission))
         require_second_factor(user)
-        return by
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
-        """As everywhere; which permission or rank is missing is not said (SEED-152)."""
+        """Answers errors as everywhere; which permission or rank is missing is not said (SEED-152)."""
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 
 from accounts.models.user import Permission
 from moderation.queries import dimensions, measures
-from moderation.queries.retention import load_cohorts
-from moderation.serializers.admin_figures import CohortSerializer, DimensionSerializer, MeasureSerializer
+from moderation.queries.measures import load_cohorts
+from moderation.serializers.admin import CohortSerializer, DimensionSerializer, MeasureSerializer
 from moderation.serializers.inputs.admin_figures import (
     DimensionsInput,
     MeasuresInput,
@@ -21,23 +21,20 @@ from social.api import access
 from social.api.declarations import Endpoint
 from social.api.responses import reply
 
+_READ = access.staff("admin:read", Permission.VIEW_DASHBOARD)
+
 
 class AdminFiguresViewSet(AdminViewSet):
     """`/api/v1/admin/measures`, `/dimensions` and `/retention`."""
 
     endpoints = {
-        "measure": Endpoint(
-            access.staff("admin:read"), "AdminMeasure", many=True, input=MeasuresInput, also=measures.PARAMETRIC
-        ),
-        "break_down": Endpoint(
-            access.staff("admin:read"), "AdminDimension", many=True, input=DimensionsInput, also=dimensions.PARAMETRIC
-        ),
-        "retain": Endpoint(access.staff("admin:read"), "AdminCohort", many=True, input=RetentionInput),
+        "measure": Endpoint(_READ, "AdminMeasure", many=True, input=MeasuresInput, also=measures.PARAMETRIC),
+        "break_down": Endpoint(_READ, "AdminDimension", many=True, input=DimensionsInput, also=dimensions.PARAMETRIC),
+        "retain": Endpoint(_READ, "AdminCohort", many=True, input=RetentionInput),
     }
 
     def measure(self, request: Request) -> HttpResponse:
         """Counts by day; unknown ones are left out."""
-        self.acting(Permission.VIEW_DASHBOARD)
         form = MeasuresInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if measures.is_measure(key)]
@@ -48,7 +45,6 @@ class AdminFiguresViewSet(AdminViewSet):
 
     def break_down(self, request: Request) -> HttpResponse:
         """Counts by what they fall to; unknown ones are left out."""
-        self.acting(Permission.VIEW_DASHBOARD)
         form = DimensionsInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if dimensions.is_dimension(key)]
@@ -57,8 +53,7 @@ class AdminFiguresViewSet(AdminViewSet):
         return reply(DimensionSerializer(found, many=True).data)
 
     def retain(self, request: Request) -> HttpResponse:
-        """Of those who signed up in each period, how many were still seen in the following ones."""
-        self.acting(Permission.VIEW_DASHBOARD)
+        """Retention: how many of those who signed up in each period were still seen in the following ones."""
         form = RetentionInput.read(request)
         found = load_cohorts(day_of(form.start_at), day_of(form.end_at), form.step)
         return reply(CohortSerializer(found, many=True, context={"frequency": form.step}).data)

@@ -9,15 +9,13 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff
 from moderation.models import Report
-from moderation.queries.admin_reports import find_report, list_reports, load_rules, people_of
-from moderation.serializers.admin_presenting import present_admin_accounts
-from moderation.serializers.admin_report import AdminReportSerializer
-from moderation.serializers.inputs.admin_reports import ReportChangeInput, ReportsInput
-from moderation.services.evidence import note_posts_seen
-from moderation.services.handling import (
+from moderation.queries.reports import find_report, list_reports, load_rules, people_of
+from moderation.serializers.admin import AdminReportSerializer, present_admin_accounts
+from moderation.serializers.inputs.admin import ReportChangeInput, ReportsInput
+from moderation.services.reports import (
     assign_report,
+    note_posts_seen,
     reopen_report,
     resolve_report,
     unassign_report,
@@ -28,16 +26,17 @@ from social.api import access
 from social.api.declarations import Endpoint
 from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
+from statuses.policies.posts import Post
 from statuses.queries.page import fill, of_rows
-from statuses.queries.rows import Row, load_rows
+from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import present_by_id
 
-_READ = access.staff("admin:read:reports")
-_WRITE = access.staff("admin:write:reports")
+_READ = access.staff("admin:read:reports", Permission.MANAGE_REPORTS)
+_WRITE = access.staff("admin:write:reports", Permission.MANAGE_REPORTS)
 
 
-def _address(row: Row) -> str:
-    return f"@{row.username}" if row.domain is None else f"@{row.username}@{row.domain}"
+def _address(post: Post) -> str:
+    return f"@{post.username}" if post.domain is None else f"@{post.username}@{post.domain}"
 
 
 class AdminReportsViewSet(AdminViewSet):
@@ -55,21 +54,18 @@ class AdminReportsViewSet(AdminViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """Reports, open ones unless others are asked for."""
-        by = self.acting(Permission.MANAGE_REPORTS)
         page = self.paginate(list_reports(ReportsInput.read(request)))
-        return page.respond(self._entities(by, page.items))
+        return page.respond(self._entities(page.items))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """One report."""
-        by = self.acting(Permission.MANAGE_REPORTS)
-        return reply(self._entities(by, [find_report(id)])[0])
+        """A report."""
+        return reply(self._entities([find_report(id)])[0])
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Put right what it is about."""
-        by = self.acting(Permission.MANAGE_REPORTS)
         report, change = find_report(id), ReportChangeInput.read(request)
-        update_report(by=by, report=report, category=change.category, rule_ids=change.rule_ids)
-        return reply(self._entities(by, [find_report(id)])[0])
+        update_report(by=self.by, report=report, category=change.category, rule_ids=change.rule_ids)
+        return reply(self._entities([find_report(id)])[0])
 
     def assign(self, request: Request, id: int) -> HttpResponse:
         """Take it on oneself."""
@@ -88,18 +84,15 @@ class AdminReportsViewSet(AdminViewSet):
         return self._handled(reopen_report, id)
 
     def _handled(self, act: Callable[..., None], report_id: int) -> HttpResponse:
-        by = self.acting(Permission.MANAGE_REPORTS)
-        act(by=by, report=find_report(report_id))
-        return reply(self._entities(by, [find_report(report_id)])[0])
+        act(by=self.by, report=find_report(report_id))
+        return reply(self._entities([find_report(report_id)])[0])
 
-    def _entities(self, by: Staff, reports: Sequence[Report]) -> Any:
-        """With the attached posts, whoever may read them otherwise; that private ones were seen is written down."""
-        rows = [
-            row
-            for row in load_rows(number for report in reports for number in report.status_ids)
-            if not row.is_deleted and not row.proper.is_deleted
-        ]
-        note_posts_seen(by=by, posts=[(row.id, _address(row), row.visibility) for row in rows])
+    def _entities(self, reports: Sequence[Report]) -> Any:
+        """Entities with the attached posts, deleted ones too, whoever may read them otherwise; a look at private ones
+        is logged.
+        """
+        rows = load_posts(number for report in reports for number in report.status_ids)
+        note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
             "accounts": present_admin_accounts(
                 (one for report in reports for one in people_of(report)), self.viewer_id

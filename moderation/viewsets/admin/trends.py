@@ -1,21 +1,27 @@
-"""What trends as staff see and review it, over HTTP."""
+"""Review of trends and hashtags by staff, over HTTP."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.models import Tag
 from accounts.models.user import Permission
 from accounts.policies.staff import can, staff_of
+from accounts.queries.tags import find_tag_by_id, view_tags
 from accounts.queries.users import find_user
-from moderation.serializers.admin_trends import (
+from accounts.services.tags import review_tag
+from moderation.serializers.admin import (
+    AdminTagSerializer,
     LinkPublisherSerializer,
     present_links_for_staff,
     present_statuses_for_staff,
     present_tags_for_staff,
 )
+from moderation.serializers.inputs.admin import TagInput
 from moderation.viewsets.admin.base import AdminViewSet, require_second_factor
 from social.api import access
 from social.api.declarations import Endpoint
@@ -25,11 +31,11 @@ from social.kernel.errors import NotFound
 from timelines.models import LinkPublisher, TrendKind
 from timelines.queries.trends import Trending, list_trending
 from timelines.services.trends import review_publisher, review_trend
-from timelines.viewsets.trends import TAGS_PATH, TrendsViewSet
+from timelines.viewsets.discovery import TAGS_PATH, TrendsViewSet
 
 _READER: Final = access.optional_user("admin:read")
-_STAFF: Final = access.staff("admin:read")
-_WRITER: Final = access.staff("admin:write")
+_STAFF: Final = access.staff("admin:read", Permission.MANAGE_TAXONOMIES)
+_WRITER: Final = access.staff("admin:write", Permission.MANAGE_TAXONOMIES)
 
 
 class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
@@ -88,7 +94,7 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         return self._review(TrendKind.TAG, id, trendable=True)
 
     def reject_tag(self, request: Request, id: int) -> HttpResponse:
-        """Never show a hashtag as trending."""
+        """Refuse a hashtag as trending."""
         return self._review(TrendKind.TAG, id, trendable=False)
 
     def approve_status(self, request: Request, id: int) -> HttpResponse:
@@ -96,7 +102,7 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         return self._review(TrendKind.STATUS, id, trendable=True)
 
     def reject_status(self, request: Request, id: int) -> HttpResponse:
-        """Never show a public post as trending."""
+        """Refuse a public post as trending."""
         return self._review(TrendKind.STATUS, id, trendable=False)
 
     def approve_link(self, request: Request, id: int) -> HttpResponse:
@@ -104,11 +110,11 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         return self._review(TrendKind.LINK, id, trendable=True)
 
     def reject_link(self, request: Request, id: int) -> HttpResponse:
-        """Never show a page as trending, whatever is decided about its publisher."""
+        """Refuse a page as trending, whatever is decided about its publisher."""
         return self._review(TrendKind.LINK, id, trendable=False)
 
     def _is_reviewing(self) -> bool:
-        """Whether the caller reviews what trends. Raises Forbidden for one who does but may not use the API for staff now."""
+        """Tell whether the caller reviews what trends. Raises Forbidden for one who does but may not use the staff API now."""
         identity = self.caller
         if identity is None or identity.user_id is None:
             return False
@@ -120,8 +126,7 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         return True
 
     def _review(self, kind: TrendKind, object_id: int, *, trendable: bool) -> HttpResponse:
-        by = self.acting(Permission.MANAGE_TAXONOMIES)
-        review_trend(by=by, kind=kind, object_id=object_id, trendable=trendable)
+        review_trend(by=self.by, kind=kind, object_id=object_id, trendable=trendable)
         present = _PRESENT[kind]
         for entity in present([Trending(object_id, trendable)], self.account_id):
             return reply(entity)
@@ -145,8 +150,7 @@ class AdminLinkPublishersViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """All sites whose pages have trended, the newest first."""
-        self.acting(Permission.MANAGE_TAXONOMIES)
+        """List of sites whose pages have trended, the newest first."""
         page = self.paginate(LinkPublisher.objects.all())
         return page.respond(LinkPublisherSerializer(page.items, many=True).data)
 
@@ -159,6 +163,32 @@ class AdminLinkPublishersViewSet(AdminViewSet):
         return self._review(id, trendable=False)
 
     def _review(self, publisher_id: int, *, trendable: bool) -> HttpResponse:
-        by = self.acting(Permission.MANAGE_TAXONOMIES)
-        publisher = review_publisher(by=by, publisher_id=publisher_id, trendable=trendable)
+        publisher = review_publisher(by=self.by, publisher_id=publisher_id, trendable=trendable)
         return reply(LinkPublisherSerializer(publisher).data)
+
+
+class AdminTagsViewSet(AdminViewSet):
+    """`/api/v1/admin/tags`."""
+
+    endpoints = {
+        "list": Endpoint(_STAFF, "AdminTag", many=True, paging=ByCursor(Limit(100, 200))),
+        "retrieve": Endpoint(_STAFF, "AdminTag"),
+        "update": Endpoint(_WRITER, "AdminTag", input=TagInput),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """List of hashtags, the newest first."""
+        page = self.paginate(Tag.objects.all())
+        return page.respond(self._entities(page.items))
+
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
+        """A hashtag."""
+        return reply(self._entities([find_tag_by_id(id)])[0])
+
+    def update(self, request: Request, id: int) -> HttpResponse:
+        """Say how it is written, and whether it may be used, listed and shown as trending."""
+        review_tag(by=self.by, tag=find_tag_by_id(id), change=TagInput.read(request))
+        return reply(self._entities([find_tag_by_id(id)])[0])
+
+    def _entities(self, tags: Sequence[Tag]) -> Any:
+        return AdminTagSerializer(tags, many=True, context={"view": view_tags(tags, self.viewer_id)}).data

@@ -1,4 +1,4 @@
-"""Which addresses are somebody else's public ones, and which spellings of a host and a URL are plain.
+"""Public addresses, and plain spellings of a host and a URL.
 
 Sources: the IANA IPv4 and IPv6 special-purpose address registries, contract, federation section 16, security row 10.
 """
@@ -93,12 +93,12 @@ _AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:@%]+))(
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\]")
 _URL_CHARACTERS = "%/?:@!$&'()*+,;=[]"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-LONGEST_URL = 8000
+URL_LENGTH_LIMIT = 8000
 """Characters; what is longer would not fit a request line of common servers."""
 
 
 def refusal(ip: Address) -> str | None:
-    """Why this server never connects to an address, or None for a public unicast one.
+    """Return why this server never connects to an address, or None for a public unicast one.
 
     Every form that carries an IPv4 address inside an IPv6 one is refused as such, whatever it carries: mapped,
     compatible, translated, NAT64, 6to4, Teredo, ISATAP. So is every address with a zone.
@@ -116,7 +116,7 @@ def refusal(ip: Address) -> str | None:
 
 
 def is_allowed(ip: str | Address, *, loopback: bool = False) -> bool:
-    """Whether this server may connect to an address; with `loopback` also to 127.0.0.0/8 and ::1, and to nothing else.
+    """Tell whether this server may connect to an address; with `loopback` also to 127.0.0.0/8 and ::1, and to nothing else.
 
     What is not an address in canonical form is not allowed.
     """
@@ -139,19 +139,19 @@ class Host:
 
     @property
     def written(self) -> str:
-        """As it stands in a URL: an IPv6 address in brackets (RFC 3986 section 3.2.2)."""
+        """The spelling in a URL: an IPv6 address in brackets (RFC 3986 section 3.2.2)."""
         return f"[{self.name}]" if isinstance(self.address, IPv6Address) else self.name
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it names this machine by RFC 6761 section 6.3 or by number."""
+        """Tell whether it names this machine by RFC 6761 section 6.3 or by number."""
         if self.address is not None:
             return self.address.is_loopback
         return self.name == "localhost" or self.name.endswith(".localhost")
 
     @property
     def is_reserved(self) -> bool:
-        """Whether the name cannot be one of the public DNS: a single label, or under a top-level name set apart."""
+        """Tell whether the name cannot be one of the public DNS: a single label, or under a top-level name set apart."""
         if self.address is not None:
             return False
         last = self.name.rpartition(".")[2]
@@ -223,9 +223,9 @@ def parse_url(url: str) -> Target:
     """Takes an absolute http or https URL apart; the fragment is dropped, other characters than a URL's are escaped.
 
     `Target.url` equals the input where that was canonical already. Raises Refused for other schemes, control
-    characters, backslashes, user names, spellings of hosts that `canonical_host` refuses, and more than LONGEST_URL.
+    characters, backslashes, user names, spellings of hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT.
     """
-    if len(url) > LONGEST_URL or _UNPRINTABLE.search(url):
+    if len(url) > URL_LENGTH_LIMIT or _UNPRINTABLE.search(url):
         raise Refused("the URL is too long or has characters that no URL has")
     found = _URL.fullmatch(url)
     scheme = found["scheme"].lower() if found else ""

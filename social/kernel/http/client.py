@@ -1,4 +1,4 @@
-"""How to fetch from a machine that may be hostile: the only function the rest of the server calls is here.
+"""The client for machines that may be hostile: the only function that the rest of the server calls is here.
 
 Sources: DESIGN "One way out", contract, federation sections 1, 10 and 16, security rows 4, 6, 7 and 10.
 """
@@ -68,14 +68,14 @@ _FOLLOWED = frozenset({"GET", "HEAD"})
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
 _CONNECTIONS = 512
-_CONNECTIONS_PER_HOST = 8
+_CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
 # A host that has not sent its headers for so many seconds when the time is over counts as dead for a while.
-_PATIENCE = 1.0
+_HEADER_SECONDS = 1.0
 
 
 class GuardedClient:
-    """One pool of connections under one policy, shared by all threads of a process; safe across fork.
+    """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
     Rules that hold for everything it does: names are resolved once for a connection and the connection goes to an
     address that was checked; certificates are verified; no proxy, cookie, netrc or redirect is taken from anywhere
@@ -167,7 +167,7 @@ class GuardedClient:
     async def _ask(
         self, session: aiohttp.ClientSession, request: Request, target: Target, headers: CIMultiDict[str]
     ) -> Response | str:
-        """One request on one connection: the response, or where a redirect points to."""
+        """Make one request on one connection: the response, or where a redirect points to."""
         host, port = target.host.name, target.port
         if limits.in_web_request() and self._pauses.holds(host, port):
             raise Unreachable(f"{host} could not be reached a moment ago")
@@ -185,7 +185,7 @@ class GuardedClient:
                 method, URL(target.url, encoded=True), headers=sent, data=request.body, allow_redirects=False
             )
         except asyncio.CancelledError:
-            if loop.time() - started >= _PATIENCE:
+            if loop.time() - started >= _HEADER_SECONDS:
                 self._pauses.note(host, port)
             raise
         except Exception as error:
@@ -228,7 +228,7 @@ class GuardedClient:
 
 
 def _redirected(target: Target, location: str) -> Target:
-    """Where a Location leads, seen from the URL that gave it (RFC 9110 section 10.2.2)."""
+    """The target of a Location, seen from the URL that gave it (RFC 9110 section 10.2.2)."""
     try:
         return parse_url(urljoin(target.url, location))
     except ValueError as error:
@@ -276,7 +276,7 @@ def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exception
 
 @functools.cache
 def _client_for(policy: Policy) -> GuardedClient:
-    """One client for each state of the settings: there is one, except in tests that change them."""
+    """Return the client for a state of the settings: there is one, except in tests that change them."""
     return GuardedClient(policy)
 
 
@@ -315,10 +315,10 @@ def fetch(
     )
 
 
-def download(
+async def download(
     url: str, file: IO[bytes], *, accept: Sequence[str], max_bytes: int, deadline: float, redirects: int = 3
 ) -> Response:
-    """`fetch` with the body of a 2xx written to an open file instead of held in memory: `Response.body` is empty then.
+    """`fetch_async` with the body of a 2xx written to an open file instead of held in memory: `Response.body` is empty then.
 
     Raises as `fetch`; what was written by then stays in the file.
     """
@@ -331,7 +331,7 @@ def download(
         schemes=("https", "http"),
         file=file,
     )
-    return _client().send(request)
+    return await _client().send_async(request)
 
 
 async def fetch_async(

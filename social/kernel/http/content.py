@@ -1,4 +1,4 @@
-"""What a response may contain: content types that were asked for, and no more bytes than were asked for."""
+"""Checks of a response's content: only content types that were asked for, and no more bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def media_type(value: str) -> tuple[str, dict[str, str]]:
 
 
 def is_acceptable(value: str, accept: Sequence[str]) -> bool:
-    """Whether a Content-Type is one of the wanted ones; `image/*` stands for every image type.
+    """Tell whether a Content-Type is one of the wanted ones; `image/*` stands for every image type.
 
     `application/ld+json` is only acceptable with the ActivityStreams profile, so that a JSON file which somebody has
     uploaded to a server cannot pass for a document of that server (contract, federation section 1, security row 6).
@@ -61,7 +61,7 @@ class _Plain:
         return chunk[:room]
 
     def finish(self) -> None:
-        """Any end is a good one; a short one is noticed by its length."""
+        """Accept any end; a body that is too short is noticed by its length."""
 
 
 class _Gzip:
@@ -121,7 +121,7 @@ async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> N
 
 
 async def read_beginning(response: ClientResponse, limit: int) -> bytes:
-    """At most `limit` bytes of a body that only a log will show; a broken one is empty: the status is what counts."""
+    """Read at most `limit` bytes of a body that only a log will show; a broken one is empty: the status is what counts."""
     try:
         decoder = _decoder(response)
         body = bytearray()

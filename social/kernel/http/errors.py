@@ -1,4 +1,4 @@
-"""How a fetch can fail, in words that carry nothing of the library beneath."""
+"""Failures of a fetch, in words that carry nothing of the library beneath."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from social.kernel.errors import Unavailable
 
 
 class FetchError(Unavailable):
-    """No usable answer. `message` is for the person who asked and names nothing of the network; `detail` is for logs.
+    """Lack of a usable answer. `message` is for the person who asked and names nothing of the network; `detail` is for logs.
 
     `str(error)` is the detail, so that an address of the inside never reaches a client by way of the message.
     """
@@ -22,7 +22,7 @@ class FetchError(Unavailable):
 
 
 class Refused(FetchError):
-    """Never asked for: the scheme, host, port or address is not one this server connects to."""
+    """Refusal to ask: the scheme, host, port or address is not one this server connects to."""
 
 
 class TimedOut(FetchError):
@@ -30,7 +30,7 @@ class TimedOut(FetchError):
 
 
 class TooLarge(FetchError):
-    """More bytes, raw or decompressed, or larger headers than the caller accepts."""
+    """Answer of more bytes, raw or decompressed, or larger headers than the caller accepts."""
 
 
 class WrongType(FetchError):
@@ -38,11 +38,11 @@ class WrongType(FetchError):
 
 
 class TooManyRedirects(FetchError):
-    """More redirects than the caller follows."""
+    """Answer with more redirects than the caller follows."""
 
 
 class Unreachable(FetchError):
-    """No such name, no connection, or an answer that is not HTTP."""
+    """Failure to reach a server: no such name, no connection, or an answer that is not HTTP."""
 
 
 class Untrusted(Unreachable):
@@ -58,4 +58,4 @@ class Exhausted(FetchError):
 
 
 class Busy(Exhausted):
-    """Too many web requests are waiting for the network: nothing was asked of anybody, who is not to blame."""
+    """Refusal to ask because too many web requests are waiting for the network; the other server is not at fault."""

@@ -1,4 +1,4 @@
-"""What is asked of another machine, what comes back, and which machines may be asked at all.
+"""Requests to other machines, their responses, and the machines that may be asked at all.
 
 Sources: DESIGN "One way out", contract, federation section 10, security rows 4, 6 and 7.
 """
@@ -23,7 +23,7 @@ only, never a query."""
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back. Any status is a response; only for a 2xx one are type, size and completeness guaranteed.
+    """A response of any status; only for a 2xx one are type, size and completeness guaranteed.
 
     The body of another status is cut at 16 KiB, and one that was asked for with `cut` at what was accepted. `url` is where
     it came from, after redirects and without a fragment: its host is the one to trust (security row 7). `headers` finds
@@ -43,7 +43,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one."""
+    """Exchange to be made; the fields are the parameters of `fetch`. The body of a 2xx goes to `file`, if there is one."""
 
     url: str
     method: str = "GET"
@@ -61,7 +61,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Policy:
-    """Which machines may be spoken to, and as whom.
+    """The machines that may be contacted, and the name under which.
 
     `loopback` adds http, every port and the addresses of this machine (FEDERATION_LOOPBACK, for trials on one machine).
     `exceptions` are networks that may be reached although they are not public.
@@ -74,7 +74,7 @@ class Policy:
     exceptions: tuple[AddressBlock, ...] = ()
 
     def permits(self, address: Address) -> bool:
-        """Whether a connection to the address may be made."""
+        """Tell whether a connection to the address may be made."""
         return is_allowed(address, loopback=self.loopback) or any(address in network for network in self.exceptions)
 
     def check(self, target: Target, schemes: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""How long, and how many at once, web requests may wait for other machines.
+"""Limits of how long, and how many at once, web requests may wait for other machines.
 
 Source: DESIGN "One way out": inside a web request the network gets 5 s altogether, and at most half of the threads may
 be waiting for it, a quarter of them for what strangers name. Work outside web requests is bounded by its own deadlines only.
@@ -89,7 +89,7 @@ _budget: ContextVar[_Budget | None] = ContextVar("web_request_budget", default=N
 
 @contextmanager
 def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
-    """Everything fetched inside, by this thread and the tasks it starts, takes `seconds` altogether at most.
+    """Limit what is fetched inside, by this thread and the tasks it starts, to `seconds` altogether.
 
     Fetches then raise Exhausted at once when the time is spent or when half of WEB_THREADS are waiting already, and do
     not try hosts again that were dead a moment ago. Inside another budget the outer one stays in force.
@@ -106,7 +106,7 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
 
 @contextmanager
 def stranger_budget(host: str, seconds: float) -> Iterator[None]:
-    """What somebody whom this server does not know has a web request fetch, `host` first, takes `seconds` at most altogether.
+    """Limit to `seconds` altogether what an unknown caller has a web request fetch, `host` first.
 
     Of the web requests of a process, a quarter of WEB_THREADS at most do this at the same time, and one for each host:
     beyond that Busy is raised at once, before anything is asked. Outside web requests nothing is bounded.
@@ -129,7 +129,7 @@ def stranger_budget(host: str, seconds: float) -> Iterator[None]:
 
 
 def in_web_request() -> bool:
-    """Whether a person is waiting for what is fetched now."""
+    """Tell whether a person is waiting for what is fetched now."""
     return _budget.get() is not None
 
 
@@ -171,7 +171,7 @@ class HostPauses:
             self._until.pop((host, port), None)
 
     def holds(self, host: str, port: int) -> bool:
-        """Whether the host failed less than `seconds` ago."""
+        """Tell whether the host failed less than `seconds` ago."""
         until = self._until.get((host, port))
         if until is None:
             return False

@@ -1,4 +1,4 @@
-"""Which machines take mail for a domain, asked of the DNS (RFC 5321 section 5.1, RFC 7505)."""
+"""Mail servers of a domain, asked of the DNS (RFC 5321 section 5.1, RFC 7505)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS: float = 4.0
 
 
 def make_resolver() -> dns.resolver.Resolver:
-    """One that asks the name servers of the operating system. Raises DNSException when there are none."""
+    """Make a resolver that asks the name servers of the operating system. Raises DNSException when there are none."""
     return dns.resolver.Resolver()
 
 

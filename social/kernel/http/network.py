@@ -31,7 +31,7 @@ class NetworkThread:
         self.loop.run_forever()
 
     def at_close(self, closer: Callable[[], Awaitable[None]]) -> None:
-        """Has something awaited before the loop stops."""
+        """Register a function whose result is awaited before the loop stops."""
         self._closers.append(closer)
 
     def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:

@@ -18,9 +18,9 @@ from social.kernel.http.addresses import Address
 Lookup = Callable[[str, int], Sequence[str]]
 """From a host name and a port to addresses; runs in a thread of its own, raises OSError."""
 Permits = Callable[[Address], bool]
-PER_FAMILY = 2
+ADDRESSES_LIMIT = 2
 """Addresses of one family that are considered (contract, federation section 16)."""
-MOST_LOOKUPS = 64
+LOOKUPS_LIMIT = 64
 """Name look-ups under way at once; more wait, within the deadlines of their fetches."""
 
 
@@ -51,12 +51,12 @@ class CheckedResolver(AbstractResolver):
     def __init__(self, permits: Permits, lookup: Lookup = system_lookup) -> None:
         self._permits = permits
         self._lookup = lookup
-        self._slots = asyncio.Semaphore(MOST_LOOKUPS)
+        self._slots = asyncio.Semaphore(LOOKUPS_LIMIT)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """At most two IPv6 and two IPv4 addresses, in the order of the answer; forbidden ones among them are left out.
+        """Return at most two IPv6 and two IPv4 addresses, in the order of the answer, without forbidden ones.
 
         Raises ForbiddenAddress when only forbidden ones are there, OSError when there is no answer.
         """
@@ -65,7 +65,7 @@ class CheckedResolver(AbstractResolver):
             address = ip_address(text)
             kind = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
             same_family = considered.setdefault(kind, [])
-            if len(same_family) < PER_FAMILY and address not in same_family:
+            if len(same_family) < ADDRESSES_LIMIT and address not in same_family:
                 same_family.append(address)
         results = [
             ResolveResult(
@@ -82,7 +82,7 @@ class CheckedResolver(AbstractResolver):
         raise OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
 
     async def close(self) -> None:
-        """Nothing is held between look-ups."""
+        """Do nothing: no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
         """A daemon thread for each look-up: threads of an executor would hold up the end of the process for as long as

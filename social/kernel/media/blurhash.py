@@ -1,4 +1,4 @@
-"""How a picture becomes a thirty-character blur (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
+"""The thirty-character blur of a picture (the BlurHash algorithm, woltapp/blurhash "Algorithm.md")."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ logger = logging.getLogger("social.media")
 
 _ATTEMPTS: Final = 3
 # What a loaded machine may need beyond the time a job has, until its process has been started.
-_PATIENCE: Final = 20.0
+_ANSWER_SECONDS: Final = 20.0
 
 
 class DecodingFailed(KernelError):
@@ -38,14 +38,14 @@ class DecodingFailed(KernelError):
 
 @dataclass(frozen=True)
 class Found:
-    """What a job found out, and the files it wrote. The files are closed, and gone, with the block of `decode`."""
+    """The result of a job and the files it wrote. The files are closed, and gone, with the block of `decode`."""
 
     facts: dict[str, Any]
     files: tuple[IO[bytes], ...]
 
 
 class Decoder:
-    """One process with its socket, for all threads of this process; a forked child starts its own.
+    """Process with its socket, for all threads of this process; a forked child starts its own.
 
     `is_confined`: whether its jobs have run behind a filter of system calls, as far as is known.
     """
@@ -103,7 +103,7 @@ class Decoder:
             with ours:
                 with theirs:
                     control = self._send(message, [theirs.fileno(), *files])
-                ours.settimeout(jobs.LIMITS[job].seconds + _PATIENCE)
+                ours.settimeout(jobs.LIMITS[job].seconds + _ANSWER_SECONDS)
                 answer = _read(ours)
             if answer.startswith(jobs.STARTED):
                 return _facts(job, answer[len(jobs.STARTED) :])

@@ -1,4 +1,4 @@
-"""How a picture somebody sent becomes pictures we serve, and which sentence says why one is not taken.
+"""Conversion of uploaded pictures, and the sentences that say why one is not taken.
 
 The work itself is done in a process of its own (`social.kernel.media.decoding.pictures`).
 """
@@ -47,7 +47,7 @@ class Moving(Unsupported):
 
 @dataclass(frozen=True)
 class Rendition:
-    """One picture to serve, in a file that is open as long as the block of the call that made it lasts."""
+    """Picture to serve, in a file that is open as long as the block of the call that made it lasts."""
 
     file: IO[bytes]
     byte_count: int
@@ -79,7 +79,7 @@ class Rendition:
 
 @dataclass(frozen=True)
 class Picture:
-    """What became of one uploaded picture."""
+    """The result of one uploaded picture."""
 
     original: Rendition
     preview: Rendition

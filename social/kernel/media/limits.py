@@ -1,4 +1,4 @@
-"""How large what is sent may be, and how large what is kept of it (contract, parameters section 3 "Media")."""
+"""Size limits of uploads and of what is kept of them (contract, parameters section 3 "Media")."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from social.kernel.media.types import TYPES
 
 _CONNECT_SECONDS: Final = 5
 _READ_SECONDS: Final = 30
-_PATIENCE: Final = 3
-_FOREVER: Final = "public, max-age=31536000, immutable"
+_ATTEMPTS: Final = 3
+_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
 
 class ObjectStorage(S3Storage):
-    """One bucket. Whether its files can be read by everybody is decided by the bucket's policy, or by `default_acl`.
+    """Bucket of files. Whether its files can be read by everybody is decided by the bucket's policy, or by `default_acl`.
 
     Raises Unavailable when the storage does not do what it is asked for, FileNotFoundError for what is not in it.
     """
@@ -37,7 +37,7 @@ class ObjectStorage(S3Storage):
             client_config=Config(
                 connect_timeout=_CONNECT_SECONDS,
                 read_timeout=_READ_SECONDS,
-                retries={"max_attempts": _PATIENCE, "mode": "standard"},
+                retries={"max_attempts": _ATTEMPTS, "mode": "standard"},
                 signature_version="s3v4",
                 s3={"addressing_style": addressing_style},
                 # Other storages than Amazon's do not know the newer checksums.
@@ -52,7 +52,7 @@ class ObjectStorage(S3Storage):
         known = TYPES.get(f".{extension}")
         if known is None:
             return {"ContentType": "application/octet-stream", "ContentDisposition": "attachment"}
-        return {"ContentType": known, "CacheControl": _FOREVER}
+        return {"ContentType": known, "CacheControl": _CACHE_CONTROL}
 
     def _open(self, name: str, mode: str = "rb") -> Any:
         with _translated():
@@ -68,7 +68,7 @@ class ObjectStorage(S3Storage):
             super().delete(name)
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Every file below a folder: its path, its bytes, and when it was written."""
+        """Yield every file below a folder: its path, its bytes, and when it was written."""
         with _translated():
             prefix = self._normalize_name(folder)
             for item in self.bucket.objects.filter(Prefix=f"{prefix}/"):

@@ -1,4 +1,4 @@
-"""Which videos and sounds are taken, and what becomes of them: MP4 and MP3, which every browser plays.
+"""Conversion of uploaded videos and sounds: MP4 and MP3, which every browser plays.
 
 The work itself is done in a process of its own (`social.kernel.media.decoding.recordings`).
 """
@@ -73,7 +73,7 @@ class Cover:
 
 @dataclass(frozen=True)
 class Examined:
-    """What a file is: `kind` is video, gifv (moving, without sound) or audio; `meta` as in the entity MediaAttachment."""
+    """Facts of a file: `kind` is video, gifv (moving, without sound) or audio; `meta` as in the entity MediaAttachment."""
 
     kind: str
     meta: dict[str, Any]
@@ -93,7 +93,7 @@ class Converted:
 
 @contextmanager
 def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
-    """Look into a file of a type that `sniff` has found, without converting it; with a picture of it, if it has one.
+    """Look into a file of a type that `types.media_type` has found, without converting it; with a picture of it, if it has one.
 
     Raises Unidentified for what cannot be read, Unsupported beyond the limits of `social.kernel.media.limits`.
     """

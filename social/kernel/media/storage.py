@@ -1,4 +1,4 @@
-"""Where media files are kept: under names nobody can guess, through Django's storage, safe from a loss of power."""
+"""Storage of media files: under names nobody can guess, through Django's storage, safe from a loss of power."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DurableStorage(FileSystemStorage):
         return name
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
-        """Every file below a folder: its path, its bytes, and when it was written."""
+        """Yield every file below a folder: its path, its bytes, and when it was written."""
         for place, _folders, names in os.walk(self.path(folder)):
             for name in names:
                 file = Path(place) / name
@@ -106,17 +106,17 @@ def remove(*paths: str) -> None:
 
 
 def walk(folder: str) -> Iterator[tuple[str, int, datetime]]:
-    """Every stored file below a folder: its path, its bytes, and when it was written."""
+    """Yield every stored file below a folder: its path, its bytes, and when it was written."""
     return cast("DurableStorage", default_storage).walk(folder)
 
 
 def exists(path: str) -> bool:
-    """Whether a file of this path is stored."""
+    """Tell whether a file of this path is stored."""
     return default_storage.exists(path)
 
 
 def is_local() -> bool:
-    """Whether the files are in a folder of this machine, or one that several machines share."""
+    """Tell whether the files are in a folder of this machine, or one that several machines share."""
     return isinstance(storages["default"], FileSystemStorage)
 
 

@@ -1,4 +1,4 @@
-"""The types of the files this server keeps, by the extensions it gives to what it has decoded."""
+"""Types of files: by their first bytes, whatever a name or sender says (security row 1), and of files kept here."""
 
 from __future__ import annotations
 
@@ -23,3 +23,81 @@ TYPES: Final = {
     ".flac": "audio/flac",
     ".aac": "audio/aac",
 }
+
+
+HEAD: Final = 64
+"""How many bytes `media_type` needs, at most."""
+
+_SIGNATURES: Final = (
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"fLaC", "audio/flac"),
+    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf"),
+    (0, b"%PDF-", "application/pdf"),
+    (0, b"%!PS", "application/postscript"),
+    (0, b"PK\x03\x04", "application/zip"),
+    (0, b"II*\x00", "image/tiff"),
+    (0, b"MM\x00*", "image/tiff"),
+    (0, b"BM", "image/bmp"),
+    (0, b"8BPS", "image/vnd.adobe.photoshop"),
+    (0, b"\x00\x00\x01\x00", "image/x-icon"),
+    (0, b"\x7fELF", "application/octet-stream"),
+    (0, b"MZ", "application/octet-stream"),
+    (0, b"ffconcat", "text/plain"),
+    (0, b"#EXTM3U", "text/plain"),
+)
+_RIFF: Final = {b"WEBP": "image/webp", b"WAVE": "audio/wav", b"AVI ": "video/x-msvideo"}
+_BRANDS: Final = {
+    b"avif": "image/avif",
+    b"avis": "image/avif",
+    b"heic": "image/heic",
+    b"heix": "image/heic",
+    b"heim": "image/heic",
+    b"heis": "image/heic",
+    b"hevc": "image/heic",
+    b"hevx": "image/heic",
+    b"mif1": "image/heif",
+    b"msf1": "image/heif",
+    b"M4A ": "audio/m4a",
+    b"M4B ": "audio/m4a",
+    b"qt  ": "video/quicktime",
+}
+_IMAGE_BRANDS: Final = (b"avif", b"avis", b"heic", b"heix")
+# How a QuickTime file begins that is older than its `ftyp`.
+_QUICKTIME: Final = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
+
+
+def media_type(head: bytes) -> str | None:
+    """The media type that the first HEAD bytes of a file give away; None when they give away nothing."""
+    if head[:4] == b"RIFF":
+        return _RIFF.get(head[8:12])
+    if head[4:8] == b"ftyp":
+        return _container(head)
+    if head[4:8] in _QUICKTIME:
+        return "video/quicktime"
+    if head.startswith(b"OggS"):
+        return "video/ogg" if b"theora" in head else "audio/ogg"
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return "video/webm" if b"webm" in head else "video/x-matroska"
+    for offset, signature, found in _SIGNATURES:
+        if head.startswith(signature, offset):
+            return found
+    if len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 in (0xE2, 0xE0):
+        return "audio/mpeg" if head[1] & 0x06 else "audio/aac"
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
+        return "text/xml"
+    return None
+
+
+def _container(head: bytes) -> str:
+    """An ISO base media file: its major brand, or the first compatible one that is a picture's."""
+    major = head[8:12]
+    if major in (b"mif1", b"msf1"):
+        compatible = (head[place : place + 4] for place in range(16, min(len(head), 64), 4))
+        return next((_BRANDS[brand] for brand in compatible if brand in _IMAGE_BRANDS), "image/heif")
+    if major.startswith(b"3g"):
+        return "audio/3gpp"
+    return _BRANDS.get(major, "video/mp4")

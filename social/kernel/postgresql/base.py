@@ -27,30 +27,16 @@ class DatabaseOperations(DjangosOperations):
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
-        """As Django's, whatever the size of `value`."""
+        """Passes the value on as Django does, whatever its size."""
         if isinstance(value, int) and value not in _INT4:
             return Int8(value)
         return super().adapt_integerfield_value(value, internal_type)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Takes the options of `OPTIONS["pool"]` for `Pool`; without them every thread connects by itself, as in Django.
-
-    A request takes a connection that is already set up, and Django sets each up anew: what changes nothing is left out.
-    """
+    """Takes the options of `OPTIONS["pool"]` for `Pool`; without them every thread connects by itself, as in Django."""
 
     ops_class = DatabaseOperations
-
-    def get_connection_params(self) -> dict[str, Any]:
-        """As Django's; nothing where the pool has them."""
-        if self.alias in self._connection_pools:  # type: ignore[attr-defined]  # of Django, whose stubs lack it
-            return {}
-        return super().get_connection_params()
-
-    def _set_autocommit(self, autocommit: bool) -> None:
-        connection: Any = self.connection
-        if connection.autocommit is not autocommit:
-            super()._set_autocommit(autocommit)  # type: ignore[misc]  # of Django, whose stubs lack it
 
     @property
     def pool(self) -> Pool | None:

@@ -1,4 +1,4 @@
-"""Which connections to PostgreSQL are free, whether they still live, and when not to wait for new ones.
+"""The pool of connections to PostgreSQL: which are free, which still live, and when not to wait for new ones.
 
 A restart of PostgreSQL closes every connection; those in the pool are detected when they are taken
 out, by asking the system whether there is anything to read on a connection that expects nothing: without a round trip.
@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg.pq import ConnStatus, TransactionStatus
@@ -30,20 +31,20 @@ CONNECT_SECONDS: Final = 0.8
 LIFETIME: Final = 3600.0
 #: How many connections are made as soon as they are wanted. Each costs the server 10 MiB of caches and plans, and processor
 #: time until it has them; the threads of a process rarely wait for the database more than two at a time.
-EAGER: Final = 3
+INITIAL_SIZE: Final = 3
 #: Seconds in which one in use is expected back before a further one is made.
-PATIENCE: Final = 0.1
+GROWTH_DELAY: Final = 0.1
 #: Seconds after which a connection that was not needed is closed.
 IDLE: Final = 60.0
 
 
 class Pool:
-    """At most `max_size` connections of one process, made by `connect` when none is free.
+    """Connections of one process, at most `max_size`, made by `connect` when none is free.
 
-    The one that was returned last is given first, so that few connections hold warm plans; beyond EAGER, one more is made
-    for who has waited PATIENCE for one in use, and given up when it was not needed for IDLE. While a connection cannot be
-    made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many seconds somebody
-    waits when all `max_size` are in use.
+    The one that was returned last is given first, so that few connections hold warm plans; beyond INITIAL_SIZE, one more is
+    made for who has waited GROWTH_DELAY for one in use, and given up when it was not needed for IDLE. While a connection
+    cannot be made, nobody waits for one: `circuit` is open for a second after each failure. `timeout` is how many seconds
+    somebody waits when all `max_size` are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:
@@ -52,6 +53,7 @@ class Pool:
         self.circuit = Circuit(1.0)
         self._connect = connect
         self._idle: deque[tuple[Connection, float]] = deque()  # with the moment since when
+        self._ends: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._size = 0  # in use, idle and being made
         self._free = threading.Condition()
         self._closed = False
@@ -70,11 +72,11 @@ class Pool:
         while True:
             with self._free:
                 connection = self._idle.pop()[0] if self._idle else None
-                if connection is None and self._size >= min(EAGER, self.max_size):
+                if connection is None and self._size >= min(INITIAL_SIZE, self.max_size):
                     now = time.monotonic()
                     began = began or now
                     full = self._size >= self.max_size
-                    left = began + (self.timeout if full else PATIENCE) - now
+                    left = began + (self.timeout if full else GROWTH_DELAY) - now
                     if left > 0:
                         self._free.wait(left)
                         continue
@@ -104,7 +106,7 @@ class Pool:
                 connection.close()
         if (
             self._closed
-            or time.monotonic() > connection._expire_at
+            or time.monotonic() > self._ends.get(connection, 0.0)
             or connection.info.transaction_status != TransactionStatus.IDLE
         ):
             self._discard(connection)
@@ -132,7 +134,7 @@ class Pool:
         return attempt.wait()
 
     def _adopt(self, connection: Connection) -> None:
-        connection._expire_at = time.monotonic() + LIFETIME
+        self._ends[connection] = time.monotonic() + LIFETIME
         self.circuit.close()
 
     def _discard(self, connection: Connection) -> None:
@@ -146,7 +148,7 @@ class Pool:
 
 
 class _Attempt:
-    """One try to connect. Made in a thread of its own, because libpq waits two seconds at least for a silent server."""
+    """Attempt to connect. Made in a thread of its own, because libpq waits two seconds at least for a silent server."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -187,7 +189,7 @@ class _Attempt:
 
 
 def _lives(connection: Connection) -> bool:
-    """Whether an idle connection can be used. A server that ended has closed it, which shows as something to read."""
+    """Tell whether an idle connection can be used. A server that ended has closed it, which shows as something to read."""
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:
         return False

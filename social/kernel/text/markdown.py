@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_inline import StateInline
@@ -25,7 +26,7 @@ from social.kernel.text.to_html import MentionTarget, quote_fallback, token_writ
 
 _KINDS: Final = (Kind.URL, Kind.MENTION, Kind.HASHTAG)
 _PLACE: Final = re.compile(r'<span class="e-token-([0-9]+)"></span>')
-_BETWEEN_TAGS: Final = re.compile(r">\n+(?=<|\Z)")
+_TAG_GAP: Final = re.compile(r">\n+(?=<|\Z)")
 _WEB: Final = ("http://", "https://")
 
 
@@ -48,7 +49,7 @@ class Document:
     ) -> str:
         """Render the text; parameters and guarantees as of `to_html`."""
         shown = sanitize(_MARKDOWN.renderer.render(self._nodes, _MARKDOWN.options, {}))
-        shown = _BETWEEN_TAGS.sub(">", shown)
+        shown = _TAG_GAP.sub(">", shown)
         write = token_writer(self.tokens, mentions, hashtag_url)
         body = _PLACE.sub(lambda place: write(self.tokens[int(place[1])]), shown)
         return quote_fallback(self.tokens, quote_url) + body
@@ -68,7 +69,7 @@ def read(text: str) -> Document:
 
 
 class _Found(NamedTuple):
-    """Where addresses, mentions and hashtags begin in the text of a paragraph, in its order."""
+    """Starts of addresses, mentions and hashtags in the text of a paragraph, in its order."""
 
     places: list[int]
     by_place: dict[int, Token]
@@ -109,7 +110,7 @@ def _token(state: StateInline, silent: bool) -> bool:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """As the library's rule, but text ends where something else of ours begins."""
+    """The library's rule for text, but text ends where a link, mention or hashtag begins."""
     special = state.md.inline.terminator_re.search(state.src, state.pos, state.posMax)
     end = special.start() if special is not None else state.posMax
     if not state.linkLevel:
@@ -139,3 +140,19 @@ def _made() -> MarkdownIt:
 
 
 _MARKDOWN: Final = _made()
+
+
+_PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def markdown_to_html(text: str, *, below: int = 0) -> str:
+    """HTML that is safe to show: what is written as HTML stays text, links lead to web pages and mail addresses only.
+
+    Headings are `below` levels lower than written, for pages that have headings of their own above.
+    """
+    nodes = _PARSER.parse(text)
+    for node in nodes:
+        if node.type in ("heading_open", "heading_close"):
+            node.tag = f"h{min(6, int(node.tag[1]) + below)}"
+    html = _PARSER.renderer.render(nodes, _PARSER.options, {})
+    return nh3.clean(html, url_schemes={"http", "https", "mailto"}).strip()

@@ -1,12 +1,13 @@
-"""Where the tags of an HTML text begin and end: the tokens of the HTML Standard (section 13.2.5), in linear time.
+"""Tags of an HTML text (the tokens of the HTML Standard, section 13.2.5, in linear time), and the text that it shows.
 
-It is no judge of what is safe: `sanitize` and `plain` are.
+It is no judge of what is safe: `sanitize` is.
 """
 
 from __future__ import annotations
 
+import html as entities
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 # fmt: off
@@ -25,11 +26,11 @@ CELLS: Final = frozenset({"button", "select", "td", "textarea", "th"})
 _SPACE: Final = r"\t\n\f\r "
 _NAME: Final = rf"(?:=?[^{_SPACE}/>=]++|=)"
 _EQUALS: Final = rf"[{_SPACE}]*+=[{_SPACE}]*+"
-_BARE: Final = rf"[^{_SPACE}>\"'][^{_SPACE}>]*+"
-_ATTRIBUTE: Final = rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+\"|'[^']*+'|{_BARE}|(?=>)))?+"
+_UNQUOTED_VALUE: Final = rf"[^{_SPACE}>\"'][^{_SPACE}>]*+"
+_ATTRIBUTE: Final = rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+\"|'[^']*+'|{_UNQUOTED_VALUE}|(?=>)))?+"
 # The same with groups, and without a possessive quantifier around them: with one, CPython 3.11 reports wrong spans
 # (SystemError). Nothing follows the value, so there is nothing to try again.
-_ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_BARE})))?")
+_ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_UNQUOTED_VALUE})))?")
 _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")
 _UNFINISHED: Final = re.compile(r"</?[a-zA-Z]")
@@ -87,10 +88,55 @@ def tokenise(html: str) -> Iterator[str | Tag]:
 
 
 def _after_declaration(html: str, start: int) -> int:
-    """Where a comment or declaration that begins at `start` is over; 0 if it never is."""
+    """The end of a comment or declaration that begins at `start`; 0 if it never ends."""
     if html.startswith("<!--", start):
         end = _COMMENT_END.search(html, start + 2)
         return end.end() if end else 0
     if _UNFINISHED.match(html, start):
         return 0
     return html.find(">", start) + 1
+
+
+_FOLDED: Final = re.compile(r"(?<![ \t\f\n\r])[ \t\f]*+[\n\r][ \t\f\n\r]*+")
+
+
+def plain(html: str) -> str:
+    """The text of some HTML: tags stripped, character references resolved.
+
+    A `<br>` becomes a line end, a paragraph or other box stands apart by an empty line, and there is never more than
+    one empty line. Line ends of the HTML itself are spaces, outside `<pre>`, as browsers show them. Scripts and styles
+    have no text. Linear in the length of the HTML; the result is text, not HTML: escape it where it is shown.
+    """
+    return plain_of(tokenise(html))
+
+
+def plain_of(tokens: Iterable[str | Tag]) -> str:
+    """The text of HTML tokens; see `plain`."""
+    written: list[str] = []
+    line_ends = preformatted = 0
+    for token in tokens:
+        if isinstance(token, Tag):
+            if token.name == "br":
+                line_ends = min(line_ends + 1, 2)
+            elif token.name in PARAGRAPHS:
+                line_ends = 2
+                if token.name == "pre":
+                    preformatted = max(0, preformatted + (-1 if token.closing else 1))
+            elif token.name in LINES:
+                line_ends = max(line_ends, 1)
+            elif token.name in CELLS and token.closing:
+                written.append(" ")
+            continue
+        text = token if preformatted else _FOLDED.sub(" ", token)
+        if "&" in text:
+            text = entities.unescape(text)
+        if not preformatted and (line_ends or not written):
+            text = text.lstrip(" \t\f\n\r")
+        if not text:
+            continue
+        if line_ends and written:
+            written[-1] = written[-1].rstrip(" \t")
+            written.append("\n" * line_ends)
+        line_ends = 0
+        written.append(text)
+    return "".join(written).strip()

@@ -34,9 +34,9 @@ It holds a letter, or a joint or low line that stands between two of its charact
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _LINE_ENDS: Final = re.compile(r"\r\n?")
 _TAG: Final = regex.compile(TAG_NAME, regex.VERSION0)
-_NOT_IN_TAG: Final = regex.compile(rf"\A\p{{M}}++|(?:[^{WORD}{_TAG_JOINTS}]\p{{M}}*+)++", regex.VERSION0)
+_TAG_SEPARATORS: Final = regex.compile(rf"\A\p{{M}}++|(?:[^{WORD}{_TAG_JOINTS}]\p{{M}}*+)++", regex.VERSION0)
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
-_UNSEEN: Final = regex.compile(r"(?![\u200c\u200d\s])[\p{Cc}\p{Cf}\p{Co}\p{Cn}]", regex.VERSION0)
+_INVISIBLE_CHARACTER: Final = regex.compile(r"(?![\u200c\u200d\s])[\p{Cc}\p{Cf}\p{Co}\p{Cn}]", regex.VERSION0)
 _PLAIN_DOMAIN: Final = re.compile(
     r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
 )
@@ -58,6 +58,11 @@ def clean_input(text: str) -> str:
     return text
 
 
+def one_line(text: str) -> str:
+    """A text with one space for each of its line ends and what blank stands around it, and no space around it all."""
+    return " ".join(line for line in map(str.strip, text.splitlines()) if line)
+
+
 def _folds() -> dict[int, str]:
     # Latin-1 Supplement and Latin Extended-A: what the network's servers fold, so that a tag is one tag everywhere.
     folds = dict(zip(map(ord, "ÐðĐđĦħıĸŁłŊŋØøŦŧ"), "DdDdHhikLlNnOoTt", strict=True))
@@ -72,13 +77,13 @@ _FOLDS: Final = _folds()
 
 
 def is_hashtag(name: str) -> bool:
-    """Whether `name`, without a sign before it, is a whole hashtag (contract, behaviours section 8)."""
+    """Tell whether `name`, without a sign before it, is a whole hashtag (contract, behaviours section 8)."""
     return _TAG.fullmatch(name) is not None
 
 
 def display_hashtag(name: str) -> str:
     """A hashtag as it is shown: as written, without its sign and without characters that no hashtag holds."""
-    shown: str = _NOT_IN_TAG.sub("", name)
+    shown: str = _TAG_SEPARATORS.sub("", name)
     return shown
 
 
@@ -116,7 +121,7 @@ def normalise_domain(domain: str) -> str | None:
 
 
 def is_host_name(domain: str) -> bool:
-    """Whether a kept domain is a name and no IP address, with or without port.
+    """Tell whether a kept domain is a name and no IP address, with or without port.
 
     A number at the end makes any host an IPv4 address or nothing (WHATWG URL Standard, section 3.5).
     """
@@ -169,4 +174,4 @@ def visible_text(text: str) -> str:
 
     Joiners stay, which scripts and emoji need. The result may be empty.
     """
-    return " ".join(_UNSEEN.sub("", text).split())
+    return " ".join(_INVISIBLE_CHARACTER.sub("", text).split())

@@ -1,4 +1,4 @@
-"""Which HTML from elsewhere may be shown here.
+"""Sanitizing of HTML from other servers.
 
 Two steps. A rewriter brings the text into the allow-list's own form in linear time: well nested, of bounded depth,
 headings, links and formulas replaced, everything else dropped or turned into text. Then nh3, which parses as browsers
@@ -17,9 +17,8 @@ from typing import Final, NamedTuple
 
 import nh3
 
-from social.kernel.text.markup import CELLS, LINES, PARAGRAPHS, Tag, tokenise
+from social.kernel.text.markup import CELLS, LINES, PARAGRAPHS, Tag, plain_of, tokenise
 from social.kernel.text.names import clean_input
-from social.kernel.text.plain import plain_of
 
 MAX_BYTES: Final = 100 * 1024
 """Most HTML that is taken, and returned, in bytes of UTF-8 (security row 32)."""
@@ -42,9 +41,9 @@ _DIVIDING: Final = PARAGRAPHS | LINES | CELLS
 
 _SCHEMES: Final = ("http", "https", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "xmpp", "magnet", "gemini")
 _WEB_HREF: Final = re.compile(r"https?://[^/\\?#\s]", re.IGNORECASE | re.ASCII)
-_OTHER_HREF: Final = re.compile(rf"(?:{'|'.join(_SCHEMES[2:])}):.", re.IGNORECASE | re.ASCII)
+_APP_HREF: Final = re.compile(rf"(?:{'|'.join(_SCHEMES[2:])}):.", re.IGNORECASE | re.ASCII)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
-_KEPT_CLASS: Final = re.compile(r"(?:h|p|u|dt|e)-.+|mention|hashtag|ellipsis|invisible|quote-inline", re.DOTALL)
+_ALLOWED_CLASS: Final = re.compile(r"(?:h|p|u|dt|e)-.+|mention|hashtag|ellipsis|invisible|quote-inline", re.DOTALL)
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,6}")
 _NUMBER: Final = re.compile(r"-?[0-9]{1,9}")
 _BLANK_LINES: Final = re.compile(r"\n{2,}")
@@ -52,13 +51,13 @@ _BLANK_LINES: Final = re.compile(r"\n{2,}")
 
 def _href(value: str) -> str | None:
     # No stripping: browsers read addresses past spaces and line ends, in ways that filters have stumbled over.
-    if (_WEB_HREF.match(value) or _OTHER_HREF.match(value)) and not re.search(r"[\x00-\x1f\x7f]", value):
+    if (_WEB_HREF.match(value) or _APP_HREF.match(value)) and not re.search(r"[\x00-\x1f\x7f]", value):
         return value
     return None
 
 
 def _classes(value: str) -> str | None:
-    return " ".join(name for name in value.split() if _KEPT_CLASS.fullmatch(name)) or None
+    return " ".join(name for name in value.split() if _ALLOWED_CLASS.fullmatch(name)) or None
 
 
 def _language(value: str) -> str | None:

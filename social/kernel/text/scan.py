@@ -1,8 +1,10 @@
-"""Where the links, mentions, hashtags and emoji shortcodes of a text begin and end.
+"""Links, mentions, hashtags and emoji shortcodes of a text: where they begin and end.
 
 Source of the rules: contract, behaviours section 8. Every pattern here is built so that no character is looked at
 more than a fixed number of times (possessive quantifiers, runs that cannot overlap): the time is linear in the length
 of the text, whoever wrote it (security row 32).
+
+The top-level domains that exist are those of the list of IANA beside this file; no network is asked.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
+import idna
 import regex
 
 from social.kernel.text.names import (
@@ -25,7 +29,32 @@ from social.kernel.text.names import (
     normalise_domain,
     normalise_hashtag,
 )
-from social.kernel.text.top_level import is_top_level_domain
+
+_LIST: Final = Path(__file__).with_name("tlds-alpha-by-domain.txt")
+
+
+def _known() -> frozenset[str]:
+    lines = _LIST.read_text(encoding="ascii").lower().split("\n")
+    # RFC 7686: never delegated, used all the same.
+    return frozenset(line for line in lines if line and not line.startswith("#")) | {"onion"}
+
+
+_TOP_LEVEL_DOMAINS: Final = _known()
+
+
+def is_top_level_domain(label: str) -> bool:
+    """Tell whether the last label of a host name, in Unicode or Punycode and any case, is a top-level domain.
+
+    True for `onion`; false for names of one network (`localhost`, `local`, `internal`) and those that stand for nothing
+    (`test`, `example`, `invalid`; RFC 2606). Source: contract, behaviours section 8.
+    """
+    if label.isascii():
+        return label.lower() in _TOP_LEVEL_DOMAINS
+    try:
+        return idna.encode(label, uts46=True).decode("ascii") in _TOP_LEVEL_DOMAINS
+    except (idna.IDNAError, UnicodeError):
+        return False
+
 
 __all__ = [
     "MAX_URL_LENGTH",
@@ -47,7 +76,7 @@ _SCHEMES: Final = ("https", "http", "dat", "dweb", "ipfs", "ipns", "ssb", "gophe
 
 
 class Kind(StrEnum):
-    """What a token is."""
+    """Kinds of tokens."""
 
     TEXT = "text"
     URL = "url"
@@ -108,8 +137,8 @@ _BEGINNING: Final = regex.compile(
 # Ends of a sentence or a quotation in scripts that put no space after them; nobody types them inside an address.
 _STOPS: Final = "“”„‟«»‹›、。〈〉《》「」『』【】〔〕〖〗〘〙〚〛〝〞〟，．：；！？（）［］｛｝｟｠｡｢｣､"
 # Characters nobody sees: they would let an address look like another one (security row 3).
-_UNSEEN: Final = r"\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-_PATH_RUN: Final = rf"[^\s\p{{Cc}}<>\"`\\(){_STOPS}{_UNSEEN}]"
+_INVISIBLE_CHARACTERS: Final = r"\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_PATH_RUN: Final = rf"[^\s\p{{Cc}}<>\"`\\(){_STOPS}{_INVISIBLE_CHARACTERS}]"
 _REST: Final = regex.compile(rf"[/?\#](?:{_PATH_RUN}++|\((?:{_PATH_RUN}++|\({_PATH_RUN}*+\))*+\))*+", regex.VERSION0)
 _TRAILING: Final = frozenset("!'*,.:;?@$%~|^[]{}")
 _TRAILING_CATEGORIES: Final = frozenset({"Po", "Pi", "Pf", "Ps", "Pe"})
@@ -191,7 +220,7 @@ def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
 
 
 def _without_trailing(text: str, end: int, *, floor: int) -> int:
-    """Where an address ends, once the punctuation of the sentence around it is taken off."""
+    """The end of an address without the punctuation of the sentence around it."""
     while end > floor:
         last = text[end - 1]
         if last not in _TRAILING and (last.isascii() or unicodedata.category(last) not in _TRAILING_CATEGORIES):

@@ -109,10 +109,15 @@ class _Renderer:
     def mention(self, target: MentionTarget) -> str:
         shared = self.names[target.username.lower()] > 1
         name = target.acct if shared or self.always_domain else target.username
-        return (
-            f'<span class="h-card" translate="no"><a href="{_escape_value(target.url)}" class="u-url mention">'
-            f"@<span>{_escape(name)}</span></a></span>"
-        )
+        return mention_link(target.url, name)
+
+
+def mention_link(url: str, name: str) -> str:
+    """The link that a mention becomes: `name` is without the sign before it."""
+    return (
+        f'<span class="h-card" translate="no"><a href="{_escape_value(url)}" class="u-url mention">'
+        f"@<span>{_escape(name)}</span></a></span>"
+    )
 
 
 def _link(url: str, rel: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from social.runtime.arguments import add_options
 from social.runtime.doctor import Check, examine
+from social.runtime.options import add_options
 
 _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}
 
@@ -23,7 +23,6 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options."""
         add_options(parser)
         parser.add_argument("--json", action="store_true", help="Print one JSON object instead of the table.")
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from social.runtime.arguments import add_options
+from social.runtime.options import add_options
 
 
 class Command(BaseCommand):
-    """Only its `--help` comes here: `manage.py` starts the supervisor without loading Django."""
+    """Declare the options for `--help`: `manage.py` starts the supervisor without loading Django."""
 
     help = (
         "Run everything: PostgreSQL and Valkey (unless DATABASE_URL and REDIS_URL are set), the web server, streaming, "
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what `social.runtime.arguments` has taken out already."""
+        """Declare what `social.runtime.options` has taken out already."""
         add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

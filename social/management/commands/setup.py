@@ -10,9 +10,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from social.runtime import domain, fingerprints, health, schema
-from social.runtime.arguments import add_options
-from social.runtime.memory import remember
+from social.runtime import database, fingerprints, health, tables
+from social.runtime.options import add_options, remember
 from social.settings import env
 
 
@@ -23,16 +22,22 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what `social.runtime.arguments` has taken out already."""
+        """Declare what `social.runtime.options` has taken out already."""
         add_options(parser)
         parser.add_argument(
             "--new-secrets", action="store_true", help="go on with other secrets than before; names what is lost"
         )
+        parser.add_argument(
+            "--add-missing",
+            action="store_true",
+            help="add columns, indexes and constraints that the database lacks although its migrations are recorded as applied",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Refuse another domain or other secrets before anything is changed; note the schema for quick starts."""
+        """Refuse another domain or other secrets before anything is changed, and tables that are not those of the models
+        afterwards; note the schema for quick starts."""
         with connection.cursor() as cursor:
-            domain.check_domain(cursor, settings.LOCAL_DOMAIN)
+            database.check_domain(cursor, settings.LOCAL_DOMAIN)
             if not options["new_secrets"]:
                 fingerprints.check_secrets(cursor, settings.SECRETS, settings.DATA_DIR)
         pending = health.pending_migrations()
@@ -40,10 +45,14 @@ class Command(BaseCommand):
             self.stdout.write(f"Applying {len(pending)} migrations.")
         # Also with nothing to apply: rows that follow the models (permissions, content types) are made by it.
         call_command("migrate", interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
+        if options["add_missing"]:
+            for added in tables.add_missing():
+                self.stdout.write(f"Added: {added}.")
+        tables.check_tables()
         with connection.cursor() as cursor:
-            domain.keep_domain(cursor, settings.LOCAL_DOMAIN)
+            database.keep_domain(cursor, settings.LOCAL_DOMAIN)
             fingerprints.keep_fingerprints(cursor, settings.SECRETS)
-            schema.note(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
+            database.note_schema(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
         remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):
             (settings.DATA_DIR / folder).mkdir(mode=mode, parents=True, exist_ok=True)

@@ -1,293 +1,353 @@
-"""One client's connection: whole requests go to a thread one after another, their answers out; and how long that may take."""
+"""Uvicorn's HTTP protocol with bounds: for heads and for silence, for the number of connections, and for how slowly one reads.
+
+Uvicorn has a timeout between two requests only, and only until the next byte; it takes connections and requests sent ahead
+without end, and its close waits for clients that read nothing (security rows 49 to 52).
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import os
+import ipaddress
 import socket
 import struct
-import threading
-from collections import deque
+import time
+from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from social.api import later
-from social.runtime.web import answers
-from social.runtime.web.exchange import Exchange, Question
-from social.runtime.web.reader import RequestReader
-from social.runtime.web.writer import AnswerWriter
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from social.api import addresses
+from social.runtime.web.environment import BUSY, Refused
+from social.runtime.web.limits import Limits
 
 if TYPE_CHECKING:
-    from social.runtime.web.server import Server
+    import asyncio
 
-_LINGER_SECONDS = 2.0
+    from uvicorn.config import Config
+    from uvicorn.server import ServerState
+
+#: The key under which a scope's extensions have the Connection.
+EXTENSION = "social.connection"
+#: Seconds for a client to read why it was refused.
+LINGER_SECONDS = 2.0
+#: The most bytes in a row that are neither a body's nor the end of a head.
+_SILENT_BYTES = 64 * 1024
+_NEVER = float("inf")
 
 
-class Connection(asyncio.Protocol):
-    """Has the requests of one client answered in their order.
+class Connections:
+    """All connections of a process: how many, of whom, and which of them wait."""
 
-    Everything here runs in the event loop's thread, except `answer_here`: the thread that made an answer also writes it
-    where nothing stands in the way, and the loop learns of it when it next has something to do.
-    """
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.refusals: Counter[int] = Counter()
+        """Requests that were refused since the last look, by status."""
+        self.stopping = False
+        self._all: set[Connection] = set()
+        self._per_address: Counter[str] = Counter()
+        # In the order in which they began to wait: those that never sent a request, and those between two requests.
+        self._fresh: dict[Connection, None] = {}
+        self._idle: dict[Connection, None] = {}
 
-    __slots__ = (
-        "_active",
-        "_deadline",
-        "_descriptor",
-        "_descriptor_lock",
-        "_eof",
-        "_lingering",
-        "_queue",
-        "_reader",
-        "_writer",
-        "base",
-        "peer",
-        "refused",
-        "server",
-        "transport",
-    )
+    def admit(self, connection: Connection) -> bool:
+        """Take a new connection in, if need be in the place of one that waits; False when there is none."""
+        self._all.add(connection)
+        if connection.address:
+            self._per_address[connection.address] += 1
+            if self._per_address[connection.address] > self.limits.connections_per_address:
+                return False
+        if len(self._all) > self.limits.connections:
+            waiting = self._fresh or self._idle
+            if not waiting:
+                return False
+            oldest = next(iter(waiting))
+            self.leave(oldest)
+            oldest.drop()
+        self._fresh[connection] = None
+        return True
 
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.transport: asyncio.Transport = None  # type: ignore[assignment]
-        self.base: dict[str, Any] = {}
-        self.peer = ""
-        self.refused: bytes | None = None
+    def leave(self, connection: Connection) -> None:
+        """Forget a connection; a second call does nothing."""
+        self.occupy(connection)
+        if connection in self._all:
+            self._all.remove(connection)
+            if connection.address:
+                count_down(self._per_address, connection.address)
+
+    def release(self, connection: Connection) -> None:
+        """A connection is between two requests: it may be closed for a new one."""
+        self._idle[connection] = None
+
+    def occupy(self, connection: Connection) -> None:
+        """A connection has sent the head of a request."""
+        self._fresh.pop(connection, None)
+        self._idle.pop(connection, None)
+
+    def check(self) -> None:
+        """End what takes too long; to be called every second."""
+        now = time.monotonic()
+        for connection in [one for one in self._all if now > one.deadline]:
+            connection.expire()
+
+
+class Connection(HttpToolsProtocol):
+    """One client. `deadline` is when it is ended, by the monotonic clock."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.all: Connections = cast(Any, config.app).connections
+        self.limits = self.all.limits
+        self.address = ""
+        self.deadline = 0.0
+        self._active: RequestResponseCycle | None = None
+        """The request that is being answered; others may wait in `pipeline`."""
+        self._refusal: bytes | None = None
         """The answer to a request that is not taken; nothing is read behind it."""
-        # Made with the connection: nothing asks for them before.
-        self._reader: RequestReader = None  # type: ignore[assignment]
-        self._writer: AnswerWriter = None  # type: ignore[assignment]
-        self._active: Exchange | None = None
-        self._queue: deque[Exchange] = deque()
-        self._lingering = False
-        self._eof = False
-        self._deadline = 0.0
-        self._descriptor = -1
-        # The number of a socket that is closed is soon another client's: nobody writes without this lock.
-        self._descriptor_lock = threading.Lock()
+        self._joined: _Joined | None = None
+        self._in_head = False
+        self._upgrading = False
+        self._silent = 0
 
     # --- the transport ---------------------------------------------------------------------------------------------
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected."""
-        self.transport = cast(asyncio.Transport, transport)
-        self._writer = AnswerWriter(self.server, self.transport)
-        self._descriptor = self.transport.get_extra_info("socket").fileno()
-        self.server.settle()
-        admitted = self.server.admit(self)
-        self._reader = RequestReader(self, self.base)
-        if admitted:
-            self._deadline = self.server.now() + self.server.limits.head_seconds
-        else:
-            self.refuse(503, answers.BUSY, 5)
-            self.say_refusal()
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse it."""
+        super().connection_made(transport)
+        self.deadline = time.monotonic() + self.limits.head_seconds
+        self.address = counted_address(self.client[0]) if self.client else ""
+        if not self.all.admit(self):
+            self._refuse(Refused(503, BUSY, 5))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone, or we ended it."""
-        with self._descriptor_lock:
-            self._descriptor = -1
-        self.server.settle()
-        self._reader.abandon()
-        self._writer.wake()
-        self.server.leave(self)
+        """Have nobody wait for the client."""
+        self.all.leave(self)
         if self._active is not None:
-            self._active.abandoned = True
-        for exchange in self._queue:
-            exchange.abandoned = True
-            self.server.release(exchange)
-        self._queue.clear()
+            # Of several requests Uvicorn tells the last one.
+            self._abandon(self._active)
+        super().connection_lost(exc)
 
-    def eof_received(self) -> bool:
-        """The client sends no more; it may still be waiting for its answer."""
-        self._eof = True
-        self.server.settle()
-        return self._active is not None and not self._lingering
-
-    def pause_writing(self) -> None:
-        """The client reads more slowly than we write."""
-        self._writer.blocked = True
-
-    def resume_writing(self) -> None:
-        """It has caught up."""
-        self._writer.wake()
-        if self._active is None:
-            self._next()
-
-    def data_received(self, data: bytes) -> None:
-        """The next bytes of requests."""
-        self.server.settle()
-        self._reader.feed(data)
-
-    # --- requests --------------------------------------------------------------------------------------------------
-
-    def accept(self, exchange: Exchange) -> None:
-        """A whole request has arrived."""
-        self._queue.append(exchange)
-        if self._active is not None:
-            # Its thread may have finished before it could see that another request waits.
-            self.server.settle()
-        if self._active is None:
-            self._next()
-        elif len(self._queue) > self.server.limits.pipelined:
-            self._reader.stop()  # nobody who means well sends so many ahead: those that were taken are answered
-            self._queue[-1].answer_closes = True
-
-    def invite(self) -> None:
-        """A client waits to be asked for a body: behind its earlier answers, into which the words would fall otherwise."""
-        self.server.settle()
-        if self._active is None:
-            self._next()
-
-    def _next(self) -> None:
-        """Have the next request answered, or wait for one."""
-        if self._writer.blocked or self.transport.is_closing():
-            return
-        if self._queue:
-            exchange = self._active = self._queue.popleft()
-            if not self.server.submit(exchange):
-                self._active = None
-                self.server.release(exchange)
-                self.refuse(503, answers.BUSY, 1)
-                self.say_refusal()
-        elif self.refused is not None:
-            self.say_refusal()
-        elif self._eof:
-            self.transport.close()
-        elif self._reader.incoming is None:
-            self._deadline = self.server.now() + self.server.limits.idle_seconds
-            self.server.waiting(self)
-        else:
-            self._reader.invite()
-
-    def answer_here(self, exchange: Exchange, answer: answers.Answer) -> bool:
-        """Write an answer in the thread that made it; False where that is for the event loop.
-
-        The loop is not woken for what it need not do at once: that costs as much as the rest of a small request.
-        """
-        server = self.server
-        if answer.file is not None or answer.pending is not None or exchange.answer_closes or server.stopping:
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Close, unless requests were sent whole: who sends no more may still wait for the answers."""
+        if self._active is None or self.cycle.more_body or self._refusal is not None:
             return False
-        with self._descriptor_lock:
-            if self._descriptor < 0 or self.transport.get_write_buffer_size():
-                return False
-            try:
-                written = os.write(self._descriptor, answer.data)
-            except OSError:  # the loop waits until the client takes more, or finds out that it has gone
-                return False
-        if written < len(answer.data):
-            rest = answers.Answer(answer.data[written:])
-            server.loop.call_soon_threadsafe(self.answered, exchange, rest)
-            return True
-        server.finished.append(exchange)
-        # Asked behind the line above, as the loop settles behind each of these: one of the two sees the other.
-        waited_for = self._queue or self._eof or self._reader.waits or self.refused is not None
-        if waited_for or exchange.body is not None or server.stopping:
-            server.loop.call_soon_threadsafe(server.settle)
+        self.cycle.keep_alive = False
         return True
 
-    def settle(self, exchange: Exchange) -> None:
-        """An answer has been written in its thread."""
-        self.server.answered(exchange)
-        self._done(exchange)
-
-    def answered(self, exchange: Exchange, answer: answers.Answer | None) -> None:
-        """A thread has made the answer (None: nobody waits for it)."""
-        self.server.answered(exchange)
-        if answer is None or self.transport.is_closing():
-            if answer is not None and answer.file is not None:
-                os.close(answer.file[0])
-            self._active = None
+    def data_received(self, data: bytes) -> None:
+        """Read the next bytes."""
+        if self._refusal is not None:
             return
-        if answer.pending is not None:
-            self.server.spawn(self._wait(exchange, answer, answer.pending))
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
+            self.timeout_keep_alive_task = None
+        self._silent += len(data)
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._decline_upgrade(data[upgrade.args[0] :])
+        except httptools.HttpParserError:
+            self._refuse(Refused(400, "Bad Request"))
+        if self._silent > _SILENT_BYTES:
+            self._refuse(
+                Refused(431, "Request Header Fields Too Large") if self._in_head else Refused(400, "Bad Request")
+            )
+
+    # --- called by the parser --------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        self._in_head = True
+        self._silent = 0
+        if self._active is None:
+            self.deadline = time.monotonic() + self.limits.head_seconds
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header. What comes behind a body in chunks is none: nobody has checked it."""
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Have the request answered, now or behind those before it."""
+        if len(self.pipeline) >= self.limits.pipelined:
+            raise ValueError  # nobody who means well sends so many ahead: those that were taken are answered
+        self._in_head = False
+        self._silent = 0
+        self._upgrading = self.parser.should_upgrade()
+        self.scope["extensions"] = {EXTENSION: cast(Any, self), "social.target": cast(Any, self.url)}
+        super().on_headers_complete()
+        if self._active is None:
+            self._active = self.cycle
+            self.deadline = _NEVER
+            self.all.occupy(self)
+
+    def on_body(self, body: bytes) -> None:
+        """The next bytes of a body."""
+        self._silent = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A whole request has arrived."""
+        if not self._upgrading:
+            super().on_message_complete()
+
+    def _decline_upgrade(self, rest: bytes) -> None:
+        """Take what follows as the body of the request and answer in HTTP/1.1: no other protocol is spoken.
+
+        The parser takes it for the other protocol, so a new one is given the part of the head that a body needs.
+        """
+        self._upgrading = False
+        self.cycle.keep_alive = False
+        framing = [header for header in self.headers if header[0] in (b"content-length", b"transfer-encoding")]
+        head = b"".join(b"%s: %s\r\n" % header for header in framing)
+        self.parser = httptools.HttpRequestParser(_BodyOnly(self))
+        try:
+            self.parser.feed_data(b"POST / HTTP/1.1\r\n" + head + b"\r\n")
+            self.parser.feed_data(rest if framing else b"")
+        except httptools.HttpParserError:
+            self._refuse(Refused(400, "Bad Request"))
+
+    # --- answers ---------------------------------------------------------------------------------------------------
+
+    def extend(self, seconds: float) -> None:
+        """Give the client so much time to take what it is sent next."""
+        self.deadline = time.monotonic() + seconds
+
+    def join_writes(self) -> None:
+        """Have the answer that begins now leave in one write: it is whole, and each write is a system call."""
+        if self._active is not None:
+            self._joined = _Joined(self.transport)
+            self._active.transport = cast(Any, self._joined)
+
+    def on_response_complete(self) -> None:
+        """Turn to what the client has sent meanwhile, or wait for its next request."""
+        if self._joined is not None:
+            self._joined.flush()
+            self._joined = None
+        self._active = self.pipeline[-1][0] if self.pipeline else None
+        if self._active is not None:
+            self.deadline = _NEVER
         else:
-            self._send(exchange, answer)
+            self.extend(self.limits.head_seconds if self._in_head else self.limits.idle_seconds)
+            self.all.release(self)
+            if self._refusal is not None:
+                self._say_refusal()
+        super().on_response_complete()
 
-    async def _wait(self, exchange: Exchange, answer: answers.Answer, pending: answers.Pending) -> None:
-        """Ask for an answer that was put off until it is there, its time is over, or nobody waits for it."""
-        server, found = self.server, None
-        end, pause = server.now() + pending.seconds, later.FIRST_PAUSE
-        while found is None and not exchange.abandoned and not server.stopping and server.now() + pause < end:
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, later.LONGEST_PAUSE)
-            asked: asyncio.Future[answers.Answer | None] = server.loop.create_future()
-            if server.requests.submit(Question(server, pending, asked.set_result)):
-                found = await asked
-        if exchange.abandoned or self.transport.is_closing():
-            self._active = None
+    def shutdown(self) -> None:
+        """End when what has arrived whole is answered."""
+        self.all.stopping = True
+        if self._active is None:
+            self.transport.close()
+        elif self.cycle.more_body:
+            self.drop()
         else:
-            self._send(exchange, found or answer)
+            self.cycle.keep_alive = False
 
-    def _send(self, exchange: Exchange, answer: answers.Answer) -> None:
-        self._writer.write(answer.data)
-        if answer.file is None:
-            self._done(exchange)
+    def expire(self) -> None:
+        """The deadline is over."""
+        if self._active is not None or self._refusal is not None or self.transport.get_write_buffer_size():
+            self.drop()
+        elif self._in_head:
+            self._refuse(Refused(408, "Request Timeout"))
         else:
-            self.server.spawn(self._send_file(exchange, *answer.file))
+            self.transport.close()
 
-    async def _send_file(self, exchange: Exchange, descriptor: int, offset: int, size: int) -> None:
-        await self._writer.send_file(descriptor, offset, size)
-        self._done(exchange)
+    def drop(self) -> None:
+        """End the connection at once; what the client has not taken is thrown away, by the system too."""
+        with contextlib.suppress(OSError, AttributeError):
+            own = self.transport.get_extra_info("socket")
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if self._active is not None:
+            self._abandon(self._active)
+        self.transport.abort()
 
-    def _done(self, exchange: Exchange) -> None:
-        self._active = None
+    def _refuse(self, refused: Refused) -> None:
+        """Take no more requests, and say why behind the answers to those that were taken. The first reason stands."""
+        if self._refusal is not None or self.transport.is_closing():
+            return
+        status, headers, body, *_rest = refused.answer
+        self.all.refusals[status] += 1
+        lines = b"".join(b"%s: %s\r\n" % header for header in self.server_state.default_headers + headers)
+        self._refusal = STATUS_LINE[status] + lines + b"\r\n" + body
+        if self._active is not None and self.cycle.more_body and not self.cycle.response_started:
+            # It will never be whole.
+            if self.cycle is self._active:
+                self._abandon(self._active)
+                self._active = None
+            else:
+                self.pipeline.popleft()
+        if self._active is None:
+            self._say_refusal()
+
+    def _say_refusal(self) -> None:
         if self.transport.is_closing():
             return
-        if exchange.answer_closes or self.server.stopping:
-            self._reader.stop()
-            self.transport.close()
-        else:
-            self._next()
-
-    # --- refusals --------------------------------------------------------------------------------------------------
-
-    def refuse(self, status: int, text: str, retry_after: int | None = None) -> None:
-        """Take no more requests; `say_refusal` answers why. The first reason stands."""
-        if self.refused is None:
-            self.server.note_refusal(status)
-            self.refused = answers.refusal(status, text, retry_after)
-
-    def say_refusal(self) -> None:
-        """Answer a refusal behind what is being answered, then close when the client has had the time to read it."""
-        self._reader.stop()
-        self._reader.drop()
-        self.server.settle()
-        if self._active is not None or self._lingering or self.refused is None:
-            return
-        self._lingering = True
-        self.server.working(self)
-        self._deadline = self.server.now() + _LINGER_SECONDS
-        self.transport.write(self.refused)
+        self.all.occupy(self)
+        self.extend(LINGER_SECONDS)
+        self.transport.write(self._refusal or b"")
         # A close with unread bytes is a reset, which takes the answer with it: what still comes is thrown away.
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
-    # --- time ------------------------------------------------------------------------------------------------------
+    @staticmethod
+    def _abandon(cycle: RequestResponseCycle) -> None:
+        cycle.disconnected = True
+        cycle.message_event.set()
 
-    def close_idle(self) -> None:
-        """End the connection, unless it is in the middle of something."""
-        if self._active is None and not self._lingering and not self._queue:
-            self.transport.close()
 
-    def evict(self) -> None:
-        """End the connection at once; what the client has not taken is thrown away."""
-        with contextlib.suppress(OSError, AttributeError):
-            own = socket.socket(fileno=os.dup(self.transport.get_extra_info("socket").fileno()))
-            # Without this the kernel would keep its part of an answer for as long as the client likes.
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            own.close()
-        self.transport.abort()
+class _Joined:
+    """A transport for one answer: what is written leaves at `flush` or `close`."""
 
-    def check(self, now: float) -> None:
-        """End what takes too long; called every second."""
-        if self._writer.is_stalled(now):
-            self.evict()
-        if self._lingering:
-            if now > self._deadline:
-                self.evict()
-        elif self._reader.incoming is None:
-            if self._active is None and not self._queue and not self._writer.blocked and now > self._deadline:
-                self.transport.close()
-        elif self._reader.is_late(now):
-            self.refuse(408, "Request Timeout")
-            self.say_refusal()
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._pieces: list[bytes] = []
+        self.write = self._pieces.append
+        self.is_closing = transport.is_closing
+
+    def flush(self) -> None:
+        """Write everything at once."""
+        if self._pieces:
+            self._transport.write(b"".join(self._pieces))
+            self._pieces.clear()
+
+    def close(self) -> None:
+        """Close the transport behind what was written."""
+        self.flush()
+        self._transport.close()
+
+
+class _BodyOnly:
+    """Passes on what a parser finds of a body."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.on_body = connection.on_body
+        self.on_message_complete = connection.on_message_complete
+
+
+def count_down(counter: Counter[str], name: str) -> None:
+    """One less; nothing is kept of who has none."""
+    counter[name] -= 1
+    if counter[name] <= 0:
+        del counter[name]
+
+
+@lru_cache(maxsize=4096)
+def counted_address(address: str) -> str:
+    """The address, of IPv6 its /64; "" for trusted proxies and for private networks.
+
+    What comes from a private address is from a proxy of ours, whether or not TRUSTED_PROXIES names it: counted, it would
+    be one client with everybody's connections.
+    """
+    key = addresses.rate_key(address)
+    if addresses.is_trusted(address) or not ipaddress.ip_network(key).network_address.is_global:
+        return ""
+    return key

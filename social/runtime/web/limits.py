@@ -12,7 +12,7 @@ class Limits:
     """Per web process. Times are seconds, sizes bytes.
 
     A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
-    `body_longest` in any case. A response must be taken at `read_rate` bytes a second on average over `read_window`.
+    `body_longest` in any case.
     """
 
     threads: int = 8
@@ -44,8 +44,8 @@ class Limits:
     bodies_per_address: int = 64
     bodies_total: int = 1024 * MEBIBYTE
 
-    read_rate: int = 1024
-    read_window: float = 30.0
+    read_seconds: float = 60.0
+    """How long a client may take for each 64 KiB of an answer: about 1 KiB a second."""
 
     stuck_seconds: float = 30.0
     """When requests wait and no thread has finished one for as long, the process counts as hung."""

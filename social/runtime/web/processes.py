@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 
+from social.runtime.processes import STEP, AwakeTime
+
 logger = logging.getLogger("social.web")
 
 #: Seconds without a heartbeat after which a process counts as hung.
@@ -34,6 +36,9 @@ class _Process:
     started: float = 0.0
     due: float | None = None
     killed: bool = field(default=False)
+    # The last heartbeat, and when it was seen by the awake time of the watcher; before the first one: the start.
+    beat: float = 0.0
+    seen: float = 0.0
 
 
 class Heartbeats:
@@ -63,6 +68,10 @@ def listen(address: str, port: int, backlog: int = 2048) -> socket.socket:
     family, kind, protocol, _, name = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        # The connections inherit it: the system takes the next bytes when little of the last ones has yet to be sent, so that
+        # how quickly a client reads shows in how quickly the system takes, and a slow one costs no 4 MB.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 128 * 1024)
     listener.bind(name)
     listener.listen(backlog)
     listener.setblocking(False)
@@ -72,17 +81,18 @@ def listen(address: str, port: int, backlog: int = 2048) -> socket.socket:
 class Processes:
     """`count` processes that run `serve(beat)`, until SIGTERM or SIGINT; each has `grace` seconds to end.
 
-    `serve` answers whether it ended in order. A process that ends, or whose heartbeat is silent for `silence` seconds, is
+    A process that ends, or whose heartbeat is silent for `silence` seconds, is
     replaced.
     """
 
     def __init__(
-        self, count: int, serve: Callable[[Callable[[], None]], bool], *, grace: float, silence: float = SILENCE
+        self, count: int, serve: Callable[[Callable[[], None]], None], *, grace: float, silence: float = SILENCE
     ) -> None:
         self._serve = serve
         self._silence = silence
         self._grace = grace
         self._beats = Heartbeats(count)
+        self._awake = AwakeTime()
         self._processes = [_Process(number) for number in range(count)]
         self._stopping = False
         self._wakeup, self._waker = os.pipe()
@@ -98,7 +108,7 @@ class Processes:
             self._start(process)
         while not self._stopping:
             beat()
-            select.select([self._wakeup], [], [], 1.0)
+            select.select([self._wakeup], [], [], STEP)
             with contextlib.suppress(BlockingIOError):
                 os.read(self._wakeup, 4096)
             self._look()
@@ -111,6 +121,7 @@ class Processes:
     def _start(self, process: _Process) -> None:
         self._beats.forget(process.number)
         process.started, process.due, process.killed = time.monotonic(), None, False
+        process.beat, process.seen = 0.0, self._awake.seconds
         process.pid = os.fork()
         if process.pid:
             return
@@ -119,8 +130,8 @@ class Processes:
             signal.set_wakeup_fd(-1)
             for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
                 signal.signal(signum, signal.SIG_DFL)
-            in_order = self._serve(lambda: self._beats.beat(process.number))
-            code = 0 if in_order else 3
+            self._serve(lambda: self._beats.beat(process.number))
+            code = 0
         except BaseException:
             logger.exception("a web process failed")
         finally:
@@ -132,21 +143,24 @@ class Processes:
 
     def _look(self) -> None:
         now = time.monotonic()
+        self._awake.look()
         for process in self._processes:
             if process.pid:
                 ended, status = os.waitpid(process.pid, os.WNOHANG)
                 if ended:
                     self._ended(process, os.waitstatus_to_exitcode(status), now)
-                elif self._is_silent(process, now) and not process.killed:
+                elif self._is_silent(process) and not process.killed:
                     logger.error("web process %d answers nothing and is replaced", process.pid)
                     process.killed = True
                     os.kill(process.pid, signal.SIGKILL)
             elif process.due is not None and process.due <= now:
                 self._start(process)
 
-    def _is_silent(self, process: _Process, now: float) -> bool:
+    def _is_silent(self, process: _Process) -> bool:
         last = self._beats.last(process.number)
-        return now - last > self._silence if last else now - process.started > START
+        if last != process.beat:
+            process.beat, process.seen = last, self._awake.seconds
+        return self._awake.seconds - process.seen > (self._silence if process.beat else START)
 
     def _ended(self, process: _Process, code: int, now: float) -> None:
         process.pid = 0

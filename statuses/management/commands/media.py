@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from accounts.models import RemoteCopy
-from accounts.models.remote_copy import CopyState
+from accounts.models.remote import CopyState
 from accounts.policies.staff import OPERATOR
 from accounts.queries.remote_copies import count_bytes, sum_up
 from social.kernel import clock
@@ -20,11 +20,11 @@ from social.management.base import OperatorCommand
 from statuses.queries.media import sum_up_attachments
 from statuses.services.media_upkeep import measure_storage, prune_media, remove_old_copies
 
-_LONGEST = 36_500
+_DAYS_LIMIT = 36_500
 
 
 class Command(OperatorCommand):
-    """Each step stands by itself: a run that was interrupted is simply run again."""
+    """Run one step for media files. A run that was interrupted is simply run again."""
 
     help = "Show what the media storage holds, remove old copies of files of other servers, or what belongs to nobody."
 
@@ -61,8 +61,8 @@ class Command(OperatorCommand):
             self.stdout.write(f"stored {folder}: {files}, {_amount(size)}")
 
     def _remove(self, days: int, host: str | None, *, dry_run: bool) -> None:
-        if not 0 <= days <= _LONGEST:
-            raise CommandError(_("Give a number of days from 0 to %(most)d.") % {"most": _LONGEST})
+        if not 0 <= days <= _DAYS_LIMIT:
+            raise CommandError(_("Give a number of days from 0 to %(most)d.") % {"most": _DAYS_LIMIT})
         age = timedelta(days=days)
         if dry_run:
             old = Q(state=CopyState.READY, served_at__lt=clock.now() - age)

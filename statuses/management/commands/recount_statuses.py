@@ -13,7 +13,7 @@ _REPORTED = 20
 
 
 class Command(BaseCommand):
-    """It can be ended at any time and run again, also while the server runs."""
+    """Command that counts again; it can be ended at any time and run again, also while the server runs."""
 
     help = (
         "Count the answers, boosts, favourites and quotes of all posts anew, the posts of all accounts, the votes in polls "

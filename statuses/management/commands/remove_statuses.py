@@ -17,7 +17,7 @@ _REPORTED = 20
 
 
 class Command(BaseCommand):
-    """It can be ended at any time and run again."""
+    """Command that removes posts; it can be ended at any time and run again."""
 
     help = "Remove old posts of other servers that nobody here has answered, boosted, liked, kept or is mentioned in."
 

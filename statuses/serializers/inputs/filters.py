@@ -1,69 +1,61 @@
-"""What clients send for filters, in the newer and the older spelling (contract, parameters section 4 "filters")."""
+"""Filters, and hashtags for one's profile, as clients send them (contract, parameters)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
-from social.api.inputs import ClientBoolean, ClientString, IdField, Input, NestedListField, StringListField, as_integer
+from rest_framework.fields import SkipField
+
+from social.api.fields import ClientBoolean, ClientString, IdField, NestedListField, as_integer
+from social.api.inputs import Form, Input
 from statuses.models import FilterAction
 from statuses.services.filters import FilterDraft, KeywordDraft
 
-Draft = TypeVar("Draft", "FilterDraft", "FilterV1Form")
+
+class ExpiryField(ClientString):
+    """A number of seconds; empty or null means never. `expires` says that it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(source="*", allow_null=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, list | dict):
+            raise SkipField
+        return {"expires": True, "expires_in": None if data in (None, "") else as_integer(data)}
 
 
 class KeywordInput(Input[KeywordDraft]):
     """A keyword of a filter."""
 
-    draft = KeywordDraft
+    fields = ("keyword", "whole_word")
     id = IdField()
-    keyword = ClientString()
-    whole_word = ClientBoolean()
     _destroy = ClientBoolean(source="destroy")
 
 
 class FilterInput(Input[FilterDraft]):
-    """A filter with its keywords. `expires_in` is a number of seconds; empty or null means never."""
+    """A filter with its keywords."""
 
-    draft = FilterDraft
-    title = ClientString()
-    context = StringListField()  # type: ignore[assignment]  # a name of DRF's serializers, for which fields are no attributes
+    fields = ("title", "context")
     filter_action = ClientString(source="action")
-    expires_in = ClientString()
+    expires_in = ExpiryField()
     keywords_attributes = NestedListField(KeywordInput, source="keywords")
 
-    @classmethod
-    def read_mapping(cls, values: Mapping[str, Any]) -> FilterDraft:
-        """As of any input; nothing in `expires_in` is a value here."""
-        sent = {name: value for name, value in values.items() if name != "expires_in"}
-        return _with_expiry(super().read_mapping(sent), values)
 
-
-@dataclass(frozen=True)
-class FilterStatusForm:
-    """The parameters of adding a post to a filter."""
+class FilterStatusInput(Form):
+    """Post that a filter matches besides."""
 
     status_id: str | None = None
 
 
-class FilterStatusInput(Input[FilterStatusForm]):
-    """Which post a filter matches besides."""
-
-    draft = FilterStatusForm
-    status_id = ClientString()
-
-
-@dataclass(frozen=True)
-class FilterV1Form:
-    """A filter with its one keyword: `phrase` is the title and the keyword."""
+class FilterV1Input(Form):
+    """A filter with its one keyword, of `/api/v1/filters`: `phrase` is the title and the keyword."""
 
     phrase: str | None = None
     context: tuple[str, ...] | None = None
     irreversible: bool | None = None
     whole_word: bool | None = None
-    expires: bool = False
-    expires_in: int | None = None
+    expires_in: Annotated[int | None, ExpiryField()] = None
+    expires: Annotated[bool, None] = False
 
     @property
     def filter(self) -> FilterDraft:
@@ -83,25 +75,8 @@ class FilterV1Form:
         return KeywordDraft(keyword=self.phrase, whole_word=self.whole_word)
 
 
-class FilterV1Input(Input[FilterV1Form]):
-    """The parameters of `/api/v1/filters`."""
+class FeaturedTagInput(Form):
+    """The hashtag, with its sign or without."""
 
-    draft = FilterV1Form
-    phrase = ClientString()
-    context = StringListField()  # type: ignore[assignment]  # a name of DRF's serializers, for which fields are no attributes
-    irreversible = ClientBoolean()
-    whole_word = ClientBoolean()
-    expires_in = ClientString()
-
-    @classmethod
-    def read_mapping(cls, values: Mapping[str, Any]) -> FilterV1Form:
-        """As of any input; nothing in `expires_in` is a value here."""
-        sent = {name: value for name, value in values.items() if name != "expires_in"}
-        return _with_expiry(super().read_mapping(sent), values)
-
-
-def _with_expiry(draft: Draft, values: Mapping[str, Any]) -> Draft:
-    sent = values.get("expires_in")
-    if "expires_in" not in values or isinstance(sent, list | dict):
-        return draft
-    return replace(draft, expires=True, expires_in=None if sent in (None, "") else as_integer(sent))
+    required_keys = ("name",)
+    name: str = ""

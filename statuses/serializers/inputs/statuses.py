@@ -1,289 +1,209 @@
-"""What clients send for posts: publishing, deleting and listing them."""
+"""Parameters for posts, their files and polls: publishing, deleting, listing and embedding them (contract, parameters)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
-from rest_framework.request import Request
+from rest_framework.fields import SkipField
 from rest_framework.serializers import ValidationError
 
-from social.api.inputs import (
-    ClientBoolean,
+from social.api.fields import (
     ClientDateTime,
-    ClientFile,
+    ClientInteger,
     ClientString,
-    IdListField,
-    Input,
+    ClientWord,
     NestedListField,
+    ObjectField,
     StringListField,
     as_integer,
-    parameters,
 )
+from social.api.inputs import Form, Input, Word
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 from statuses.policies.polls import PollDraft
 from statuses.queries.listings import AccountStatusesFilter
-from statuses.services.composing import StatusDraft
-from statuses.services.editing import EditDraft
+from statuses.services.composing import Draft
 from statuses.services.media import MediaChange, SentFile
 
-_EMPTY_IS_NONE: Final = ("visibility", "quote_approval_policy", "content_type")
 _POLL_MEMBERS: Final = ("options", "multiple", "hide_totals", "expires_in")
 
 
-@dataclass(frozen=True)
-class _PollForm:
-    options: tuple[str, ...] = ()
-    multiple: bool = False
-    hide_totals: bool = False
+class PollInput(Input[PollDraft]):
+    """The members of `poll`; `expires_in` is a number of seconds (contract, parameters section 3)."""
 
-
-class PollInput(Input[_PollForm]):
-    """The members of `poll`; `expires_in`, a number of seconds, is read beside them."""
-
-    draft = _PollForm
-    options = StringListField()
-    multiple = ClientBoolean()
-    hide_totals = ClientBoolean()
-
-
-def read_poll(sent: Any) -> PollDraft | None:
-    """The parameter `poll`; None for one that is empty or no object (contract, parameters section 3)."""
-    if not isinstance(sent, dict) or not sent:
-        return None
-    form = PollInput.read_mapping(sent)
-    expires_in = sent.get("expires_in")
-    return PollDraft(
-        options=form.options,
-        expires_in=None if expires_in in (None, "") or isinstance(expires_in, list | dict) else as_integer(expires_in),
-        multiple=form.multiple,
-        hide_totals=form.hide_totals,
-        sent={name: sent[name] for name in _POLL_MEMBERS if name in sent},
-    )
-
-
-class StatusInput(Input[StatusDraft]):
-    """The parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
-
-    draft = StatusDraft
-    status = ClientString(source="text")
-    spoiler_text = ClientString()
-    sensitive = ClientBoolean()
-    visibility = ClientString()
-    language = ClientString()
-    in_reply_to_id = ClientString()
-    media_ids = StringListField()
-    quoted_status_id = ClientString()
-    quote_approval_policy = ClientString()
-    content_type = ClientString()
-    allowed_mentions = IdListField()
+    fields = ("options", "multiple", "hide_totals")
 
     @classmethod
-    def read_mapping(cls, values: Mapping[str, Any]) -> StatusDraft:
-        """As of any input."""
-        sent = {name: value for name, value in values.items() if name not in _EMPTY_IS_NONE or value != ""}
-        draft = super().read_mapping(_with_warning(sent))
-        return replace(draft, poll=read_poll(values.get("poll")), scheduled_at=read_scheduled_at(values))
+    def read_mapping(cls, values: Mapping[str, Any]) -> PollDraft:
+        """Read like any input, with what was sent."""
+        seconds = values.get("expires_in")
+        return replace(
+            super().read_mapping(values),
+            expires_in=None if seconds in (None, "") or isinstance(seconds, list | dict) else as_integer(seconds),
+            sent={name: values[name] for name in _POLL_MEMBERS if name in values},
+        )
 
 
-@dataclass(frozen=True)
-class _FileForm:
+class TimeField(ClientDateTime):
+    """The time of a scheduled post; with `future` one that has passed is None: the post is published at once."""
+
+    def __init__(self, *, future: bool = False) -> None:
+        self.future = future
+        super().__init__()
+
+    def to_internal_value(self, data: Any) -> Any:
+        """An aware datetime or None. Raises Invalid for what is no time."""
+        if isinstance(data, list | dict):
+            raise SkipField
+        try:
+            moment = super().to_internal_value(data)
+        except ValidationError:
+            raise Invalid(_("Record invalid")) from None
+        return None if self.future and moment <= clock.now() else moment
+
+
+class FileInput(Form):
+    """Changes of one file of a post."""
+
     id: str = ""
     description: str | None = None
     focus: str | None = None
     thumbnail: UploadedFile | None = None
 
 
-class FileInput(Input[_FileForm]):
-    """What to change of one file of a post."""
+class FileChangesField(NestedListField):
+    """Changes of files, each with the id of the file; those of what is no id are left out."""
 
-    draft = _FileForm
-    id = ClientString()
-    description = ClientString()
-    focus = ClientString()
-    thumbnail = ClientFile()
+    def to_internal_value(self, data: Any) -> tuple[tuple[int, MediaChange], ...]:
+        forms: tuple[FileInput, ...] = super().to_internal_value(data)
+        return tuple((number, _change(form)) for form in forms if (number := parse_id(form.id)) is not None)
 
 
-@dataclass(frozen=True)
-class _EditForm:
-    text: str = ""
-    spoiler_text: str = ""
-    sensitive: bool | None = None
-    language: str | None = None
-    media_ids: tuple[str, ...] = ()
-    media_attributes: tuple[_FileForm, ...] = ()
-    quote_approval_policy: str | None = None
-    content_type: str | None = None
-
-
-class EditInput(Input[_EditForm]):
-    """The parameters of `PUT /api/v1/statuses/:id`; `poll` is read beside them."""
-
-    draft = _EditForm
-    status = ClientString(source="text")
-    spoiler_text = ClientString()
-    sensitive = ClientBoolean()
-    language = ClientString()
-    media_ids = StringListField()
-    media_attributes = NestedListField(FileInput)
-    quote_approval_policy = ClientString()
-    content_type = ClientString()
-
-    @classmethod
-    def read_draft(cls, request: Request) -> EditDraft:
-        """The edit that a request asks for."""
-        values = parameters(request)
-        form = cls.read_mapping(_with_warning({name: value for name, value in values.items() if value is not None}))
-        return EditDraft(
-            text=form.text,
-            spoiler_text=form.spoiler_text,
-            sensitive=form.sensitive,
-            language=form.language,
-            media_ids=form.media_ids,
-            media_changes=tuple(
-                (number, _change(file)) for file in form.media_attributes if (number := parse_id(file.id)) is not None
-            ),
-            poll=read_poll(values.get("poll")),
-            quote_approval_policy=form.quote_approval_policy or None,
-            content_type=form.content_type or None,
-        )
-
-
-def _change(form: _FileForm) -> MediaChange:
+def _change(form: FileInput) -> MediaChange:
     sent = form.thumbnail
     thumbnail = None if sent is None else SentFile(sent, sent.content_type or "")
     return MediaChange(description=form.description, focus=form.focus, thumbnail=thumbnail)
 
 
-def _with_warning(sent: dict[str, Any]) -> dict[str, Any]:
-    """In JSON a warning wins over false, in a form the word "false" wins over the warning."""
-    return sent | {"sensitive": True} if sent.get("sensitive") is False and sent.get("spoiler_text") else sent
+class _PostInput(Input[Draft]):
+    """Parameters of a post and of an edit."""
 
-
-@dataclass(frozen=True)
-class RescheduleForm:
-    """Another time for a scheduled post; None for the same."""
-
-    scheduled_at: datetime | None = None
-
-
-class RescheduleInput(Input[RescheduleForm]):
-    """The parameters of `PUT /api/v1/scheduled_statuses/:id`."""
-
-    draft = RescheduleForm
-    scheduled_at = ClientString()
+    fields: ClassVar[tuple[str, ...]] = ("spoiler_text", "sensitive", "language")
+    status = ClientString(source="text")
+    media_ids = StringListField()
+    quote_approval_policy = ClientWord()
+    content_type = ClientWord()
+    poll = ObjectField(PollInput, non_empty=True)
 
     @classmethod
-    def read_mapping(cls, values: Mapping[str, Any]) -> RescheduleForm:
-        """As of any input. Raises Invalid for what is no time."""
-        return RescheduleForm(scheduled_at=read_new_time(values))
+    def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
+        """Read like any input. In JSON a warning wins over `sensitive`; in a form the word "false" wins over the warning."""
+        warned = values.get("sensitive") is False and values.get("spoiler_text")
+        return super().read_mapping({**values, "sensitive": True} if warned else values)
 
 
-def read_scheduled_at(values: Mapping[str, Any]) -> datetime | None:
-    """When a new post is to be published; None for nothing and for the past: at once. Raises Invalid for what is no time."""
-    moment = read_new_time(values)
-    return moment if moment is not None and moment > clock.now() else None
+class StatusInput(_PostInput):
+    """The parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
+
+    fields = (*_PostInput.fields, "allowed_mentions")
+    visibility = ClientWord()
+    in_reply_to_id = ClientString()
+    quoted_status_id = ClientString()
+    scheduled_at = TimeField(future=True)
 
 
-def read_new_time(values: Mapping[str, Any]) -> datetime | None:
-    """The parameter `scheduled_at`; None for nothing, an empty text, a list and an object. Raises Invalid for no time."""
-    sent = values.get("scheduled_at")
-    if sent is None or sent == "" or isinstance(sent, list | dict):
-        return None
-    try:
-        return ClientDateTime().to_internal_value(sent)
-    except ValidationError:
-        raise Invalid(_("Record invalid")) from None
+class EditInput(_PostInput):
+    """The parameters of `PUT /api/v1/statuses/:id`."""
+
+    media_attributes = FileChangesField(FileInput, source="media_changes")
 
 
-@dataclass(frozen=True)
-class InteractionPolicyForm:
-    """The parameters of a change of who may quote a post."""
+class RescheduleInput(Form):
+    """The new time of a scheduled post; None for the same."""
 
-    quote_approval_policy: str | None = None
-
-
-class InteractionPolicyInput(Input[InteractionPolicyForm]):
-    """Who may quote a post; nothing stands for the author's setting."""
-
-    draft = InteractionPolicyForm
-    quote_approval_policy = ClientString()
-
-    @classmethod
-    def read_mapping(cls, values: Mapping[str, Any]) -> InteractionPolicyForm:
-        """As of any input; an empty word is none."""
-        return super().read_mapping({name: value for name, value in values.items() if value != ""})
+    scheduled_at: Annotated[datetime, TimeField()] | None = None
 
 
-@dataclass(frozen=True)
-class IdsForm:
-    """Posts that are asked for together."""
+class InteractionPolicyInput(Form):
+    """Choice of who may quote a post; nothing stands for the author's setting."""
 
-    ids: tuple[str, ...] = ()
+    quote_approval_policy: Word | None = None
 
 
-class IdsInput(Input[IdsForm]):
+class IdsInput(Form):
     """`id[]`; a single `id` is no list and dropped."""
 
-    draft = IdsForm
-    id = StringListField(source="ids")
+    id: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class DeletionForm:
-    """The parameters of a deletion."""
+class DeletionInput(Form):
+    """Choice whether the files go at once, or may be used for another post."""
 
     delete_media: bool = False
 
 
-class DeletionInput(Input[DeletionForm]):
-    """Whether the files go at once, or may be used for another post."""
-
-    draft = DeletionForm
-    delete_media = ClientBoolean()
-
-
 class AccountStatusesInput(Input[AccountStatusesFilter]):
-    """Which of an account's posts are wanted."""
+    """Choice of an account's posts."""
 
-    draft = AccountStatusesFilter
-    only_media = ClientBoolean()
-    exclude_replies = ClientBoolean()
-    exclude_reblogs = ClientBoolean()
-    exclude_direct = ClientBoolean()
-    pinned = ClientBoolean()
-    tagged = ClientString()
+    fields = ("only_media", "exclude_replies", "exclude_reblogs", "exclude_direct", "pinned", "tagged")
 
 
-@dataclass(frozen=True)
-class ReblogForm:
-    """The parameters of a boost."""
+class ReblogInput(Form):
+    """Choice of who sees the boost; nothing is the author's default."""
 
     visibility: str = ""
 
 
-class ReblogInput(Input[ReblogForm]):
-    """Who sees the boost; nothing is the author's default."""
-
-    draft = ReblogForm
-    visibility = ClientString()
-
-
-@dataclass(frozen=True)
-class TranslationForm:
-    """The parameters of a translation."""
+class TranslationInput(Form):
+    """The language to translate to; nothing stands for that of the request."""
 
     lang: str | None = None
 
 
-class TranslationInput(Input[TranslationForm]):
-    """The language to translate to; nothing stands for that of the request."""
+_NO_OPTION: Final = -1
 
-    draft = TranslationForm
-    lang = ClientString()
+
+class PlacesField(StringListField):
+    """Places of options; what is no number is the place of none."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return tuple(map(_place, self.items(data)))
+
+
+class VoteInput(Form):
+    """`choices[]`, or a single place."""
+
+    required_keys = ("choices",)
+    choices: Annotated[tuple[int, ...], PlacesField(scalar=True)] = ()
+
+
+def _place(item: Any) -> int:
+    text = str(item).strip() if isinstance(item, int | str) and not isinstance(item, bool) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else _NO_OPTION
+
+
+class MediaInput(Form):
+    """A file, its description and its focus (contract, parameters section 3 "Media")."""
+
+    file: UploadedFile | None = None
+    thumbnail: UploadedFile | None = None
+    description: str | None = None
+    focus: str | None = None
+
+
+SIDE_LIMIT: Final = 65_535
+"""Pixels; no page is wider or higher."""
+
+
+class OEmbedInput(Form):
+    """The address of a post, and the room there is for it in pixels; other parameters (`format`) are ignored."""
+
+    url: str = ""
+    maxwidth: Annotated[int, ClientInteger(minimum=0, maximum=SIDE_LIMIT)] | None = None
+    maxheight: Annotated[int, ClientInteger(minimum=0, maximum=SIDE_LIMIT)] | None = None

@@ -16,7 +16,7 @@ from accounts.models import User
 from social.api import staff
 from social.kernel.outbox import OutboxRow
 from statuses.models import Status
-from statuses.services.composing import StatusDraft
+from statuses.services.composing import Draft
 from statuses.services.publishing import publish_status
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import make_media, make_remote_status, make_status
@@ -108,7 +108,7 @@ def test_a_password_is_changed_on_the_sites_own_page_which_ends_sessions_and_tok
 
 @pytest.mark.parametrize("path", ["", "accounts/user/", "accounts/account/", "accounts/role/", "statuses/status/"])
 def test_every_list_opens_for_the_owner(owner: User, path: str) -> None:
-    publish_status(author=owner.account, draft=StatusDraft(text="hello"))
+    publish_status(author=owner.account, draft=Draft(text="hello"))
     assert signed_in(owner).get(f"/admin/{path}").status_code == 200
 
 
@@ -231,7 +231,7 @@ def test_an_unconfirmed_address_is_taken_for_confirmed_after_a_question(moderato
 
 
 def test_nobody_acts_on_hundreds_by_one_press(moderator: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staff, "AT_ONCE", 2)
+    monkeypatch.setattr(staff, "ROWS_LIMIT", 2)
     people = [make_user() for _ in range(3)]
     page = act(signed_in(moderator), "/admin/accounts/user/", "disable", *(person.id for person in people))
     assert not User.objects.filter(disabled_at__isnull=False).exists()

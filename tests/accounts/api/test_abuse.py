@@ -12,7 +12,7 @@ from django.urls import get_resolver
 
 from accounts.models import Account, AccountStat, Endorsement, Follow, FollowRequest
 from accounts.services.blocking import block_account
-from accounts.services.deleting import delete_user
+from accounts.services.erasing import delete_user
 from social.api.routing import endpoints
 from social.kernel import clock
 from tests.factories.accounts import make_account, make_remote, make_token, make_user

@@ -13,7 +13,7 @@ from accounts.models import (
     EncryptedMessage,
     RemoteCopy,
 )
-from accounts.models.remote_copy import CopyPurpose, CopyState
+from accounts.models.remote import CopyPurpose, CopyState
 from accounts.policies.remote_copies import digest_of
 from social.kernel import clock
 from tests.accounts.api.test_crypto import Program, message

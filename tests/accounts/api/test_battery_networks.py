@@ -100,7 +100,7 @@ def blocked_servers(callers: Callers, size: int) -> Scene:
 
 def discoverable_people(callers: Callers, size: int) -> Scene:
     for account in [make_account(discoverable=True) for _number in range(size)]:
-        AccountStat.objects.filter(account=account).update(followers_count=1)
+        AccountStat.objects.update_or_create(account=account, defaults={"followers_count": 1})
     return Scene()
 
 
@@ -118,6 +118,7 @@ ROWS = [
     Row("POST api/v1/domain_blocks", lambda callers, size: Scene(params={"domain": "new.example"})),
     Row("DELETE api/v1/domain_blocks", lambda callers, size: Scene(params={"domain": "new.example"})),
     Row("GET api/v1/preferences", lambda callers, size: Scene()),
+    Row(f"GET {ACCOUNT}/identity_proofs", somebody),
     Row(f"GET {ACCOUNT}/followers", followers),
     Row(f"GET {ACCOUNT}/following", following),
     Row(f"GET {ACCOUNT}/endorsements", endorsements_of),

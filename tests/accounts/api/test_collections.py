@@ -233,6 +233,22 @@ def test_suspended_people_are_in_no_collection(api: Api, owner: User, bea: User)
     assert Api().get(f"/api/v1/accounts/{owner.account_id}/collections").json() == {"collections": []}
 
 
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [(None, "text/html"), ("*/*", "text/html"), ("application/json", "application/json")],
+)
+def test_an_answer_without_a_body_is_no_json_unless_it_was_asked_for(
+    api: Api, bea: User, accept: str | None, kind: str
+) -> None:
+    path = f"{COLLECTIONS}/{made(api, account_ids=[str(bea.account_id)])['id']}"
+    item = api.get(path).json()["collection"]["items"][0]["id"]
+    headers = {"Accept": accept} if accept is not None else {}
+    for gone in (f"{path}/items/{item}", path):
+        answer = api.delete(gone, headers=headers)
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert answer["Content-Type"] == f"{kind}; charset=utf-8"
+
+
 def test_a_deleted_collection_is_gone(api: Api, bea: User) -> None:
     path = f"{COLLECTIONS}/{made(api, account_ids=[str(bea.account_id)])['id']}"
     assert Api(make_token(bea)).delete(path).status_code == 403

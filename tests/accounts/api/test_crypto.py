@@ -363,9 +363,9 @@ def test_seed_170_a_message_is_streamed_to_its_device(alice: Program, bob: Progr
     bob.upload()
     token_id = AccessToken.objects.get(token=alice.api.token).pk
     listener.subscribe(streams.channel_key(channels.device(token_id)))
-    assert listener.get_message(timeout=5)["type"] == "subscribe"
+    assert listener.get_message(timeout=60)["type"] == "subscribe"
     bob.api.post(DELIVER, {"device": [message(alice)]})
     work()
-    head, _newline, payload = listener.get_message(timeout=5)["data"].partition(b"\n")
+    head, _newline, payload = listener.get_message(timeout=60)["data"].partition(b"\n")
     assert orjson.loads(head)["event"] == "encrypted_message"
     assert orjson.loads(payload) == alice.api.get(MESSAGES).json()[0]

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account, AccountStat, User
 from accounts.services.blocking import block_domain
 from social.kernel import clock
-from tests.factories.accounts import make_account, make_remote, make_token
+from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.factories.statuses import block, follow, mute
 from tests.support.client import Api
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 def lively(name: str, *, followers: int = 1, hours_ago: int = 1, **values: Any) -> Account:
     made = make_remote(name, **values) if "domain" in values else make_account(name, **{"discoverable": True} | values)
     Account.objects.filter(id=made.id).update(discoverable=values.get("discoverable", True))
-    AccountStat.objects.filter(account=made).update(
-        followers_count=followers, last_status_at=clock.now() - timedelta(hours=hours_ago)
+    AccountStat.objects.create(
+        account=made, followers_count=followers, last_status_at=clock.now() - timedelta(hours=hours_ago)
     )
     return made
 
@@ -49,6 +49,16 @@ def test_the_directory_shows_who_wants_to_be_found_last_post_first(ann: User, ap
     assert "Link" not in Api().get("/api/v1/directory", {"limit": 1})
     assert len(names(api.get("/api/v1/directory", {"order": "nonsense"}))) == 3
     assert names(Api().get("/api/v1/directory", {"limit": 0})) == []
+
+
+def test_the_directory_keeps_who_posted_or_followed_once(ann: User) -> None:
+    poster, follower, followed = (make_user(name, discoverable=True) for name in ("poster", "follower", "followed"))
+    make_user("silent", discoverable=True)
+    post = Api(make_token(poster)).post("/api/v1/statuses", {"status": "hello"}).json()
+    Api(make_token(poster)).delete(f"/api/v1/statuses/{post['id']}")
+    for verb in ("follow", "unfollow"):
+        Api(make_token(follower)).post(f"/api/v1/accounts/{followed.account_id}/{verb}")
+    assert names(Api().get("/api/v1/directory")) == ["poster", "followed", "follower"]
 
 
 def test_the_directory_leaves_out_whom_the_reader_hides(ann: User, api: Api) -> None:

@@ -29,8 +29,8 @@ PATH = "/api/v1/domain_blocks"
 
 def follow(account: Account, target: Account, **options: Any) -> None:
     Follow.objects.create(account=account, target=target, **options)
-    AccountStat.objects.filter(account=account).update(following_count=1)
-    AccountStat.objects.filter(account=target).update(followers_count=1)
+    AccountStat.objects.update_or_create(account=account, defaults={"following_count": 1})
+    AccountStat.objects.update_or_create(account=target, defaults={"followers_count": 1})
 
 
 def test_seed_012_a_server_is_blocked_and_unblocked(api: Api) -> None:
@@ -77,7 +77,7 @@ def test_follows_both_ways_end_and_are_kept_with_their_options(ann: User, api: A
     follow(fan, ann.account)
     follow(other, ann.account)
     FollowRequest.objects.create(account=asker, target=ann.account)
-    AccountStat.objects.filter(account=ann.account).update(followers_count=2, following_count=1)
+    AccountStat.objects.update_or_create(account=ann.account, defaults={"followers_count": 2, "following_count": 1})
     api.post(PATH, {"domain": "remote.example"})
     work()
     assert list(Follow.objects.values_list("account_id", "target_id")) == [(other.id, ann.account_id)]
@@ -113,7 +113,7 @@ def test_one_sees_beforehand_how_many_follows_a_block_would_end(ann: User, api: 
 
 
 def test_many_follows_end_in_steps(ann: User, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(severing, "STEP", 2)
+    monkeypatch.setattr(severing, "BATCH_SIZE", 2)
     for _number in range(5):
         follow(make_remote(), ann.account)
     api.post(PATH, {"domain": "remote.example"})

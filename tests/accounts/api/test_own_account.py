@@ -34,7 +34,7 @@ def _user(**values: Any) -> Change:
 
 
 def _counters(**values: Any) -> Change:
-    return lambda user: AccountStat.objects.filter(account_id=user.account_id).update(**values)
+    return lambda user: AccountStat.objects.update_or_create(account_id=user.account_id, defaults=values)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from PIL import Image
 from accounts.models import Account, User
 from accounts.services import profiles
 from social.kernel.media.limits import ANIMATION_PIXELS
+from tests.factories.statuses import make_status
 from tests.support.client import Api
 from tests.support.entities import check
 
@@ -311,3 +312,14 @@ def test_the_profile_has_no_source_and_switches_of_its_own(ann: User, api: Api) 
 def test_the_profile_lists_the_hashtags_it_shows(api: Api) -> None:
     made = api.post("/api/v1/featured_tags", {"name": "gardens"}).json()
     assert api.get(PROFILE).json()["featured_tags"] == [made]
+
+
+def test_a_hashtag_on_a_profile_that_no_post_has_any_more_was_never_last_used(ann: User, api: Api) -> None:
+    shown = api.post("/api/v1/featured_tags", {"name": "gardens"}).json()
+    assert (shown["statuses_count"], shown["last_status_at"]) == ("0", None)
+    post = make_status(ann.account, "In the #gardens")
+    (shown,) = api.get("/api/v1/featured_tags").json()
+    assert (shown["statuses_count"], shown["last_status_at"]) == ("1", post.created_at.date().isoformat())
+    api.delete(f"/api/v1/statuses/{post.id}")
+    (shown,) = api.get("/api/v1/featured_tags").json()
+    assert (shown["statuses_count"], shown["last_status_at"]) == ("0", None)

@@ -14,8 +14,8 @@ from django.test import Client
 from accounts.models import Account, AuditEntry, EmailDomainBlock, Follow, Invite, IpBlock, Severity, User
 from accounts.policies.staff import OPERATOR, staff_of
 from accounts.services import sign_up_blocks as blocks
+from accounts.services.activation import create_invite
 from accounts.services.confirmations import confirmation_url
-from accounts.services.invites import create_invite
 from accounts.services.staff import approve
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid

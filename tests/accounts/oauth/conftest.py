@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Application, User
-from accounts.services.applications import register_application
+from accounts.services.tokens import register_application
 from social.api import admission
 
 CALLBACK = "https://app.example/callback?keep=1"

@@ -10,8 +10,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AccessToken, Application
-from accounts.services.applications import delete_application, register_application
-from accounts.services.tokens import issue_token
+from accounts.services.tokens import delete_application, issue_token, register_application
 from tests.factories.accounts import make_user
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,7 @@ from django.test import Client
 
 from accounts.models import Account, Application, User
 from accounts.services.sessions import publish_user_state
-from accounts.services.token_use import TokenIdentities
-from accounts.services.tokens import issue_token
+from accounts.services.tokens import TokenIdentities, issue_token
 from social.kernel import clock
 from tests.factories.accounts import make_user
 

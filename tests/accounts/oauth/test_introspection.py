@@ -9,8 +9,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AccessToken, Application, User
-from accounts.services.applications import register_application
-from accounts.services.tokens import issue_token, revoke_tokens
+from accounts.services.tokens import issue_token, register_application, revoke_tokens
 from tests.accounts.oauth.conftest import CALLBACK
 
 pytestmark = pytest.mark.django_db

@@ -25,7 +25,7 @@ def test_mastodon_py_registers_authorizes_and_revokes(live_server: Any, settings
     client = Mastodon(client_id, client_secret, api_base_url=live_server.url, version_check_mode="none")
     url = client.auth_request_url(scopes=SCOPES, state="s", allow_http=True)
     browser = requests.Session()
-    sign_in = browser.get(url, timeout=10)
+    sign_in = browser.get(url, timeout=60)
     assert "Real client" in sign_in.text
     consent = submit(browser, sign_in, login="ada", password="correct horse")
     native = submit(browser, consent, decision="allow")

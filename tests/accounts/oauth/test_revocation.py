@@ -11,9 +11,16 @@ from django.test import Client
 
 from accounts.models import AccessToken, Application, Grant, RevokedToken, User
 from accounts.services import tokens
-from accounts.services.applications import delete_application, register_application
 from accounts.services.sessions import change_password, sign_out_everywhere
-from accounts.services.tokens import NEVER, channel_of, forget_ended_tokens, issue_token, revoke_tokens
+from accounts.services.tokens import (
+    NO_EXPIRY,
+    channel_of,
+    delete_application,
+    forget_ended_tokens,
+    issue_token,
+    register_application,
+    revoke_tokens,
+)
 from social.kernel import clock, streams
 from tests.accounts.oauth.conftest import CALLBACK, code_for
 from tests.factories.accounts import make_user
@@ -129,7 +136,7 @@ def test_an_application_with_thousands_of_tokens_is_deleted_in_steps_that_go_on_
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     AccessToken.objects.bulk_create(
-        (AccessToken(application=application, token=f"token {number}", expires=NEVER) for number in range(1200)),
+        (AccessToken(application=application, token=f"token {number}", expires=NO_EXPIRY) for number in range(1200)),
         batch_size=500,
     )
     steps: list[int] = []

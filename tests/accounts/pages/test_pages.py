@@ -12,10 +12,8 @@ import time_machine
 from django.test import Client
 
 from accounts.models import AccessToken, Grant, User
-from accounts.pages.scope_descriptions import permission_groups
-from accounts.services.applications import register_application
-from accounts.services.token_use import TokenIdentities
-from accounts.services.tokens import issue_token
+from accounts.pages.authorize import permission_groups
+from accounts.services.tokens import TokenIdentities, issue_token, register_application
 from social.api import admission
 from social.api import scopes as tree
 from social.kernel import redis
@@ -91,6 +89,8 @@ def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> No
         text = source.read_text()
         if source.name == "use.html":
             text = text.replace("<script src=\"{% static 'passkeys.js' %}\" defer>", "")
+        if source.parent.name == "mail":
+            text = text.replace(' style="', " ")  # many mail programs read no style sheet
         assert not re.search(r"<script|\son(click|load|error)=|@import|url\(\s*['\"]?(https?:)?//|\sstyle=\"", text), (
             source
         )

@@ -12,7 +12,7 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 
 from accounts.models import RecoveryCode, User
-from accounts.policies.passkeys import is_newer
+from accounts.policies.second_factors import is_newer
 from social.kernel import clock
 from tests.accounts.pages.test_second_factor import codes_on, show_again
 from tests.factories.accounts import make_user

@@ -19,7 +19,7 @@ from allauth.usersessions.models import UserSession
 from django.test import Client
 
 from accounts.models import AccessToken, AuditEntry, RecoveryCode, User
-from accounts.policies.recovery_codes import digest_of, new_code
+from accounts.policies.second_factors import digest_of, new_code
 from accounts.policies.staff import OPERATOR
 from accounts.services import staff
 from accounts.services.second_factors import make_recovery_codes

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Follow, User
-from accounts.models.severance import SeveredAccount
+from accounts.models.relations import SeveredAccount
 from accounts.policies.staff import OPERATOR
 from accounts.services.blocking import block_domain
 from accounts.services.sanctions import suspend_account

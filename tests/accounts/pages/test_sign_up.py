@@ -14,11 +14,10 @@ from accounts.events import ConfirmationRequested
 from accounts.models import Invite, Severity, User
 from accounts.policies.staff import OPERATOR
 from accounts.services import staff
-from accounts.services.applications import register_application
+from accounts.services.activation import create_invite
 from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
-from accounts.services.invites import create_invite
 from accounts.services.sign_up_blocks import block_email_domain, block_network
-from accounts.services.tokens import issue_token
+from accounts.services.tokens import issue_token, register_application
 from social.kernel import clock
 from social.kernel.errors import RateLimited, Unavailable
 from tests.factories.accounts import make_application, make_user

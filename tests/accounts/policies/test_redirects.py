@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.policies.redirects import (
+from accounts.policies.authorization import (
     OUT_OF_BAND,
     form_action_source,
     redirect_uri_errors,

@@ -27,7 +27,7 @@ from accounts.services.archives import (
     request_archive,
     write_archive,
 )
-from accounts.services.deleting import delete_user
+from accounts.services.erasing import delete_user
 from social.kernel import clock
 from social.kernel.errors import Conflict, NotFound, Unavailable
 from social.kernel.media import storage
@@ -135,9 +135,12 @@ def test_it_goes_on_from_any_byte_where_it_was_stopped(ada: User, monkeypatch: p
         )
     reference = unpack(ada, build(ada))
     Archive.objects.all().delete()
-    for module, name in (("statuses.services.archiving", "_STEP"), ("federation.outbound.archiving", "_POSTS")):
+    for module, name in (
+        ("statuses.services.account_steps", "_FILES_PER_STEP"),
+        ("federation.outbound.archiving", "_POSTS"),
+    ):
         monkeypatch.setattr(f"{module}.{name}", 2)
-    monkeypatch.setattr(archives, "SLICE", 0.0)
+    monkeypatch.setattr(archives, "TURN_SECONDS", 0.0)
     archive = request_archive(account=ada.account)
     save, number = archives._save, 0
 
@@ -165,7 +168,7 @@ def test_it_goes_on_from_any_byte_where_it_was_stopped(ada: User, monkeypatch: p
 
 
 def test_it_begins_anew_when_its_files_are_gone(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "SLICE", 0.0)
+    monkeypatch.setattr(archives, "TURN_SECONDS", 0.0)
     archive = request_archive(account=ada.account)
     for _turn in range(4):
         write_archive(archive.id)
@@ -213,7 +216,7 @@ def test_row_47_one_a_week_and_a_mail_with_a_link_that_expires(ada: User) -> Non
     archive = build(ada)
     (message,) = [sent for sent in mail.outbox if sent.to == [ada.email]]
     assert f"http://social.localhost/settings/export/archives/{archive.id}" in message.body
-    assert next_archive_at(ada.account) == archive.created_at + archives.PAUSE
+    assert next_archive_at(ada.account) == archive.created_at + archives.REQUEST_INTERVAL
     with pytest.raises(Conflict):
         request_archive(account=ada.account)
     assert archive.expires_at == archive.finished_at + timedelta(days=7)
@@ -272,11 +275,11 @@ def test_one_that_was_never_finished_stands_in_nobodys_way(ada: User, monkeypatc
 def test_a_list_of_any_length_is_written(ada: User) -> None:
     people = [make_account() for _ in range(3)]
     Follow.objects.bulk_create([Follow(account=ada.account, target=person) for person in people], batch_size=100)
-    archives._LINES, before = 2, archives._LINES
+    archives._LINES_PER_STEP, before = 2, archives._LINES_PER_STEP
     try:
         lines = unpack(ada, build(ada))["following_accounts.csv"].decode().splitlines()
     finally:
-        archives._LINES = before
+        archives._LINES_PER_STEP = before
     assert len(lines) == 6
 
 

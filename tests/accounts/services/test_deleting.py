@@ -13,9 +13,9 @@ from accounts.models import AccessToken, Account, Follow, Grant, Invite, Retired
 from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services import erasing
-from accounts.services.deleting import delete_user
+from accounts.services.activation import create_invite
+from accounts.services.erasing import delete_user
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.invites import create_invite
 from accounts.services.signing_up import sign_up
 from social.kernel.errors import Conflict, Invalid
 from social.kernel.outbox import OutboxRow, drain
@@ -128,9 +128,9 @@ def test_it_goes_on_where_it_was_stopped(somebody: User, monkeypatch: pytest.Mon
         make_status(somebody.account, f"more {number}")
     work()
     delete_user(user=somebody)
-    monkeypatch.setattr(erasing, "STEP", 2)
+    monkeypatch.setattr(erasing, "BATCH_SIZE", 2)
     # A process that never gets further than one round.
-    monkeypatch.setattr(erasing, "SLICE", 0.0)
+    monkeypatch.setattr(erasing, "TURN_SECONDS", 0.0)
     turns = 0
     while Account.objects.filter(id=somebody.account_id).exists():
         assert OutboxRow.objects.filter(event__in=["AccountDeleted", "AccountErasureDue"]).exists()

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.models import AccountStat, Follow, FollowRequest, User
-from accounts.policies.following import FOLLOW_LIMIT
+from accounts.policies.relations import FOLLOW_LIMIT
 from accounts.services import follow_requests, profiles
 from accounts.services.following import FollowChange, follow_account, pair_name, unfollow_account
 from accounts.services.profiles import ProfileChange, update_profile
@@ -102,6 +102,7 @@ def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
 
 def test_one_follows_at_most_7500_people_or_a_tenth_more_than_one_has_followers() -> None:
     account, target = make_account(), make_account()
+    AccountStat.objects.create(account=account)
     stat = AccountStat.objects.filter(account=account)
     for following, followers in ((FOLLOW_LIMIT, 0), (11_000, 10_000)):
         stat.update(following_count=following, followers_count=followers)
@@ -114,7 +115,7 @@ def test_one_follows_at_most_7500_people_or_a_tenth_more_than_one_has_followers(
 
 
 def test_many_requests_are_accepted_in_steps_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow_requests, "STEP", 3)
+    monkeypatch.setattr(follow_requests, "BATCH_SIZE", 3)
     target = make_user(locked=True)
     asking = [make_account() for _number in range(8)]
     for account in asking:
@@ -127,7 +128,7 @@ def test_many_requests_are_accepted_in_steps_and_all_of_them(monkeypatch: pytest
 
 
 def test_an_account_that_is_locked_again_meanwhile_keeps_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follow_requests, "STEP", 2)
+    monkeypatch.setattr(follow_requests, "BATCH_SIZE", 2)
     target = make_user(locked=True)
     for _number in range(3):
         follow_account(account=make_account(), target=target.account, change=FollowChange())

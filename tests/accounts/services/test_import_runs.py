@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, Follow, FollowRequest, Import, ImportRow, User
 from accounts.policies.staff import OPERATOR
-from accounts.ports import Search, remote_accounts
+from accounts.ports import remote_accounts
 from accounts.services import importing
-from accounts.services.deleting import delete_user
+from accounts.services.erasing import delete_user
 from accounts.services.importing import drop_import, forget_imports, start_import
 from accounts.services.portable_lists import find_list
 from accounts.services.staff import disable
@@ -38,27 +38,15 @@ class Elsewhere:
     def __init__(self) -> None:
         self.open: set[Any] = set()
         self.dead: set[Any] = set()
-        self.busy: set[Any] = set()
         self.most = 0
 
     def find_by_address(self, addresses: Any) -> Any:
         raise AssertionError("nobody waits for the network here")
 
-    def seek(self, addresses: Collection[Any]) -> Mapping[Any, Search]:
-        found = {}
-        for address in addresses:
-            if address in self.dead:
-                found[address] = Search.FAILED
-            elif address in self.busy:
-                found[address] = Search.LATER
-            else:
-                found[address] = Search.UNDER_WAY
-                self.open.add(address)
+    def seek(self, addresses: Collection[Any]) -> Collection[Any]:
+        self.open |= set(addresses) - self.dead
         self.most = max(self.most, len(self.open))
-        return found
-
-    def sought(self, addresses: Collection[Any]) -> Collection[Any]:
-        return self.open & set(addresses)
+        return self.dead & set(addresses)
 
     def refresh(self, account: Account) -> Account:
         raise AssertionError("nobody asks for it")
@@ -67,10 +55,9 @@ class Elsewhere:
 def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
     ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "SOUGHT_AT_ONCE", 3)
+    monkeypatch.setattr(importing, "SOUGHT_PER_SERVER", 3)
     elsewhere = Elsewhere()
     elsewhere.dead = {("dead", "x.example")}
-    elsewhere.busy = {("a4", "x.example")}
     names = ["dead", *(f"a{number}" for number in range(8))]
     with remote_accounts.replaced(elsewhere):
         made = read(ada, "follows", "".join(f"{name}@x.example\n" for name in names))
@@ -87,8 +74,9 @@ def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
                 for username, domain in sorted(elsewhere.open)[:1]:
                     if username != "a3":
                         make_remote(username, domain)
+                    else:
+                        elsewhere.dead.add((username, domain))
                     elsewhere.open.discard((username, domain))
-                elsewhere.busy.clear()
     assert made.state == "finished"
     assert elsewhere.most == 3
     assert (made.done, made.failed) == (7, 2)
@@ -97,8 +85,8 @@ def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
 
 
 def test_it_goes_on_where_it_was_stopped_and_counts_each_line_once(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "STEP", 2)
-    monkeypatch.setattr(importing, "SLICE", 0.0)
+    monkeypatch.setattr(importing, "BATCH_SIZE", 2)
+    monkeypatch.setattr(importing, "TURN_SECONDS", 0.0)
     people = [make_account(f"p{number}") for number in range(7)]
     Follow.objects.create(account=ada.account, target=make_account("old"))
     made = read(ada, "follows", "".join(f"{each.username}@social.localhost\n" for each in people), overwrite=True)
@@ -183,7 +171,7 @@ def test_it_ends_when_its_owner_says_so_or_is_gone(ada: User, ends: str) -> None
 
 
 def test_a_step_costs_the_same_however_long_the_list_is(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "SLICE", 0.0)
+    monkeypatch.setattr(importing, "TURN_SECONDS", 0.0)
     costs = []
     people = make_many_remote(660)
     for some in (people[:60], people[60:]):

@@ -24,7 +24,7 @@ from accounts.models import (
 from accounts.policies.staff import OPERATOR, staff_of
 from accounts.queries.relations import load_relations
 from accounts.services.blocking import block_account, mute_account
-from accounts.services.counters import bump
+from accounts.services.changing import bump
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.merging import merge_accounts
 from notifications.models import Notification

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
 from accounts.models import Account, User
 from accounts.policies.profile_links import link_to_verify, links_back
-from social.kernel.outbox import OutboxRow
+from social.kernel.outbox import OutboxRow, drain
+from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api
 from tests.support.site import Site
 from tests.support.work import work
@@ -58,6 +60,21 @@ def test_links_are_asked_again_when_the_fields_change(api: Api, site: Site) -> N
     set_fields(api, link, "more")
     work()
     assert verified(api) == [True, False]
+
+
+def test_slow_pages_are_waited_for_together_and_delay_no_fetch(ann: User, api: Api, site: Site) -> None:
+    """Each of four, of two accounts, answers when all have been asked."""
+    bob = make_user("bob")
+    set_fields(api, *(site.show(f"/ann/{number}", f'<a rel="me" href="{ME}">me</a>') for number in range(2)))
+    theirs = Api(make_token(bob))
+    link = f'<a rel="me" href="{ME.replace("ann", "bob")}">me</a>'
+    set_fields(theirs, *(site.show(f"/bob/{number}", link) for number in range(2)))
+    all_asked = threading.Barrier(4)
+    site.before_answer = lambda: all_asked.wait(5)
+    drain("fetches")
+    assert site.asked == []
+    work()
+    assert (verified(api), verified(theirs)) == ([True, True], [True, True])
 
 
 def test_row_03_a_redirect_or_an_error_is_no_answer(api: Api, site: Site) -> None:

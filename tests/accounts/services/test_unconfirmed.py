@@ -13,8 +13,8 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from accounts.models import AccessToken, Account, RetiredUsername, User
-from accounts.services import unconfirmed
-from accounts.tasks.cleaning import remove_unconfirmed
+from accounts.services import confirmations
+from accounts.services.confirmations import remove_unconfirmed
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow
 from social.schedule import SCHEDULE
@@ -51,7 +51,7 @@ def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() ->
     assert OutboxRow.objects.filter(id__gt=before, subscriber__startswith="federation").count() == 0
     make_user("late")  # the name and late@example.com
     assert remove_unconfirmed() == 0
-    task = "accounts.tasks.cleaning.remove_unconfirmed"
+    task = "accounts.services.confirmations.remove_unconfirmed"
     assert [entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == task] == [timedelta(hours=1)]
 
 
@@ -60,23 +60,23 @@ def test_who_has_used_their_account_or_has_a_role_stays_whatever_their_address()
     EmailAddress.objects.filter(user=moved).update(verified=False)
     user = make_user("moderator", confirmed=False, role="Moderator")
     User.objects.filter(pk=user.pk).update(created_at=clock.now() - timedelta(days=100))
-    assert unconfirmed.remove_unconfirmed() == 0
+    assert confirmations.remove_unconfirmed() == 0
 
 
 def test_many_are_removed_in_steps_that_cost_the_same_for_one_as_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unconfirmed, "STEP", 3)
+    monkeypatch.setattr(confirmations, "BATCH_SIZE", 3)
     for number in range(7):
         signed_up(f"late{number}", days=8 + number)
     sizes: list[int] = []
-    erase = unconfirmed.erase_some
+    erase = confirmations.erase_some
 
     def noted(model: Any, ids: list[int]) -> bool:
         assert connection.in_atomic_block
         sizes.append(len(ids))
         return erase(model, ids)
 
-    monkeypatch.setattr(unconfirmed, "erase_some", noted)
-    assert unconfirmed.remove_unconfirmed() == 7
+    monkeypatch.setattr(confirmations, "erase_some", noted)
+    assert confirmations.remove_unconfirmed() == 7
     assert set(sizes) == {3, 1}
     assert names() == set()
 

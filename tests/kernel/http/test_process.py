@@ -37,12 +37,12 @@ def test_eight_threads_share_one_pool_of_kept_connections(client: GuardedClient,
     assert attacker.connections <= 8
 
 
-def test_one_host_gets_no_more_than_eight_connections(client: GuardedClient, attacker: Attacker) -> None:
+def test_one_host_gets_no_more_than_sixteen_connections(client: GuardedClient, attacker: Attacker) -> None:
     async def many() -> None:
         await asyncio.gather(*(client.send_async(Request(attacker.url("/slow/0.02"))) for _ in range(40)))
 
     run(many())
-    assert attacker.connections == 8
+    assert attacker.connections == 16
     assert len(attacker.requests) == 40
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import struct
-import time
 import zlib
 from typing import Any
 
@@ -17,6 +16,7 @@ from PIL import Image, ImageCms
 from social.kernel.media import images
 from social.kernel.media.images import Moving, Picture, Unidentified, Unsupported
 from social.kernel.media.limits import ANIMATION_PIXELS, ORIGINAL_PIXELS
+from tests.kernel.text.support import takes_at_most
 
 pillow_heif.register_heif_opener()
 
@@ -182,14 +182,15 @@ def test_random_damage_is_refused_or_drawn_and_nothing_else() -> None:
 
 
 def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
-    begun = time.process_time()
-    with pytest.raises(Unsupported, match="30000x30000 images are not supported"):
-        process(_png_header(30_000, 30_000))
-    with pytest.raises(Unsupported, match="Images of this size are not supported"):
-        process(_png_header(2**31 - 1, 2**31 - 1))
-    with pytest.raises(Unsupported, match="5761x5760 images are not supported"):
-        process(_png_header(5761, 5760))
-    assert time.process_time() - begun < 0.2
+    def refuse() -> None:
+        with pytest.raises(Unsupported, match="30000x30000 images are not supported"):
+            process(_png_header(30_000, 30_000))
+        with pytest.raises(Unsupported, match="Images of this size are not supported"):
+            process(_png_header(2**31 - 1, 2**31 - 1))
+        with pytest.raises(Unsupported, match="5761x5760 images are not supported"):
+            process(_png_header(5761, 5760))
+
+    assert takes_at_most(200, refuse)
     with pytest.raises(Unsupported, match="961x960 images are not supported"):
         process(_saved(Image.new("P", (961, 960)), "GIF"))
 

@@ -15,7 +15,7 @@ from PIL import Image, ImageChops, ImageStat
 from social.kernel.media import recordings
 from social.kernel.media.decoding import colours
 from social.kernel.media.images import Unidentified, Unsupported
-from social.kernel.media.sniff import HEAD, media_type
+from social.kernel.media.types import HEAD, media_type
 from tests.factories.recordings import SECRET, drawn, moving_gif, photograph, recording, sample, saved, standing
 
 QUIET = (("x265-params", "log-level=none"),)

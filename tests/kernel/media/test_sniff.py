@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from social.kernel.media.sniff import HEAD, media_type
+from social.kernel.media.types import HEAD, media_type
 
 
 @pytest.mark.parametrize("image_format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF"])

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from social.kernel.text.length import counted_length, graphemes
+from social.kernel.text.characters import counted_length, graphemes
+from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_domain, normalise_hashtag
-from social.kernel.text.plain import plain
 from social.kernel.text.sanitize import MAX_BYTES, MAX_TAGS, sanitize
 from social.kernel.text.scan import scan
 from social.kernel.text.to_html import to_html

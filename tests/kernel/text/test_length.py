@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from social.kernel.text.length import counted_length, graphemes
+from social.kernel.text.characters import counted_length, graphemes
 from tests.kernel.text.strategies import texts
 from tests.kernel.text.support import POSTS
 

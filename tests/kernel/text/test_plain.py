@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from social.kernel.text.plain import plain
+from social.kernel.text.markup import plain
 from social.kernel.text.sanitize import sanitize
 from tests.kernel.text.strategies import tag_soups
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from social.kernel.text import sanitize as sanitize_module
-from social.kernel.text.plain import plain
+from social.kernel.text.markup import plain
 from social.kernel.text.sanitize import MAX_BYTES, MAX_DEPTH, MAX_TAGS, sanitize
 from tests.kernel.text.strategies import tag_soups
 from tests.kernel.text.support import ATTACKS, assert_harmless

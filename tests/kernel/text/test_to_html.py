@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from social.kernel.text.plain import plain
+from social.kernel.text.markup import plain
 from social.kernel.text.sanitize import sanitize
 from social.kernel.text.scan import Kind, scan
 from social.kernel.text.to_html import MentionTarget, to_html

@@ -8,13 +8,14 @@ import pytest
 
 from accounts.models import Account, FeaturedTag, Tag, TagUse
 from accounts.models.account import SuspensionOrigin
-from accounts.services.featured_tags import feature_tag
+from accounts.services.tags import feature_tag
 from social.kernel.events import Event
 from social.kernel.outbox import drain
 from statuses.events import StatusEdited
 from statuses.models import MediaAttachment, Mention, PollVote, Status, StatusCard, StatusEdit
 from statuses.services import revising
 from statuses.services.media import remove_unattached
+from tests.factories.accounts import make_remote
 from tests.factories.statuses import (
     block,
     counts,
@@ -22,6 +23,7 @@ from tests.factories.statuses import (
     make_media,
     make_poll,
     make_reblog,
+    make_remote_status,
     make_scheduled,
     make_status,
 )
@@ -162,6 +164,16 @@ def test_source_is_what_was_typed_for_any_token_that_may_read_the_post(alice: Ac
     assert source == {"id": str(post.id), "text": "two *words* #x\n\n@bob", "spoiler_text": "w"}
     assert api_of(bob).get(f"{STATUSES}/{post.id}/source").status_code == 200
     assert Api().get(f"{STATUSES}/{post.id}/source").status_code == 401
+
+
+def test_the_source_of_a_post_without_text_is_empty_and_that_of_another_server_is_its_html(
+    alice: Account, bob: Account
+) -> None:
+    quote = make_status(alice, "", quoted_status_id=str(make_status(bob).id))
+    assert "RE: " in quote.content
+    theirs = make_remote_status(make_remote(), "<p>far</p>")
+    for number, text in ((quote.id, ""), (theirs.id, "<p>far</p>")):
+        assert api_of(alice).get(f"{STATUSES}/{number}/source").json()["text"] == text
 
 
 @pytest.mark.parametrize("name", ["history", "source"])

@@ -164,4 +164,4 @@ def test_a_page_shows_the_preview_of_a_link_with_the_host_it_leads_to(alice: Acc
     assert text.count('class="preview"') == 1
     with CaptureQueriesContext(connection) as captured:
         assert Api().get("/@alice", headers=HTML).content.decode().count('class="preview"') == 3
-    assert len([query for query in captured.captured_queries if "statuses_statuscard" in query["sql"]]) == 1
+    assert len([query for query in captured.captured_queries if "statuses_previewcard" in query["sql"]]) == 1

@@ -260,9 +260,23 @@ def test_there_is_a_bound_for_filters_and_one_for_keywords(alice: Account, monke
     assert refused.json() == {"error": "Validation failed: You have reached the maximum number of filter keywords"}
     assert api.post(f"{V2}/{made['id']}/keywords", {"keyword": "c"}).status_code == 200
     assert api.post(f"{V2}/{made['id']}/keywords", {"keyword": "d"}).status_code == 422
+    monkeypatch.setattr("statuses.services.filters.CHARACTERS_LIMIT", 3)
+    keyword = f"{V2}/keywords/{made['keywords'][0]['id']}"
+    assert api.put(keyword, {"keyword": "aa"}).status_code == 422
+    assert api.get(keyword).json()["keyword"] == "a"
     _make(api)
     refused = api.post(V2, {"title": "T", "context": ["home"]})
     assert refused.json() == {"error": "Validation failed: You have reached the maximum number of filters"}
+
+
+def test_there_is_a_bound_for_posts_in_filters(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("statuses.services.filters.STATUSES_LIMIT", 1)
+    api = api_of(alice)
+    path = f"{V2}/{_make(api)['id']}/statuses"
+    assert api.post(path, {"status_id": str(make_status(alice).id)}).status_code == 200
+    refused = api.post(path, {"status_id": str(make_status(alice).id)})
+    assert refused.json() == {"error": "Validation failed: You have reached the maximum number of filtered posts"}
+    assert len(api.get(path).json()) == 1
 
 
 def test_seed_029_and_084_a_phrase_filters_posts_that_hold_it(alice: Account, bob: Account) -> None:

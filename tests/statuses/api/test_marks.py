@@ -9,7 +9,7 @@ import pytest
 from accounts.models import Account
 from statuses.models import ConversationMute, Pin
 from statuses.services.receiving import publish_remote_status
-from statuses.services.storing import NewStatus
+from statuses.services.storing import Composed
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import (
     block,
@@ -128,7 +128,7 @@ def test_a_muted_thread_stays_muted_when_what_it_answers_arrives(alice: Account,
     author = make_remote("rita", "remote.example")
     answer = make_remote_status(author, in_reply_to_uri="https://remote.example/root")
     api_of(bob).post(f"{STATUSES}/{answer.id}/mute")
-    root = publish_remote_status(new=NewStatus(author, "<p>root</p>", "public", uri="https://remote.example/root"))
+    root = publish_remote_status(new=Composed(author, "<p>root</p>", "public", uri="https://remote.example/root"))
     assert root is not None
     assert api_of(bob).get(f"{STATUSES}/{answer.id}").json()["muted"] is True
     assert api_of(bob).get(f"{STATUSES}/{root.id}").json()["muted"] is True

@@ -221,7 +221,7 @@ def test_an_end_that_was_moved_notifies_nobody_before_it_has_come(alice: Account
 
 
 def test_voters_are_notified_in_steps(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("notifications.services.event_handlers.STEP", 2)
+    monkeypatch.setattr("notifications.services.event_handlers.BATCH_SIZE", 2)
     poll = _ask(alice)
     voters = [make_account() for _number in range(5)]
     for voter in voters:

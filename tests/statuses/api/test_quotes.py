@@ -17,7 +17,7 @@ from statuses.models import Quote, QuoteState, Status
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.queries.marks import Marks
 from statuses.queries.page import fill, of_rows, related_ids
-from statuses.queries.rows import load_rows
+from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import present, present_statuses
 from statuses.services.deleting import delete_status
 from statuses.services.quotes import settle_quote
@@ -127,7 +127,9 @@ def test_who_may_not_quote_a_post_gets_the_answer_for_one_that_is_not_there(
     delete_status(status_id=gone.id)
     blocking = make_status(carol)
     block(carol, alice)
-    for person, status in [*refused, (bob, gone), (alice, blocking)]:
+    blocked = make_status(alice)
+    boosted = make_reblog(bob, blocked)
+    for person, status in [*refused, (bob, gone), (alice, blocking), (carol, blocked), (carol, boosted)]:
         response = api_of(person).post(STATUSES, {"status": "I quote", "quoted_status_id": str(status.id)})
         assert (response.status_code, response.json()) == (404, {"error": MISSING})
     assert _quoted(bob, make_status(alice, quote_approval_policy="followers"))["quote"]["state"] == "accepted"
@@ -171,7 +173,7 @@ def test_a_quote_of_a_post_elsewhere_waits_for_its_author_and_shows_nothing_unti
 
 
 def _counted(status: Status) -> int:
-    return load_rows([status.id])[0].quotes_count
+    return load_posts([status.id])[0].quotes_count
 
 
 def test_row_36_a_refused_quote_stays_refused(alice: Account) -> None:
@@ -311,7 +313,7 @@ def test_a_page_made_for_every_reader_of_a_stream_shows_no_quoted_post_that_one_
     base = make_status(alice, "secret words", visibility="private")
     number = int(_quoted(alice, base)["id"])
     follow(bob, alice)
-    (row,) = load_rows([number])
+    (row,) = load_posts([number])
     page = fill(of_rows([row], 0))
     readers = load_relations_of({bob.id, carol.id}, related_ids(row))
 

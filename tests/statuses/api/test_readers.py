@@ -19,8 +19,8 @@ from accounts.models import Account
 from accounts.queries.relations import load_relations
 from social.kernel import clock
 from statuses.models import Mention, QuoteState, Status, Visibility
-from statuses.policies.visibility import can_see, may_be_listed
-from statuses.queries.rows import load_rows
+from statuses.policies.audience import THREAD, can_see
+from statuses.queries.posts import load_posts
 from statuses.services.storing import NewQuote
 from tests.factories.accounts import make_account
 from tests.factories.statuses import block, follow, make_remote_status, make_status, mute
@@ -148,9 +148,9 @@ def _compare(
     api = Api() if viewer is None else api_of(viewer)
     viewer_id = None if viewer is None else viewer.id
     relations = load_relations(viewer_id, [person.id for person in people])
-    rows = load_rows(status.id for status in written)
+    rows = load_posts(status.id for status in written)
     readable = {row.id for row in rows if can_see(row, viewer_id, relations, row.mentioned_ids)}
-    listable = {row.id for row in rows if row.id in readable and may_be_listed(row, relations)}
+    listable = {row.id for row in rows if row.id in readable and THREAD.shows(row, relations)}
     for row in rows:
         for route in ("", *routes):
             if viewer is None and route in NEEDS_TOKEN:

@@ -193,8 +193,8 @@ def test_scheduled_posts_of_others_are_not_there(alice: Account, bob: Account) -
 
 @pytest.mark.usefixtures("noon")
 def test_a_day_takes_25_and_an_account_300(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("statuses.services.scheduling.MOST_A_DAY", 2)
-    monkeypatch.setattr("statuses.services.scheduling.MOST", 3)
+    monkeypatch.setattr("statuses.services.scheduling.DAILY_LIMIT", 2)
+    monkeypatch.setattr("statuses.services.scheduling.TOTAL_LIMIT", 3)
     day = 24 * 60
     made = [_schedule(alice, minutes=10 * day).json() for _number in range(2)]
     full = _schedule(alice, minutes=10 * day)

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-import time
+import random
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statuses.policies.filters import ActiveFilter, Keyword, Text, is_word, match
+from statuses.policies.filters import CHARACTERS_LIMIT, TEXT_LIMIT, ActiveFilter, Filters, Keyword, Text
+
+
+def _filters(*keywords: Sequence[Keyword]) -> Filters:
+    return Filters([ActiveFilter({"id": str(n)}, tuple(each), frozenset()) for n, each in enumerate(keywords)])
 
 
 def _found(text: str, keyword: str, *, whole_word: bool = True) -> str | None:
-    place = Text(text).find(Keyword(keyword, whole_word))
-    return None if place is None else text[place[0] : place[1]]
+    return _filters([Keyword(keyword, whole_word)]).search(Text(text)).get(0)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _first(text: str, keyword: Keyword) -> int | None:
+    """The first place of a keyword, as the contract has it."""
+
+    def fits(start: int) -> bool:
+        end, wanted = start + len(keyword.text), keyword.text
+        before = start > 0 and _is_word(text[start - 1]) and _is_word(wanted[0])
+        after = end < len(text) and _is_word(text[end]) and _is_word(wanted[-1])
+        return text.startswith(wanted, start) and not (keyword.whole_word and (before or after))
+
+    return next((start for start in range(len(text)) if fits(start)), None)
 
 
 @pytest.mark.parametrize(
@@ -49,39 +72,79 @@ def test_without_whole_word_any_part_is_found() -> None:
     assert _found("A brainstorm", "STORM", whole_word=False) == "storm"
 
 
-@given(st.text("ab #_é", max_size=30), st.text("ab #_é", min_size=1, max_size=4))
-def test_the_first_whole_word_is_the_one_a_plain_search_finds(text: str, keyword: str) -> None:
-    def fits(start: int) -> bool:
-        end = start + len(keyword)
-        before = start > 0 and is_word(text[start - 1]) and is_word(keyword[0])
-        after = end < len(text) and is_word(text[end]) and is_word(keyword[-1])
-        return text.startswith(keyword, start) and not before and not after
+_KEYWORDS = st.lists(st.builds(Keyword, st.text("ab #_é", min_size=1, max_size=4), st.booleans()), max_size=6)
 
-    plain = next((start for start in range(len(text)) if fits(start)), None)
-    place = Text(text).find(Keyword(keyword, True))
-    assert (None if place is None else place[0]) == plain
+
+@given(st.text("ab #_é", max_size=30), st.lists(_KEYWORDS, max_size=4))
+def test_each_filter_finds_what_a_plain_search_for_each_keyword_finds(text: str, filters: list[list[Keyword]]) -> None:
+    expected = {}
+    for number, keywords in enumerate(filters):
+        places = [(start, order) for order, each in enumerate(keywords) if (start := _first(text, each)) is not None]
+        if places:
+            start, order = min(places)
+            expected[number] = text[start : start + len(keywords[order].text)]
+    assert _filters(*filters).search(Text(text)) == expected
 
 
 def test_the_first_match_in_the_text_counts_and_a_filter_without_posts_has_no_list_of_them() -> None:
     active = ActiveFilter({"id": "1"}, (Keyword("storm", False), Keyword("rain", True)), frozenset())
-    (found,) = match([active], Text("Rain and storm"), [5])
+    text = Text("Rain and storm")
+    (found,) = Filters([active]).results(Filters([active]).search(text), [5])
     assert found == {"filter": {"id": "1"}, "keyword_matches": ["Rain"], "status_matches": None}
-    by_id = ActiveFilter({"id": "1"}, (), frozenset({5, 6}))
-    assert match([by_id], Text(""), [5])[0]["status_matches"] == ["5"]
-    assert match([by_id], Text("x"), [7]) == []
+    by_id = Filters([ActiveFilter({"id": "1"}, (), frozenset({5, 6}))])
+    assert by_id.results({}, [5])[0]["status_matches"] == ["5"]
+    assert by_id.results({}, [7]) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "keyword"),
-    [
-        ("a" * 200_000, "a" * 511 + "b"),
-        ("a" * 200_000, "a" * 512),
-        ("ab" * 100_000, "ab" * 256),
-        ("a " * 100_000, "a " * 255 + "b"),
-        ("#a" * 100_000, "#a" * 256),
-    ],
-)
-def test_a_long_text_is_searched_in_time_that_grows_with_its_length_alone(text: str, keyword: str) -> None:
-    began = time.thread_time()
-    Text(text).find(Keyword(keyword, True))
-    assert time.thread_time() - began < 1
+def _steps(filters: Filters, text: str) -> int:
+    """Lines of Python that a search executes, and the characters that are cut into words: the same on every machine."""
+    steps = 0
+
+    def count(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        filters.search(Text(text))
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+def _in_twenty(keywords: list[Keyword]) -> Filters:
+    return _filters(*(keywords[number::20] for number in range(20)))
+
+
+_CHANCE = random.Random(67)
+_HOSTILE = {
+    "one letter, whole words": ([Keyword("ab"[n % 2], True) for n in range(2000)], "ba "),
+    "words within words": ([Keyword("a ba" + " ba" * (n % 160), True) for n in range(2000)], "ba "),
+    "nearly found words": ([Keyword("ba " * (n % 160) + "ba b", True) for n in range(2000)], "ba "),
+    "all ends of each other": ([Keyword("a" * (1 + n % 200), False) for n in range(2000)], "a"),
+    "nearly found": ([Keyword("a" * (n % 100) + "b" + "a" * (n // 20), False) for n in range(2000)], "a"),
+    "by chance": ([Keyword("".join(_CHANCE.choices("ab", k=10)), bool(n % 2)) for n in range(2000)], "abbab aab"),
+}
+
+
+@pytest.mark.parametrize("name", _HOSTILE)
+def test_row_67_a_search_takes_time_proportional_to_the_text_whatever_the_filters_hold(name: str) -> None:
+    keywords, repeated = _HOSTILE[name]
+    text = repeated * (100_000 // len(repeated))
+    filters = _in_twenty(keywords)
+    filters.search(Text(""))
+    # A handful for each character that is looked at, each character of a keyword that is found, and each keyword.
+    assert _steps(filters, text) < 12 * TEXT_LIMIT + 20 * len(keywords)
+    # Making ready what is looked for, once for all posts of a page.
+    assert _steps(_in_twenty(keywords), "") < 40 * CHARACTERS_LIMIT
+
+
+def test_row_67_what_one_viewer_has_others_look_for_has_an_end() -> None:
+    late = Keyword("late", False)
+    many = [Keyword(f"{number:05}" * 100, False) for number in range(2000)]
+    assert _filters([*many[:39], late]).search(Text("late")) == {0: "late"}
+    assert _filters([*many, late]).search(Text("late")) == {}
+    assert _filters([many[0]] * 2000 + [late]).search(Text("late")) == {0: "late"}, "the same keyword counts once"
+    assert _found("x" * TEXT_LIMIT + " rain", "rain") is None

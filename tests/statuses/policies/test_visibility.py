@@ -11,12 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Account, AccountDomainBlock
-from accounts.policies.relations import NOBODY, Relations, hidden_from
+from accounts.policies.relations import NO_RELATIONS, Relations, hidden_from
 from accounts.queries.relations import load_hidden, load_relations, load_relations_of
 from social.kernel import clock
 from statuses.models import Mention, Status, Visibility
-from statuses.policies.visibility import can_see, may_be_listed, readable_by_viewer, visible_to
+from statuses.policies.audience import THREAD, can_see, readable_by_viewer, visible_to
+from statuses.policies.posts import Author, Post
 from statuses.queries.page import select
+from statuses.queries.posts import load_posts
 from tests.factories.statuses import block, follow, mute
 
 _numbers = count(1)
@@ -28,7 +30,7 @@ _pairs = st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] !
 
 
 @dataclass(frozen=True)
-class Post:
+class Drawn:
     """A post of a random world; `boosts` is the place of the boosted one among those before, or None."""
 
     author: int
@@ -40,7 +42,7 @@ class Post:
 
 _posts = st.lists(
     st.builds(
-        Post,
+        Drawn,
         author=_person,
         visibility=st.sampled_from(Visibility.values),
         deleted=st.sampled_from((False, False, False, True)),
@@ -64,7 +66,7 @@ def _people(suspended: frozenset[int]) -> list[Account]:
     )
 
 
-def _write(posts: list[Post], people: list[Account]) -> list[Status]:
+def _write(posts: list[Drawn], people: list[Account]) -> list[Status]:
     written: list[Status] = []
     for post in posts:
         originals = [status for status in written if status.reblog_of_id is None]
@@ -88,16 +90,11 @@ def _write(posts: list[Post], people: list[Account]) -> list[Status]:
     return written
 
 
-def _mentioned(status: Status) -> set[int]:
-    proper = status.reblog_of_id or status.id
-    return set(Mention.objects.filter(status_id=proper).values_list("account_id", flat=True))
-
-
 Pairs = frozenset[tuple[int, int]]
 
 
 def _agree(
-    posts: list[Post],
+    posts: list[Drawn],
     follows: Pairs,
     blocks: Pairs,
     mutes: Pairs,
@@ -117,7 +114,7 @@ def _agree(
             AccountDomainBlock.objects.create(account=people[one], domain=domain)
         written = _write(posts, people)
         ids = [status.id for status in written]
-        loaded = list(Status.objects.select_related("account", "reblog_of__account").filter(id__in=ids))
+        loaded = load_posts(ids)
         everybody = [person.id for person in people]
         of_many = load_relations_of(everybody, everybody)
         for viewer_id in (None, *everybody):
@@ -125,7 +122,7 @@ def _agree(
             if viewer_id is not None:
                 _relations_agree(relations, of_many.get(viewer_id, Relations(viewer_id=viewer_id)), people)
             by_sql = set(Status.objects.filter(visible_to(viewer_id), id__in=ids).values_list("id", flat=True))
-            by_rule = {status.id for status in loaded if can_see(status, viewer_id, relations, _mentioned(status))}
+            by_rule = {post.id for post in loaded if can_see(post, viewer_id, relations, post.mentioned_ids)}
             assert by_sql == by_rule
             assert set(select(ids, viewer_id).ids) == by_rule
             assert _by_condition(viewer_id, ids) == by_rule
@@ -195,11 +192,26 @@ def test_the_rule_and_its_sql_agree_in_six_hundred_examples(**world) -> None:
 AUTHOR, READER = 1, 2
 
 
-def _post(visibility: str, *, deleted: bool = False, suspended: bool = False, boosted: Status | None = None) -> Status:
-    now = clock.now()
-    author = Account(id=AUTHOR, username="author", suspended_at=now if suspended else None)
-    return Status(
-        account=author, visibility=visibility, deleted_at=now if deleted else None, local=True, reblog_of=boosted
+def _post(visibility: str, *, deleted: bool = False, suspended: bool = False, boosted: Post | None = None) -> Post:
+    return Post(
+        id=1,
+        account_id=AUTHOR,
+        created_ms=0,
+        in_reply_to_id=None,
+        in_reply_to_account_id=None,
+        reblog_of_id=boosted.id if boosted is not None else None,
+        application_id=None,
+        version=1,
+        quote_policy=0,
+        visibility=visibility,
+        uri=None,
+        language=None,
+        is_deleted=deleted,
+        local=True,
+        sensitive=False,
+        is_orphan=False,
+        author=Author(AUTHOR, 1, "author", None, "", is_suspended=suspended, is_limited=False, is_sensitized=False),
+        original=boosted,
     )
 
 
@@ -220,7 +232,7 @@ BLOCKED = Relations(viewer_id=READER, following={AUTHOR: None}, blocked_by=froze
 )
 def test_each_visibility_has_its_readers(visibility, anybody, stranger, follower, mentioned) -> None:
     post = _post(visibility)
-    assert can_see(post, None, NOBODY, ()) is anybody
+    assert can_see(post, None, NO_RELATIONS, ()) is anybody
     assert can_see(post, READER, STRANGER, ()) is stranger
     assert can_see(post, READER, FOLLOWER, ()) is follower
     assert can_see(post, READER, STRANGER, {READER}) is mentioned
@@ -235,13 +247,13 @@ def test_who_is_blocked_by_the_author_reads_nothing_even_when_mentioned(visibili
 @pytest.mark.parametrize("visibility", Visibility.values)
 def test_posts_that_are_deleted_or_of_a_suspended_author_are_for_nobody(visibility) -> None:
     for post in (_post(visibility, deleted=True), _post(visibility, suspended=True)):
-        assert can_see(post, None, NOBODY, ()) is False
+        assert can_see(post, None, NO_RELATIONS, ()) is False
         assert can_see(post, READER, FOLLOWER, {READER}) is False
         assert can_see(post, AUTHOR, Relations(viewer_id=AUTHOR), ()) is False
 
 
 def test_a_boost_is_read_by_who_may_read_both_posts() -> None:
-    assert can_see(_post("public", boosted=_post("public")), None, NOBODY, ()) is True
+    assert can_see(_post("public", boosted=_post("public")), None, NO_RELATIONS, ()) is True
     assert can_see(_post("private", boosted=_post("public")), READER, STRANGER, ()) is False
     assert can_see(_post("public", boosted=_post("private")), READER, STRANGER, ()) is False
     assert can_see(_post("public", boosted=_post("public", deleted=True)), READER, FOLLOWER, ()) is False
@@ -251,11 +263,11 @@ def test_a_boost_is_read_by_who_may_read_both_posts() -> None:
 
 def test_lists_leave_out_blocked_muted_and_unfollowed_limited_authors() -> None:
     post = _post("public")
-    assert may_be_listed(post, STRANGER) is True
-    assert may_be_listed(post, Relations(viewer_id=READER, blocking=frozenset({AUTHOR}))) is False
-    assert may_be_listed(post, Relations(viewer_id=READER, muting={AUTHOR: None})) is False
-    post.account.limited_at = clock.now()
-    assert may_be_listed(post, STRANGER) is False
-    assert may_be_listed(post, NOBODY) is False
-    assert may_be_listed(post, FOLLOWER) is True
-    assert may_be_listed(post, Relations(viewer_id=AUTHOR)) is True
+    assert THREAD.shows(post, STRANGER) is True
+    assert THREAD.shows(post, Relations(viewer_id=READER, blocking=frozenset({AUTHOR}))) is False
+    assert THREAD.shows(post, Relations(viewer_id=READER, muting={AUTHOR: None})) is False
+    post.author.is_limited = True
+    assert THREAD.shows(post, STRANGER) is False
+    assert THREAD.shows(post, NO_RELATIONS) is False
+    assert THREAD.shows(post, FOLLOWER) is True
+    assert THREAD.shows(post, Relations(viewer_id=AUTHOR)) is True

@@ -13,9 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account, CustomEmoji
 from social.kernel import clock, fragments, redis
 from statuses.models import PreviewCard, Status, StatusCard
+from statuses.policies.posts import Post
 from statuses.queries.marks import load_marks
 from statuses.queries.page import hydrate, select
-from statuses.queries.rows import Row, load_rows
+from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import PageSerializer, present, present_statuses
 from tests.factories.accounts import make_account, make_many_remote, make_remote
 from tests.factories.statuses import (
@@ -83,8 +84,8 @@ def test_forty_posts_take_as_many_queries_as_two(alice: Account, settings: Any, 
 def test_rows_come_once_each_in_the_order_asked_for(alice: Account) -> None:
     posts = [make_status(alice).id for _number in range(5)]
     asked = [posts[3], posts[0], 1, posts[4], posts[3]]
-    assert [row.id for row in load_rows(asked)] == [posts[3], posts[0], posts[4]]
-    assert load_rows([]) == []
+    assert [row.id for row in load_posts(asked)] == [posts[3], posts[0], posts[4]]
+    assert load_posts([]) == []
     assert hydrate([], alice.id).rows == []
 
 
@@ -92,14 +93,14 @@ def test_a_row_carries_what_verdicts_ask_for(alice: Account, bob: Account) -> No
     status = make_status(alice, "@bob", language="de")
     answer = make_status(bob, "yes", reply_to=status)
     reblog = make_reblog(bob, status)
-    first, second, third = load_rows([status.id, answer.id, reblog.id])
+    first, second, third = load_posts([status.id, answer.id, reblog.id])
     assert (first.account_id, first.addressed_ids, first.language) == (alice.id, [bob.id], "de")
     assert (first.replies_count, first.reblogs_count, first.author.statuses_count) == (1, 1, 1)
     assert abs(first.created_at - status.created_at).total_seconds() < 0.001
     assert first.author.last_status_on == status.created_at.date().isoformat()
     assert (second.is_reply, second.in_reply_to_account_id) == (True, alice.id)
     assert (third.original, third.proper.id, third.mentioned_ids) == (first, status.id, [bob.id])
-    assert isinstance(third, Row)
+    assert isinstance(third, Post)
 
 
 def fetched() -> int:
@@ -132,7 +133,7 @@ def test_who_has_liked_much_and_what_many_like_read_no_more_for_a_page(alice: Ac
     ids = [liked.id, *(make_status(bob).id for _number in range(3))]
     before = fetched()
     marks = load_marks([alice.id], ids)[alice.id]
-    load_rows(ids)
+    load_posts(ids)
     assert fetched() - before < 40
     assert (marks.favourited, marks.reblogged) == ({liked.id}, {liked.id})
 
@@ -212,7 +213,7 @@ def test_the_callers_verdict_is_applied_after_visibility(alice: Account, bob: Ac
     mine, hidden = make_status(alice), make_status(bob, visibility="direct")
     asked: list[int] = []
 
-    def refuse(row: Row, _relations: Any) -> bool:
+    def refuse(row: Post, _relations: Any) -> bool:
         asked.append(row.id)
         return False
 
@@ -245,8 +246,8 @@ def test_a_post_that_vanishes_while_it_is_read_is_left_out(alice: Account, monke
     from statuses.queries import page
 
     posts = [make_status(alice), make_status(alice)]
-    real = page.load_sources
-    monkeypatch.setattr(page, "load_sources", lambda ids: real(set(ids) - {posts[0].id}))
+    real = page.load_bodies
+    monkeypatch.setattr(page, "load_bodies", lambda ids: real(set(ids) - {posts[0].id}))
     shown = orjson.loads(orjson.dumps(present_statuses(posts, alice.id)))
     assert [entity["id"] for entity in shown] == [str(posts[1].id)]
 
@@ -256,5 +257,5 @@ def test_moments_are_cut_to_the_millisecond_and_never_rounded_up(microsecond: in
     moment = datetime(2026, 5, 17, 23, 59, 59, microsecond, tzinfo=UTC)
     status = make_status(make_account())
     Status.objects.filter(id=status.id).update(created_at=moment)
-    (row,) = load_rows([status.id])
+    (row,) = load_posts([status.id])
     assert row.created_at == moment.replace(microsecond=microsecond // 1000 * 1000)

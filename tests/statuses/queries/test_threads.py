@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def _context(status: Status, viewer: Account | None) -> tuple[list[str], list[str]]:
     viewer_id = viewer.id if viewer is not None else None
-    context = load_context(find_post(status.id, viewer_id).row, viewer_id)
+    context = load_context(find_post(status.id, viewer_id), viewer_id)
     texts = dict(Status.objects.values_list("id", "text"))
     return [texts[row.id] for row in context.ancestors], [texts[row.id] for row in context.descendants]
 
@@ -144,12 +144,12 @@ def test_anybody_sees_the_sixty_oldest_descendants(alice: Account, bob: Account)
 
 
 def test_users_are_shown_4096() -> None:
-    assert (threads.FOR_USERS.ancestors, threads.FOR_USERS.descendants) == (4096, 4096)
+    assert (threads.USER_REACH.ancestors, threads.USER_REACH.descendants) == (4096, 4096)
 
 
 def _ask(status: Status, viewer_id: int | None) -> int:
     with CaptureQueriesContext(connection) as captured:
-        context = load_context(find_post(status.id, viewer_id).row, viewer_id)
+        context = load_context(find_post(status.id, viewer_id), viewer_id)
         present_by_id(context.page)
     return len(captured.captured_queries)
 

@@ -7,8 +7,9 @@ from typing import Any
 from django.db.models.functions import Now
 
 from accounts.models import Account
+from social.kernel.runner import Host
 from statuses.models import CardFetch, Status
-from statuses.services import card_fetching
+from statuses.services.card_fetching import CARDS
 from tests.factories.statuses import make_remote_status
 from tests.support.client import Api
 from tests.support.work import work
@@ -25,10 +26,11 @@ def link_to(author: Account, url: str, before: str = "", **values: Any) -> Statu
 
 
 def fetch_now() -> None:
-    """Attach, and fetch what is wanted, without the time over which fetches are spread."""
+    """Attach, and fetch what is wanted, without the time over which fetches are spread or put off."""
     work()
     CardFetch.objects.update(due_at=Now())
-    card_fetching.fetch_cards()
+    Host.objects.all().delete()
+    CARDS.run()
 
 
 def card_of(status: Status, api: Api | None = None) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from accounts.models import Account
-from accounts.policies.attribution import is_attributed_from
-from federation.models import Fetch
+from accounts.policies.domains import is_attributed_from
+from federation.models import Lookup
 from social.kernel import clock
 from tests.factories.accounts import make_remote
 from tests.statuses.conftest import api_of
@@ -54,4 +54,4 @@ def test_an_author_who_is_unknown_here_is_looked_for_in_the_background(stranger:
         status = link_to(stranger, site.show(f"/{number}", page))
     fetch_now()
     assert card_of(status)["authors"] == []
-    assert list(Fetch.objects.values_list("kind", "uri")) == [("address", "new@there.example")]
+    assert list(Lookup.objects.values_list("address", flat=True)) == ["new@there.example"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,11 @@ from accounts.models import Account
 from social.kernel import clock
 from social.kernel.events import on
 from social.kernel.outbox import OutboxRow
+from social.kernel.runner import TERMS
 from social.kernel.subscriptions import registry
 from statuses.events import CardAttached
 from statuses.models import CardFetch, PreviewCard, Status, StatusCard
 from statuses.serializers.presenting import present_statuses
-from statuses.services import card_fetching
 from statuses.services.cards import attach_card
 from tests.factories.statuses import make_media, make_remote_status, picture
 from tests.statuses.services.cards import ARTICLE, card_of, fetch_now, link_to
@@ -189,7 +190,7 @@ def test_a_server_in_trouble_is_asked_three_times_and_holds_up_no_other(stranger
 def test_of_one_server_a_bounded_number_of_pages_waits(
     stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("statuses.services.cards.WAITING_PER_HOST", 3)
+    monkeypatch.setitem(TERMS, "cards", replace(TERMS["cards"], waiting=3))
     for number in range(5):
         link_to(stranger, site.show(f"/{number}", "<title>x</title>"))
     work()
@@ -321,7 +322,7 @@ def _queries(posts: list[Status], viewer_id: int) -> list[str]:
 
 
 def test_row_04_a_page_that_drips_is_given_up(stranger: Account, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(card_fetching, "JOB_SECONDS", 0.3)
+    monkeypatch.setitem(TERMS, "cards", replace(TERMS["cards"], row_seconds=0.3))
 
     def drip(request: Any) -> None:
         request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>")

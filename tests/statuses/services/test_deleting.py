@@ -61,7 +61,7 @@ def test_its_boosts_vanish_with_it(alice: Account, bob: Account, published: list
 def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
     alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deleting, "STEP", 2)
+    monkeypatch.setattr(deleting, "BATCH_SIZE", 2)
     status = make_status(alice)
     boosters = [make_remote() for _number in range(5)]
     for booster in boosters:
@@ -77,7 +77,7 @@ def test_many_boosts_vanish_in_steps_and_nobody_sees_one_meanwhile(
 def test_answers_to_it_name_whom_they_answer_and_no_post(
     alice: Account, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deleting, "STEP", 2)
+    monkeypatch.setattr(deleting, "BATCH_SIZE", 2)
     status = make_status(alice)
     answers = [make_status(bob, str(number), reply_to=status) for number in range(5)]
     below = make_status(alice, reply_to=answers[0])

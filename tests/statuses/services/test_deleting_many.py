@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, AccountStat, FeaturedTag
-from accounts.services.deleting import delete_user
+from accounts.services.erasing import delete_user
 from social.kernel.outbox import OutboxRow
 from statuses.models import Poll, PollVote, Status
 from statuses.services.deleting import delete_statuses

@@ -11,7 +11,7 @@ from accounts.models import Account
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from statuses.models import IdempotencyKey, Status
-from statuses.services.composing import StatusDraft
+from statuses.services.composing import Draft
 from statuses.services.idempotency import forget_old
 from statuses.services.publishing import publish_status
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def _publish_with_key(author: Account, key: str, text: str = "hello") -> Status:
     author = Account.objects.select_related("user").get(id=author.id)
-    return publish_status(author=author, draft=StatusDraft(text=text), idempotency_key=key)
+    return publish_status(author=author, draft=Draft(text=text), idempotency_key=key)
 
 
 def test_a_repeated_key_answers_with_the_first_post(alice: Account, bob: Account, published: list[Any]) -> None:

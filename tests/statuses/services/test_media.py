@@ -195,7 +195,7 @@ def test_attached_and_foreign_files_are_not_deleted(alice: Account, bob: Account
 def test_files_that_nobody_attached_for_a_day_are_removed(
     alice: Account, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("statuses.services.media._BATCH", 2)
+    monkeypatch.setattr("statuses.services.media._BATCH_SIZE", 2)
     old = [make_media(alice) for _number in range(3)]
     used, fresh = make_media(alice), make_media(alice)
     make_status(alice, media=[used])

@@ -15,9 +15,10 @@ from social.kernel.errors import NotFound
 from social.kernel.events import publish
 from statuses.models import Favourite, MediaAttachment, Status, StatusEdit
 from statuses.policies.polls import PollDraft
-from statuses.queries.rows import Row, load_rows
+from statuses.policies.posts import Post
+from statuses.queries.posts import load_posts
 from statuses.services import deleting, storing
-from statuses.services.composing import StatusDraft
+from statuses.services.composing import Draft
 from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status
 from statuses.services.publishing import publish_status
@@ -50,7 +51,7 @@ def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
         answers = at_once(
             4,
             lambda _place, key=f"k{attempt}": (
-                publish_status(author=author, draft=StatusDraft(text="hello"), idempotency_key=key).id
+                publish_status(author=author, draft=Draft(text="hello"), idempotency_key=key).id
             ),
         )
         assert len(set(answers)) == 1, answers
@@ -61,7 +62,7 @@ def test_one_key_makes_one_post_however_many_ask_at_once() -> None:
 def test_a_key_whose_first_request_fails_goes_to_the_second() -> None:
     author = _author(make_account())
     media = make_media(author)
-    drafts = [StatusDraft(text="x", media_ids=(1,)), StatusDraft(text="y", media_ids=(media.id,))]
+    drafts = [Draft(text="x", media_ids=(1,)), Draft(text="y", media_ids=(media.id,))]
     at_once(2, lambda place: publish_status(author=author, draft=drafts[place], idempotency_key="k"))
     assert [status.text for status in Status.objects.all()] == ["y"]
 
@@ -77,7 +78,7 @@ def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None
             both_looked.wait(0.5)
 
     monkeypatch.setattr(storing, "check_media", wait_for_the_other)
-    answers = at_once(2, lambda _place: publish_status(author=author, draft=StatusDraft(media_ids=(media.id,))))
+    answers = at_once(2, lambda _place: publish_status(author=author, draft=Draft(media_ids=(media.id,))))
     assert sum(isinstance(answer, Status) for answer in answers) == 1, answers
     assert MediaAttachment.objects.get(id=media.id).status_id == Status.objects.get().id
 
@@ -85,7 +86,7 @@ def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_new_hashtag_is_made_once() -> None:
     authors = [_author(make_account()) for _number in range(4)]
     texts = ["#one #two #three", "#three #two #one"]
-    answers = at_once(4, lambda place: publish_status(author=authors[place], draft=StatusDraft(text=texts[place % 2])))
+    answers = at_once(4, lambda place: publish_status(author=authors[place], draft=Draft(text=texts[place % 2])))
     assert all(isinstance(answer, Status) for answer in answers), answers
     assert Tag.objects.count() == 3
 
@@ -149,7 +150,7 @@ def test_many_likes_of_many_posts_wait_for_nobody_for_ever() -> None:
         for post in posts if place % 2 else reversed(posts):
             favourite_status(account_id=fans[place].id, status=post)
             reblog_status(account=fans[place], status=post)
-            publish_status(author=fans[place], draft=StatusDraft(text="yes", in_reply_to_id=post.id))
+            publish_status(author=fans[place], draft=Draft(text="yes", in_reply_to_id=post.id))
 
     assert at_once(4, act) == [None] * 4
     assert [counts(post) for post in posts] == [(4, 4, 4)] * 3
@@ -164,7 +165,7 @@ def test_an_answer_to_a_post_that_is_being_deleted_leaves_both_whole() -> None:
         lambda place: (
             delete_status(status_id=status.id)
             if place
-            else publish_status(author=other, draft=StatusDraft(text="yes", in_reply_to_id=status.id))
+            else publish_status(author=other, draft=Draft(text="yes", in_reply_to_id=status.id))
         ),
     )
     assert answers[1] is None
@@ -175,7 +176,7 @@ def test_an_answer_to_a_post_that_is_being_deleted_leaves_both_whole() -> None:
 def test_what_meets_a_deletion_comes_to_nothing(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
     author, other = make_account(), _author(make_account())
     status = make_status(author)
-    (row,) = load_rows([status.id])
+    (row,) = load_posts([status.id])
     begun = threading.Event()
 
     def begin(*events: Any) -> None:
@@ -187,7 +188,7 @@ def test_what_meets_a_deletion_comes_to_nothing(act: str, monkeypatch: pytest.Mo
     acts: dict[str, Callable[[], Any]] = {
         "boost": lambda: reblog_status(account=other, status=row),
         "like": lambda: favourite_status(account_id=other.id, status=row),
-        "answer": lambda: publish_status(author=other, draft=StatusDraft(text="x", in_reply_to_id=status.id)),
+        "answer": lambda: publish_status(author=other, draft=Draft(text="x", in_reply_to_id=status.id)),
     }
 
     def do(place: int) -> Any:
@@ -208,16 +209,16 @@ def test_answers_boosts_likes_and_a_deletion_never_wait_for_each_other_in_a_circ
     author, others = make_account(), [_author(make_account()) for _ in range(4)]
     for _round in range(10):
         status = make_status(author)
-        (row,) = load_rows([status.id])
+        (row,) = load_posts([status.id])
 
-        def do(place: int, status: Status = status, row: Row = row) -> Any:
+        def do(place: int, status: Status = status, row: Post = row) -> Any:
             other = others[place % 4]
             if place == 0:
                 return delete_status(status_id=status.id)
             if place < 5:
                 return reblog_status(account=other, status=row)
             if place < 9:
-                return publish_status(author=other, draft=StatusDraft(text="x", in_reply_to_id=status.id))
+                return publish_status(author=other, draft=Draft(text="x", in_reply_to_id=status.id))
             return favourite_status(account_id=other.id, status=row)
 
         answers = at_once(11, do)

@@ -97,7 +97,7 @@ def test_only_old_posts_of_other_servers_that_concern_nobody_here_are_removed(al
 def test_removing_goes_in_steps_and_frees_files_and_counts(
     alice: Account, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    monkeypatch.setattr(removing, "STEP", 2)
+    monkeypatch.setattr(removing, "BATCH_SIZE", 2)
     zoe = make_remote("zoe")
     root = _old(zoe)
     make_favourite(alice, root)

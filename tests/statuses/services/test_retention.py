@@ -91,9 +91,9 @@ def test_nothing_is_deleted_unasked_or_too_young_or_of_somebody_suspended(alice:
 def test_many_posts_go_in_steps_each_going_on_where_the_last_one_ended(
     alice: Account, bob: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "POSTS", 2)
-    monkeypatch.setattr(retention, "LOOKED_AT", 3)
-    monkeypatch.setattr(retention, "ACCOUNTS", 1)
+    monkeypatch.setattr(retention, "DELETIONS_PER_RUN", 2)
+    monkeypatch.setattr(retention, "READS_PER_RUN", 3)
+    monkeypatch.setattr(retention, "ACCOUNTS_PER_RUN", 1)
     for account in (alice, bob):
         for number in range(5):
             post = _age(make_status(account, str(number)))

@@ -38,7 +38,7 @@ def test_all_are_taken_back_and_those_of_others_stay() -> None:
     assert set(announced) == {posts[number].id for number in (0, 1, 2, 4)}
 
 
-def test_one_more_costs_one_statement_more() -> None:
+def test_many_cost_no_more_statements_than_few() -> None:
     def statements(count: int) -> int:
         ann, author = make_account(), make_account()
         for number in range(count):
@@ -47,4 +47,4 @@ def test_one_more_costs_one_statement_more() -> None:
             assert take_back_favourites(account_id=ann.id, limit=100) == count
         return len(captured)
 
-    assert statements(12) - statements(2) == 10
+    assert statements(12) <= statements(2)

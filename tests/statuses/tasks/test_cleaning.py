@@ -10,7 +10,8 @@ import pytest
 from accounts.models import Account
 from social.kernel import clock
 from statuses.models import IdempotencyKey, MediaAttachment
-from statuses.tasks import forget_idempotency_keys, remove_unattached_media
+from statuses.services.idempotency import forget_old
+from statuses.services.media import remove_unattached
 from tests.factories.statuses import make_media
 
 pytestmark = pytest.mark.django_db
@@ -20,5 +21,5 @@ def test_files_and_keys_that_are_over_are_removed_once(alice: Account, media_roo
     make_media(alice)
     MediaAttachment.objects.update(unattached_at=clock.now() - timedelta(days=2))
     IdempotencyKey.objects.create(account=alice, key="k", created_at=clock.now() - timedelta(hours=2))
-    assert (remove_unattached_media(), forget_idempotency_keys()) == (1, 1)
-    assert (remove_unattached_media(), forget_idempotency_keys()) == (0, 0)
+    assert (remove_unattached(), forget_old()) == (1, 1)
+    assert (remove_unattached(), forget_old()) == (0, 0)

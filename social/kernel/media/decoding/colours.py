@@ -1,4 +1,4 @@
-"""Which three colours of a cover a player may be painted in: a ground, a text on it, and one that stands out."""
+"""Colours of a cover for a player: a ground, a text on it, and one that stands out."""
 
 from __future__ import annotations
 

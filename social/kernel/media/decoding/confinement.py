@@ -1,4 +1,4 @@
-"""How a process that decodes a hostile file is shut in: bounds of time and memory, and hardly any system call.
+"""Confinement of a process that decodes a hostile file: bounds of time and memory, and hardly any system call.
 
 After `confine` the process can read, write and map what it has open already, use its threads and end. It cannot open a
 file, connect, start a program or another process: such calls fail with EPERM (security row 1).
@@ -24,7 +24,7 @@ _FILES: Final = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """What a job may use: seconds of CPU and of time, bytes of address space, bytes of each file it writes."""
+    """Limits of a job: seconds of CPU and of time, bytes of address space, bytes of each file it writes."""
 
     cpu: int
     seconds: int
@@ -98,7 +98,7 @@ _EPERM, _ENOSYS = 1, 38
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 _SECCOMP_MODE_FILTER: Final = 2
 # Of <linux/bpf_common.h>: load a word, jump if equal, jump if greater or equal, jump if any bit is set, return.
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _GREATER_OR_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 
 def confine(limits: Limits) -> bool:
@@ -143,7 +143,7 @@ def _program(column: int, architecture: int) -> bytes:
         _instruction(_EQUAL, 1, 0, architecture),
         refuse,
         _instruction(_LOAD, 0, 0, 0),
-        _instruction(_AT_LEAST, 0, 1, _X32_BIT),
+        _instruction(_GREATER_OR_EQUAL, 0, 1, _X32_BIT),
         refuse,
         _instruction(_EQUAL, 0, 1, _CLONE3),
         _instruction(_RETURN, 0, 0, _REFUSE | _ENOSYS),

@@ -85,7 +85,7 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
 
 
 def is_copied(recording: Recording) -> bool:
-    """Whether nothing needs to be encoded anew."""
+    """Tell whether nothing needs to be encoded anew."""
     video, audio = recording.video, recording.audio
     formats = recording.container.format.name.split(",")
     if video is None:

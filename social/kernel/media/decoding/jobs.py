@@ -1,4 +1,4 @@
-"""How the two processes talk: what a job is asked for, and what comes back."""
+"""Messages between the two processes: the job that is asked for, and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a picture somebody sent becomes pictures we serve: checked before decoding, turned upright, drawn anew.
+"""Conversion of an uploaded picture: checked before decoding, turned upright, drawn anew.
 
 Nothing of the file survives but its pixels, so neither a place of recording nor a second file hidden in it is passed on
 (security row 1). Limits: contract, parameters section 3 "Media" and behaviours section 10. Runs in the process of

@@ -133,7 +133,7 @@ def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
 
 
 def turn_of(file: RecordedFile) -> int:
-    """How far the pictures are to be turned before they are shown, counter-clockwise: 0, 90, 180 or 270 degrees."""
+    """The angle by which the pictures are turned before they are shown, counter-clockwise: 0, 90, 180 or 270 degrees."""
     return quarters_of(first_frame(file))
 
 
@@ -158,7 +158,7 @@ def first_frame(file: RecordedFile) -> VideoFrame:
 
 
 def decoded(packet: av.Packet) -> Iterable[Any]:
-    """What a packet holds; nothing, where it is broken."""
+    """The frames of a packet; none, where it is broken."""
     try:
         return cast(Iterable[Any], packet.decode())
     except av.error.InvalidDataError:

@@ -1,4 +1,4 @@
-"""How a video or a sound somebody sent becomes one that every browser plays: the jobs.
+"""Jobs that convert an uploaded video or sound to one that every browser plays.
 
 Limits: contract, behaviours section 10. Runs in the process of `social.kernel.media.decoder` only.
 """

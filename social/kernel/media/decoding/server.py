@@ -1,4 +1,4 @@
-"""How jobs are taken and done: each in a fork of this process, which has everything loaded and nothing open.
+"""The server of decoding jobs: each runs in a fork of this process, which has everything loaded and nothing open.
 
 A message on the socket is the name and the parameters of a job in JSON, with open files: where to answer, what to read, what
 to write. The process ends when the other end of the socket is closed, or when it had nothing to do for a while; forks that
@@ -60,7 +60,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _is_busy() -> bool:
-    """Whether a fork is still at work; those that have ended are collected."""
+    """Tell whether a fork is still at work; those that have ended are collected."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

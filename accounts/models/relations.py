@@ -1,0 +1,227 @@
+"""Relations of accounts: follows and requests to follow, blocks and mutes, private records about others, follows that
+were ended from outside.
+"""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower
+
+from accounts.models.account import Account
+from social.kernel import clock
+from social.kernel.lengths import ADDRESS_LIMIT, HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+
+
+class FollowerState(models.TextChoices):
+    """Meaning of a post of the followed account for the follower."""
+
+    REMOTE = "remote"
+    """Another server delivers it to them."""
+    ACTIVE = "active"
+    """They may have a feed that it belongs in, or an open stream."""
+    ABSENT = "absent"
+    """They have not been here for days: their feed is built when they come."""
+
+
+class _Following(models.Model):
+    # The ActivityPub id of the Follow; NULL until it is needed or when it is ours (computed from the id).
+    uri = models.TextField(null=True, unique=True)
+    show_reblogs = models.BooleanField(default=True)
+    notify = models.BooleanField(default=False)
+    languages = ArrayField(models.TextField(), null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        abstract = True
+
+
+class Follow(_Following):
+    """`account` follows `target`, with the options of that follow.
+
+    `direct_since` is when `account` last ended a mute of `target`: direct posts that are older do not come home.
+
+    `follower_state` lets a post's readers, and the servers it goes to, be ranged over without the others: nobody pays for
+    followers who are away. A trigger sets it for a new row, `timelines.services.presence` when people go and come.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="followers", db_index=False)
+    direct_since = models.DateTimeField(null=True)
+    follower_state = models.TextField(choices=FollowerState, default=FollowerState.ACTIVE)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_follow_lengths", uri=URI_LIMIT, languages=MESSAGE_LIMIT, follower_state=WORD_LIMIT),
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_follow_pair"),
+            models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_follow_not_self"),
+        ]
+        indexes = [
+            models.Index(fields=["target", "-id"], name="accounts_follow_followers"),
+            models.Index(fields=["account", "-id"], name="accounts_follow_following"),
+            models.Index(fields=["target", "id"], name="accounts_follow_notified", condition=Q(notify=True)),
+            models.Index(fields=["target", "follower_state", "account"], name="accounts_follow_reached"),
+            models.Index(fields=["account"], name="accounts_follow_active", condition=Q(follower_state="active")),
+        ]
+
+
+class FollowRequest(_Following):
+    """`account` has asked to follow `target`, who has not answered yet."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests_sent", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="follow_requests", db_index=False)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_followrequest_lengths", uri=URI_LIMIT, languages=MESSAGE_LIMIT),
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_followrequest_pair"),
+            models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_followrequest_not_self"),
+        ]
+        indexes = [models.Index(fields=["target", "-id"], name="accounts_followrequest_target")]
+
+
+class Block(models.Model):
+    """`account` wants nothing to do with `target`, and cannot be seen by it."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocks", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="blocked_by", db_index=False)
+    uri = models.TextField(null=True, unique=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_block_lengths", uri=URI_LIMIT),
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_block_pair"),
+            models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_block_not_self"),
+        ]
+        indexes = [models.Index(fields=["target"], name="accounts_block_target")]
+
+
+class Mute(models.Model):
+    """`account` does not want to see `target`; an expired mute no longer counts, whether its row is cleaned or not."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mutes", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="muted_by", db_index=False)
+    hide_notifications = models.BooleanField(default=True)
+    expires_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_mute_pair"),
+            models.CheckConstraint(condition=~Q(account=F("target")), name="accounts_mute_not_self"),
+        ]
+        indexes = [
+            models.Index(fields=["target"], name="accounts_mute_target"),
+            models.Index(fields=["expires_at"], name="accounts_mute_expiry", condition=Q(expires_at__isnull=False)),
+        ]
+
+
+class AccountDomainBlock(models.Model):
+    """`account` wants nothing to do with the people of another server, by its lower-case Punycode name."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="domain_blocks", db_index=False)
+    domain = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_accountdomainblock_lengths", domain=HOST_LIMIT),
+            models.UniqueConstraint(fields=["account", "domain"], name="accounts_domainblock_pair"),
+            models.CheckConstraint(condition=Q(domain=Lower("domain")), name="accounts_domainblock_lower_case"),
+        ]
+
+
+COMMENT_LIMIT = 2000
+
+
+class AccountNote(models.Model):
+    """A note of `account` about `target`; nobody else sees it."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="notes_written", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    comment = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "target"], name="accounts_note_pair"),
+            models.CheckConstraint(condition=Q(comment__length__lte=COMMENT_LIMIT), name="accounts_note_length"),
+        ]
+
+
+class Endorsement(models.Model):
+    """`account`, a follower of `target`, recommends it on their profile."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="endorsements", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "target"], name="accounts_endorsement_pair")]
+
+
+class DismissedSuggestion(models.Model):
+    """`account` has said no to `target`, for good."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["account", "target"], name="accounts_dismissed_pair")]
+
+
+class SeveranceType(models.TextChoices):
+    """Causes of ended follows."""
+
+    DOMAIN_BLOCK = "domain_block"
+    USER_DOMAIN_BLOCK = "user_domain_block"
+    ACCOUNT_SUSPENSION = "account_suspension"
+
+
+class Severance(models.Model):
+    """Act that ended follows. `cause` identifies it: an act that is done in several steps has one row."""
+
+    type = models.TextField(choices=SeveranceType.choices)
+    target_name = models.TextField()
+    cause = models.TextField(unique=True)
+    purged = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_severance_lengths", type=WORD_LIMIT, target_name=ADDRESS_LIMIT, cause=NAME_LIMIT)
+        ]
+
+
+class SeveredAccount(models.Model):
+    """The loss of a local account by an act: how many followers, and how many it followed."""
+
+    severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="accounts", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="severances")
+    followers_count = models.IntegerField(default=0)
+    following_count = models.IntegerField(default=0)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["severance", "account"], name="accounts_severed_account")]
+
+
+class SeveredFollow(models.Model):
+    """A follow that was ended, with its options, so that it can be made again by hand."""
+
+    severance = models.ForeignKey(Severance, on_delete=models.CASCADE, related_name="follows", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    show_reblogs = models.BooleanField()
+    notify = models.BooleanField()
+    languages = ArrayField(models.TextField(), null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_severedfollow_lengths", languages=MESSAGE_LIMIT),
+            models.UniqueConstraint(fields=["severance", "account", "target"], name="accounts_severed_follow"),
+            models.CheckConstraint(condition=~models.Q(account=F("target")), name="accounts_severed_not_self"),
+        ]

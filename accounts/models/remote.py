@@ -1,0 +1,112 @@
+"""Tables of other servers, and of the copies of their files that are kept as long as there is room for them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from accounts.events import RemoteCopyRequested
+from social.kernel import clock
+from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.runner import WaitingRow
+
+
+class Domain(models.Model):
+    """A server we have met, by its lower-case Punycode name; what staff decided about it is in `moderation`."""
+
+    name = models.TextField(unique=True)
+    first_seen_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("accounts_domain_lengths", name=HOST_LIMIT),
+            models.CheckConstraint(condition=models.Q(name=Lower("name")), name="accounts_domain_lower_case"),
+        ]
+
+
+class CopyPurpose(models.TextChoices):
+    """Use of a file, which decides how large it may be and how it is drawn."""
+
+    ATTACHMENT = "attachment"
+    COVER = "cover"
+    AVATAR = "avatar"
+    HEADER = "header"
+
+
+class CopyState(models.TextChoices):
+    """Progress of a copy."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class CopyFailure(models.TextChoices):
+    """Reason why there is no copy: its server lacks the file, it is of a kind not shown, or its server was not reached."""
+
+    NONE = ""
+    MISSING = "missing"
+    REFUSED = "refused"
+    UNREACHABLE = "unreachable"
+
+
+class RemoteCopy(models.Model):
+    """A file of another server, as it is shown for one purpose; whoever names the same file shares the copy.
+
+    `digest` stands for purpose and URL, which is too long for an index. `file` and `preview` are paths in the media
+    storage, empty until it is ready; `preview` is the small picture of an attachment, the first frame of an avatar or
+    header that moves, and else empty. A failed one is not asked for again before `retry_at`. `served_at` is exact to
+    an hour.
+    """
+
+    digest = models.TextField(unique=True)
+    purpose = models.TextField(choices=CopyPurpose.choices)
+    url = models.TextField()
+    host = models.TextField(default="")
+    state = models.TextField(choices=CopyState.choices, default=CopyState.WAITING)
+    failure = models.TextField(choices=CopyFailure.choices, default=CopyFailure.NONE, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    file = models.TextField(default="")
+    file_size = models.BigIntegerField(default=0)
+    preview = models.TextField(default="")
+    preview_size = models.BigIntegerField(default=0)
+    requested_at = models.DateTimeField(default=clock.now)
+    served_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "accounts_remotecopy_lengths",
+                digest=NAME_LIMIT,
+                purpose=WORD_LIMIT,
+                url=URI_LIMIT,
+                host=HOST_LIMIT,
+                state=WORD_LIMIT,
+                failure=WORD_LIMIT,
+                file=PATH_LIMIT,
+                preview=PATH_LIMIT,
+            )
+        ]
+        indexes = [
+            models.Index(fields=["served_at"], name="accounts_remotecopy_served", condition=Q(state="ready")),
+            models.Index(fields=["requested_at"], name="accounts_remotecopy_unready", condition=~Q(state="ready")),
+        ]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The stored files that are its own."""
+        return tuple(path for path in (self.file, self.preview) if path)
+
+
+class CopyFetch(WaitingRow):
+    """A copy that waits for its file, once however many want to see it."""
+
+    queue = "copies"
+    due = RemoteCopyRequested
+
+    copy = models.OneToOneField(RemoteCopy, on_delete=models.CASCADE, related_name="+")
+
+    class Meta(WaitingRow.Meta):
+        constraints = [lengths("accounts_copyfetch_lengths", last_error=MESSAGE_LIMIT, host=HOST_LIMIT)]

@@ -1,0 +1,253 @@
+"""Pages with lists of people: exports as tables and an archive of everything, imports from another server, and the
+follows that a block or a suspension ended.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import Archive, ArchiveState, Import, ImportState
+from accounts.models.relations import SeveranceType
+from accounts.pages.settings import counted, signed_in
+from accounts.pages.settings_forms import ImportForm
+from accounts.policies.transfers import FILE_LIMIT, LINES_LIMIT, Problem, Unreadable, write_line
+from accounts.queries.networks import find_severance, list_ended_followers, list_ended_follows, list_severances
+from accounts.queries.transfers import all_failures, find_import, find_latest_archive, list_failures, list_imports
+from accounts.services.archives import find_archive_file, next_archive_at, request_archive
+from accounts.services.importing import drop_import, read_import, start_import
+from accounts.services.portable_lists import (
+    ADDRESS,
+    FOLLOWS,
+    all_lists,
+    find_list,
+    follow_cells,
+    full_address,
+    in_order,
+)
+from social.api import limits
+from social.kernel.errors import Conflict
+from social.pages.frame import show
+
+
+def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
+    """A file to be downloaded. It is closed with the response, which the event loop sends at the pace of its reader."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
+    for cells in lines:
+        file.write(write_line(cells).encode())
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=file_name, content_type="text/csv; charset=utf-8")
+
+
+@require_safe
+def exports(request: HttpRequest) -> HttpResponse:
+    """`/settings/export`."""
+    account = signed_in(request).account
+    archive = find_latest_archive(account.id)
+    context = {
+        "lists": [
+            {"title": portable.title, "name": portable.name, "count": portable.count(account.id)}
+            for portable in all_lists()
+        ],
+        "archive": archive,
+        "archive_items": sum(items for _size, items in archive.files.values()) if archive is not None else 0,
+        "building": archive is not None and archive.state == ArchiveState.BUILDING,
+        "next_archive_at": next_archive_at(account),
+    }
+    return show(request, "accounts/settings/export.html", context)
+
+
+@require_safe
+def export_list(request: HttpRequest, name: str) -> HttpResponseBase:
+    """`/settings/exports/<name>.csv`. Raises NotFound for a list that there is not."""
+    user, portable = signed_in(request), find_list(name)
+    counted(limits.EXPORTS, user)
+    head = [portable.columns] if portable.named else []
+    return table(portable.file_name, chain(head, portable.rows(user.account_id)))
+
+
+@require_POST
+def ask_for_archive(request: HttpRequest) -> HttpResponse:
+    """Have an archive built."""
+    try:
+        request_archive(account=signed_in(request).account)
+    except Conflict as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, gettext("Your archive is being built. You will get a mail when it is ready."))
+    return redirect("settings_export")
+
+
+@require_safe
+def archive(request: HttpRequest, archive_id: int) -> HttpResponseBase:
+    """The finished archive, for its owner alone. Raises NotFound."""
+    account = signed_in(request).account
+    path = find_archive_file(account=account, archive_id=archive_id)
+    name = f"archive-{account.username}-{Archive.objects.get(id=archive_id).created_at:%Y%m%d}.tar.gz"
+    return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="application/gzip")
+
+
+_PROBLEMS: Final[dict[Problem, str | Promise]] = {
+    Problem.NO_TEXT: _("This is no text in UTF-8."),
+    Problem.NO_TABLE: _("This is no table of values separated by commas."),
+    Problem.EMPTY: _("There is nothing in this file."),
+    Problem.TOO_LARGE: _("This file is too large."),
+    Problem.TOO_MANY_LINES: _("There are too many lines in this file."),
+    Problem.OTHER_LIST: _("This is another kind of list."),
+    Problem.NO_USABLE_LINE: _("No line of this file can be read as such a list."),
+    Problem.NO_ADDRESS: _("This is no address of an account, such as name@server.example."),
+    Problem.NO_DOMAIN: _("This is no name of another server."),
+    Problem.NO_BOOLEAN: _("A value is neither true nor false."),
+    Problem.CELL_TOO_LONG: _("This is too long."),
+    Problem.NO_POST_ADDRESS: _("This is no address of a post."),
+    Problem.UNKNOWN: _("This account or post could not be found."),
+    Problem.ONESELF: _("This is your own account."),
+    Problem.REFUSED: _("This is not possible: one of the two blocks the other, or the account has moved."),
+    Problem.LIMIT: _("You have reached the limit of this list."),
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def imports(request: HttpRequest) -> HttpResponse:
+    """`/settings/imports`."""
+    user = signed_in(request)
+    form = ImportForm()
+    if request.method == "POST":
+        counted(limits.IMPORTS, user)
+        form = ImportForm(request.POST, request.FILES)
+        if form.is_valid():
+            sent = form.cleaned_data
+            try:
+                made = read_import(
+                    account=user.account,
+                    portable=find_list(sent["kind"]),
+                    # One byte beyond the limit tells as much as all of them.
+                    data=sent["file"].read(FILE_LIMIT + 1),
+                    file_name=sent["file"].name,
+                    overwrite=sent["mode"] == ImportForm.REPLACE,
+                )
+            except Unreadable as refusal:
+                form.add_error("file", _sentence(refusal))
+            else:
+                return redirect("settings_import", made.id)
+    found = [_described(each) for each in list_imports(user.account_id)]
+    context = {"form": form, "imports": found, "running": any(each["running"] for each in found)}
+    return show(request, "accounts/settings/imports.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
+    """An import: what the file will do, and how far it has come. Raises NotFound."""
+    batch = find_import(signed_in(request).account_id, import_id)
+    failures = [
+        {"line": row.line, "text": row.cells[0], "problem": _PROBLEMS[Problem(row.error)]}
+        for row in list_failures(batch)
+    ]
+    return show(request, "accounts/settings/import.html", {**_described(batch), "failures": failures})
+
+
+@require_POST
+def start(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Begin to work a file off. Raises NotFound."""
+    try:
+        start_import(account=signed_in(request).account, import_id=import_id)
+    except Conflict as refusal:
+        messages.error(request, refusal.message)
+    return redirect("settings_import", import_id)
+
+
+@require_POST
+def drop(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Forget a file. Raises NotFound."""
+    drop_import(account=signed_in(request).account, import_id=import_id)
+    messages.success(request, gettext("The file has been removed. What was imported from it stays."))
+    return redirect("settings_imports")
+
+
+@require_safe
+def failures(request: HttpRequest, import_id: int) -> HttpResponseBase:
+    """The lines that have failed, as a table that can be brought along again. Raises NotFound."""
+    user = signed_in(request)
+    counted(limits.EXPORTS, user)
+    batch = find_import(user.account_id, import_id)
+    portable = find_list(batch.kind)
+    # With the names of the columns, so that a column more does no harm.
+    lines = ((*row.cells, str(_PROBLEMS[Problem(row.error)])) for row in all_failures(batch))
+    return table(portable.file_name, chain([(*portable.columns, "Error")], lines))
+
+
+def _described(batch: Import) -> dict[str, Any]:
+    portable = find_list(batch.kind)
+    settled = batch.done + batch.failed
+    return {
+        "batch": batch,
+        "title": portable.title,
+        "waiting": batch.state == ImportState.WAITING,
+        "running": batch.state == ImportState.RUNNING,
+        "settled": settled,
+        "usable": batch.total - batch.failed,
+        "existing": portable.count(batch.account_id) if batch.state == ImportState.WAITING and batch.overwrite else 0,
+    }
+
+
+def _sentence(refusal: Unreadable) -> str:
+    text = str(_PROBLEMS[refusal.problem])
+    if refusal.problem is Problem.TOO_LARGE:
+        return f"{text} " + gettext("At most %(size)d MB are taken.") % {"size": FILE_LIMIT // (1024 * 1024)}
+    if refusal.problem is Problem.TOO_MANY_LINES:
+        return f"{text} " + gettext("At most %(lines)s are taken.") % {"lines": f"{LINES_LIMIT:,}"}
+    if refusal.line:
+        return gettext("Line %(line)d:") % {"line": refusal.line} + f" {text}"
+    return text
+
+
+PAGE_SIZE = 20
+
+
+@require_safe
+def severances(request: HttpRequest) -> HttpResponse:
+    """`/severed_relationships`, where clients lead from the notification."""
+    page = Paginator(list_severances(signed_in(request).account_id), PAGE_SIZE).get_page(request.GET.get("page"))
+    return show(request, "accounts/settings/severances.html", {"page": page, "own": SeveranceType.USER_DOMAIN_BLOCK})
+
+
+@require_safe
+def ended_follows(request: HttpRequest, severed_id: int) -> HttpResponseBase:
+    """Download of the ended follows, in the form of the export of follows: the file can be imported. Raises NotFound."""
+    user = signed_in(request)
+    rows = in_order(list_ended_follows(find_severance(user.account_id, severed_id)))
+    counted(limits.EXPORTS, user)
+
+    def lines() -> Iterator[Sequence[str]]:
+        yield FOLLOWS.columns
+        for row in rows:
+            yield follow_cells(row)
+
+    return table(FOLLOWS.file_name, lines())
+
+
+@require_safe
+def ended_followers(request: HttpRequest, severed_id: int) -> HttpResponseBase:
+    """Download of the ended followers. Raises NotFound."""
+    user = signed_in(request)
+    rows = in_order(list_ended_followers(find_severance(user.account_id, severed_id)))
+    counted(limits.EXPORTS, user)
+
+    def lines() -> Iterator[Sequence[str]]:
+        yield (ADDRESS,)
+        for row in rows:
+            yield (full_address(row.account),)
+
+    return table("followers.csv", lines())

@@ -1,0 +1,27 @@
+"""The page that links in mails lead to, on which people end such mails without signing in (RFC 8058)."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from accounts.policies.mails import SWITCHES, signed_switch
+from accounts.services.preferences import end_mails
+from social.kernel.errors import NotFound
+from social.pages.frame import show
+
+
+# The link itself is the permission, and mail programs send it from nowhere (RFC 8058 section 3.1).
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
+    """`/unsubscribe/<signed>`: asks first, as programs that look through mails open links too; a POST ends them."""
+    found = signed_switch(signed)
+    if found is None:
+        raise NotFound
+    user_id, switch = found
+    if request.method == "POST":
+        end_mails(user_id=user_id, switch=switch)
+    context = {"title": SWITCHES[switch], "ended": request.method == "POST"}
+    return show(request, "accounts/unsubscribe.html", context)

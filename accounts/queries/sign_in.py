@@ -1,0 +1,105 @@
+"""Reads in which browsers somebody is signed in, and how they prove at sign-in that it is them besides the password."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef, QuerySet
+
+from accounts.models import RecoveryCode, User
+from accounts.policies.browsers import Browser, browser_of
+from social.kernel import clock
+
+SESSIONS_SHOWN: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """Browser in which a user is signed in. `last_seen` is noted once a day; `address` is the last one then."""
+
+    id: int
+    browser: Browser
+    first_seen: datetime
+    last_seen: datetime
+    address: str
+    current: bool
+
+
+def live_sessions(user: User) -> QuerySet[UserSession]:
+    """The user's sessions that have neither ended nor expired."""
+    stored = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=clock.now())
+    found: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored), user=user)
+    return found
+
+
+def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:
+    """The browsers used last, that with `current_key` first; at most SESSIONS_SHOWN, in one query."""
+    found = live_sessions(user).order_by("-last_seen_at", "-id")[:SESSIONS_SHOWN]
+    sessions = [
+        BrowserSession(
+            id=session.pk,
+            browser=browser_of(session.user_agent, str(session.data.get("brands", ""))),
+            first_seen=session.created_at,
+            last_seen=session.last_seen_at,
+            address=session.ip,
+            current=session.session_key == current_key,
+        )
+        for session in found
+    ]
+    return sorted(sessions, key=lambda session: not session.current)
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """A passkey. `alone`: it is known to work without the password."""
+
+    id: int
+    name: str
+    added: datetime
+    last_used: datetime | None
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactors:
+    """Factors a user has set up; `app` is an authenticator app, `codes` how many recovery codes are left."""
+
+    app: bool
+    passkeys: tuple[Passkey, ...]
+    codes: int
+
+    @property
+    def any(self) -> bool:
+        """Tell whether a second factor is asked for when they sign in with their password."""
+        return self.app or bool(self.passkeys)
+
+
+def load_second_factors(user: User) -> SecondFactors:
+    """Factors the user has set up, in two queries."""
+    found = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
+    return SecondFactors(
+        app=any(one.type == Authenticator.Type.TOTP for one in found),
+        passkeys=tuple(_passkey(one) for one in found if one.type == Authenticator.Type.WEBAUTHN),
+        codes=RecoveryCode.objects.filter(user=user).count(),
+    )
+
+
+def find_app(user: User) -> Authenticator | None:
+    """The user's authenticator app."""
+    return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).first()
+
+
+def _passkey(found: Authenticator) -> Passkey:
+    wrapped = found.wrap()
+    return Passkey(
+        id=found.pk,
+        name=wrapped.name,
+        added=found.created_at,
+        last_used=found.last_used_at,
+        alone=bool(found.data.get("verified")) and bool(wrapped.is_passwordless),
+    )

@@ -1,0 +1,181 @@
+"""Reads applications, what people have authorized them to do, who is behind a token, and whether a person may use their
+account.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from allauth.account.models import EmailAddress
+from django.db.models import CharField, DateTimeField, FilteredRelation, Q
+from django.utils.translation import gettext as _
+
+from accounts.models import AccessToken, Application, RevokedToken, User
+from accounts.queries.accounts import split_address
+from social.api.admission import checksum_of
+from social.api.identities import Identity
+from social.kernel import clock
+from social.kernel.errors import Unauthorized, require_found
+from social.kernel.plans import Plan, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """Rights that one user gives one application, all its tokens taken together."""
+
+    id: int
+    name: str
+    website: str | None
+    scopes: str
+    since: datetime
+    last_used: datetime | None
+
+
+def find_application(application_id: int | None) -> Application:
+    """The application with this id. Raises NotFound."""
+    found: Application | None = Application.objects.filter(pk=application_id).first()
+    return require_found(found)
+
+
+def find_by_client_id(client_id: str) -> Application | None:
+    """The application that calls itself so, if there is one."""
+    # PostgreSQL refuses NUL in text, and an address may hold one.
+    found: Application | None = None
+    if client_id:
+        found = Application.objects.filter(client_id=client_id.replace("\0", "")).first()
+    return found
+
+
+def find_token(token_id: int) -> AccessToken:
+    """The token with its application and user, in one query. Raises NotFound."""
+    found: AccessToken | None = AccessToken.objects.select_related("application", "user").filter(pk=token_id).first()
+    return require_found(found)
+
+
+def has_token(*, user: User, application: Application, scopes: tuple[str, ...]) -> bool:
+    """Tell whether the user has already authorized the application for exactly these scopes."""
+    tokens = AccessToken.objects.filter(user=user, application=application, expires__gt=clock.now())
+    return any(set(scope.split()) == set(scopes) for scope in tokens.values_list("scope", flat=True))
+
+
+def list_authorizations(user: User) -> list[Authorization]:
+    """The applications that hold a token of the user, the newest first, in one query."""
+    by_application: dict[int, list[AccessToken]] = {}
+    tokens = AccessToken.objects.filter(user=user, application__isnull=False, expires__gt=clock.now())
+    for token in tokens.select_related("application").order_by("-created"):
+        by_application.setdefault(token.application_id, []).append(token)
+    return [
+        Authorization(
+            id=application_id,
+            name=held[0].application.name,
+            website=held[0].application.website,
+            scopes=" ".join(dict.fromkeys(scope for token in held for scope in token.scope.split())),
+            since=min(token.created for token in held),
+            last_used=max((token.last_used_at for token in held if token.last_used_at), default=None),
+        )
+        for application_id, held in by_application.items()
+    ]
+
+
+_COLUMNS = (
+    "pk",
+    "application_id",
+    "scope",
+    "user_id",
+    "user__account_id",
+    "user__approved",
+    "user__disabled_at",
+    "user__locale",
+    "user__account__suspended_at",
+    "user__account__moved_to_id",
+    "primary_email__verified",
+    "last_used_at",
+)
+_IDENTITY = Plan(
+    lambda: (
+        AccessToken.objects.annotate(
+            primary_email=FilteredRelation("user__emailaddress", condition=Q(user__emailaddress__primary=True))
+        )
+        .filter(token_checksum=Slot("checksum", CharField()), expires__gt=Slot("now", DateTimeField()))
+        .values_list(*_COLUMNS)
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundToken:
+    """A valid token: who holds it, and on which day it was last noted that it was used."""
+
+    identity: Identity
+    last_used_at: datetime | None
+
+
+def find_holder(token: str) -> FoundToken | None:
+    """The holder of a token, in one query; None for an unknown one. Raises Unauthorized for one that was revoked.
+
+    A user is confirmed when their primary e-mail address is: that is allauth's to know.
+    """
+    row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
+    if row is None:
+        if RevokedToken.objects.filter(token_checksum=checksum_of(token)).exists():
+            raise Unauthorized(_("The access token was revoked"))
+        return None
+    token_id, application_id, scope, user_id, account_id, *state, last_used_at = row
+    approved, disabled, locale, suspended, moved, email = state
+    scopes = frozenset(scope.split())
+    if user_id is None:
+        return FoundToken(Identity(token_id=token_id, application_id=application_id, scopes=scopes), last_used_at)
+    identity = Identity(
+        token_id=token_id,
+        application_id=application_id,
+        scopes=scopes,
+        user_id=user_id,
+        account_id=account_id,
+        confirmed=bool(email),
+        approved=approved,
+        disabled=disabled is not None,
+        suspended=suspended is not None,
+        moved=moved is not None,
+        locale=locale or "",
+    )
+    return FoundToken(identity, last_used_at)
+
+
+class SignInState(Enum):
+    """State of a person: may they use their account, and if not, why."""
+
+    ACTIVE = "active"
+    DISABLED = "disabled"
+    SUSPENDED = "suspended"
+    UNCONFIRMED = "unconfirmed"
+    UNAPPROVED = "unapproved"
+    MOVED = "moved"
+
+
+def find_sign_in_state(user: User) -> SignInState:
+    """The first reason, in the order of the API (contract, behaviours section 3), why the account cannot be used."""
+    if user.disabled_at is not None:
+        return SignInState.DISABLED
+    if user.account.suspended:
+        return SignInState.SUSPENDED
+    if not EmailAddress.objects.filter(user=user, primary=True, verified=True).exists():
+        return SignInState.UNCONFIRMED
+    if not user.approved:
+        return SignInState.UNAPPROVED
+    return SignInState.MOVED if user.account.moved_to_id is not None else SignInState.ACTIVE
+
+
+def find_email_of(name: str) -> str | None:
+    """The e-mail address a local person signs in with, by their username: `anna`, `@anna`, `@anna@this.server`."""
+    if "@" in name.removeprefix("@") and not name.startswith("@"):
+        return None
+    pair = split_address(name.replace("\0", ""))
+    if pair is None or pair[1] is not None:
+        return None
+    return (
+        User.objects.filter(account__username__iexact=pair[0], account__domain=None)
+        .values_list("email", flat=True)
+        .first()
+    )

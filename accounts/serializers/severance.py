@@ -1,0 +1,25 @@
+"""The entity "RelationshipSeveranceEvent" (contract, entities)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import SeveredAccount
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+
+
+class SeveranceSerializer(EntitySerializer):
+    """RelationshipSeveranceEvent: what an act cost one account. Its severance is loaded with it."""
+
+    def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
+        severance = instance.severance
+        return {
+            "id": str(instance.id),
+            "type": severance.type,
+            "purged": severance.purged,
+            "target_name": severance.target_name,
+            "followers_count": instance.followers_count,
+            "following_count": instance.following_count,
+            "created_at": clock.iso(instance.created_at),
+        }

@@ -1,0 +1,64 @@
+"""Fetches what waits in the background.
+
+Source: DESIGN "Lanes"; contract, federation section 13; security rows 34, 58 and 71.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from accounts.queries.accounts import by_address
+from federation.documents.reading import Rejected
+from federation.inbound.processing import act_upon
+from federation.models import Fetch, FetchKind, Lookup
+from federation.remote.actors import refresh_if_stale
+from federation.remote.fetching import Awaited, Gathered
+from federation.remote.lookups import ask_for
+from federation.remote.posts import find_or_fetch_post
+from social.kernel.errors import KernelError, Unavailable
+from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
+
+#: Seconds for one answer.
+DEADLINE: Final = 10.0
+R = TypeVar("R", bound=WaitingRow)
+
+
+def _fetch(job: Job[R], act: Callable[[R], None]) -> Steps:
+    """Run the work of a row as far as it goes, and again with each document that it needs next."""
+    gathered = Gathered()
+    while True:
+        try:
+            with gathered.in_use():
+                act(job.row)
+            return
+        except Awaited as reason:
+            awaited = reason
+        except Unavailable as error:
+            raise Failed(str(error)) from None
+        except (Rejected, KernelError) as error:
+            raise Failed(str(error), final=True) from None
+        job.answers[awaited.host] = "it does not answer"
+        if (yield gathered.ask(awaited, DEADLINE)):
+            job.answers[awaited.host] = ""
+
+
+def _work(row: Fetch) -> None:
+    if row.kind == FetchKind.ACTIVITY:
+        if row.activity_id is not None:
+            act_upon(row.activity_id)
+    elif row.kind == FetchKind.ACTOR:
+        refresh_if_stale(row.uri)
+    else:
+        find_or_fetch_post(row.uri, publish_event=False, ancestors=row.remaining)
+
+
+def _look_up(row: Lookup) -> None:
+    username, _at, domain = row.address.partition("@")
+    ask_for(username, domain)
+    if not by_address([(username, domain)]):
+        raise Rejected("its server has another address for the account")
+
+
+FETCHES: Final = Work(Fetch, lambda jobs: (_fetch(job, _work) for job in jobs))
+LOOKUPS: Final = Work(Lookup, lambda jobs: (_fetch(job, _look_up) for job in jobs))

@@ -1,0 +1,79 @@
+"""Acts upon Like and Announce: favourites and boosts (contract, federation section 7; security rows 8, 13 and 19)."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import Follow
+from federation.documents.context import visibility_of
+from federation.documents.reading import Rejected, moment_of, uris_of
+from federation.documents.received_notes import is_note, read_note
+from federation.inbound.incoming import Incoming
+from federation.remote.posts import find_or_fetch_post, keep_note, refuse_tombstone
+from federation.remote.references import find_post_by_uri
+from social.kernel.errors import Forbidden
+from social.kernel.locks import lock
+from statuses.models import Status
+from statuses.policies.visibility import boost_visibility
+from statuses.queries.statuses import list_statuses
+from statuses.services.interactions import favourite_status, reblog_status
+
+
+def handle_like(incoming: Incoming) -> None:
+    """A favourite of a post of ours that its actor may read."""
+    uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
+    if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
+        raise Rejected("there is no such post here")
+    try:
+        with transaction.atomic():
+            lock(f"object:{uri}")
+            refuse_tombstone(uri, incoming.actor)
+            favourite_status(account_id=incoming.actor.id, status=status, uri=uri)
+    except IntegrityError:
+        raise Rejected("the id of the favourite is another one's") from None
+
+
+def handle_announce(incoming: Incoming) -> None:
+    """A boost by somebody followed here, or of a post of ours; the boosted post is fetched at its origin.
+
+    The booster's own may stand in the boost, as those for followers do: the server's signature cannot fetch them.
+    """
+    uri, object_uri = incoming.needed_uri(), incoming.needed_object_uri()
+    known = find_post_by_uri(object_uri)
+    followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
+    if not followed and not (known is not None and known.local):
+        raise Rejected("nobody here has to do with the boost")
+    status = known or _own_post(incoming) or find_or_fetch_post(object_uri)
+    status = status.reblog_of or status
+    if not list_statuses(incoming.actor.id).filter(id=status.id).exists():
+        raise Rejected("the booster cannot read the post")
+    document = incoming.document
+    visibility = visibility_of(uris_of(document.get("to")), uris_of(document.get("cc")), incoming.actor.followers_url)
+    try:
+        with transaction.atomic():
+            lock(f"object:{uri}")
+            refuse_tombstone(uri, incoming.actor)
+            reblog_status(
+                account=incoming.actor,
+                status=status,
+                visibility=boost_visibility(status.visibility, visibility),
+                uri=uri,
+                created_at=moment_of(document.get("published")),
+            )
+    except Forbidden:
+        raise Rejected("the post may not be boosted") from None
+    except IntegrityError:
+        raise Rejected("the id of the boost is another post's") from None
+
+
+def _own_post(incoming: Incoming) -> Status | None:
+    """The booster's own post as it stands in the boost; None when another's or none stands there."""
+    if not is_note(incoming.object):
+        return None
+    note = read_note(incoming.object)
+    if note.author_uri != incoming.actor.uri:
+        return None
+    status = keep_note(note, incoming.actor, publish_event=False)
+    if status is None:
+        raise Rejected("the post was deleted")
+    return status

@@ -1,0 +1,154 @@
+"""Acts upon Create, Update and Delete of posts and actors (contract, federation section 7; security rows 8, 13 and 18)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+
+from accounts.models.account import SuspensionOrigin
+from accounts.services.erasing import end_account
+from federation.documents.reading import Rejected, same_origin, uris_of
+from federation.documents.received_notes import ReceivedNote, is_note, read_note
+from federation.inbound.incoming import Incoming
+from federation.inbound.quotas import remember_gone
+from federation.models import Tombstone
+from federation.remote.actors import keep_described, refresh
+from federation.remote.fetching import fetch_document
+from federation.remote.posts import compose_received, is_related, keep_note, may_be_related
+from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
+from social.kernel import clock
+from social.kernel.locks import lock
+from statuses.services.deleting import delete_status
+from statuses.services.receiving import revise_remote_status
+
+
+def handle_create(incoming: Incoming) -> None:
+    """A post of its actor, kept if anybody here has to do with it.
+
+    One that is only named, not contained, is fetched, unless it is known beforehand that nobody here would get it. Raises
+    Rejected for another author's.
+    """
+    if not incoming.object:
+        uri = incoming.needed_object_uri()
+        if not same_origin(uri, incoming.actor.uri):
+            raise Rejected("the post is of another server")
+        document = incoming.document
+        addressed = {*uris_of(document.get("to")), *uris_of(document.get("cc"))}
+        if not may_be_related(incoming.actor, incoming.recipient, addressed):
+            raise Rejected("nobody here has to do with the post")
+        note = read_note(fetch_document(uri))
+    elif is_note(incoming.object):
+        note = read_note(incoming.object)
+    else:
+        raise Rejected("the object is no post")
+    if note.author_uri != incoming.actor.uri:
+        raise Rejected("the post is another author's")
+    if not is_related(note, incoming.actor, incoming.recipient):
+        raise Rejected("nobody here has to do with the post")
+    if is_received(note.uri):
+        return
+    keep_note(note, incoming.actor, recipient=incoming.recipient)
+
+
+UNKNOWN_POST_AGE: Final = timedelta(days=1)
+"""An edited post that is unknown here is stored when it is no older."""
+
+
+def handle_update(incoming: Incoming) -> None:
+    """The actor says that it, or a post of its own, has changed, and its own signature proves what it says.
+
+    The document is not fetched again: its server may answer from a cache of some minutes. One that is only named is.
+    """
+    if incoming.object_uri == incoming.actor.uri:
+        _update_actor(incoming)
+    elif is_note(incoming.object):
+        _update_post(incoming, read_note(incoming.object))
+    elif not incoming.object and find_post_by_uri(incoming.needed_object_uri()) is not None:
+        if not same_origin(incoming.needed_object_uri(), incoming.actor.uri):
+            raise Rejected("the post is of another server")
+        _update_post(incoming, read_note(fetch_document(incoming.needed_object_uri())))
+    else:
+        raise Rejected("only the actor's own profile and posts are updated")
+
+
+def _update_actor(incoming: Incoming) -> None:
+    if incoming.object:
+        keep_described(incoming.actor, incoming.object)
+    else:
+        refresh(incoming.actor)
+
+
+def _update_post(incoming: Incoming, note: ReceivedNote) -> None:
+    """An edit, if the post says that it was edited since; who may read it, and what it answers, stay.
+
+    Raises Rejected for another author's post, a deleted one, and one that concerns nobody here.
+    """
+    actor = incoming.actor
+    if note.author_uri != actor.uri:
+        raise Rejected("the post is another author's")
+    if actor.suspended:
+        raise Rejected("the author is suspended")
+    status = find_post_by_uri(note.uri)
+    if status is None:
+        if clock.now() - note.published > UNKNOWN_POST_AGE or not is_related(note, actor, incoming.recipient):
+            raise Rejected("nobody here has to do with the post")
+        keep_note(note, actor, recipient=incoming.recipient)
+        return
+    if status.is_deleted:
+        raise Rejected("the post was deleted")
+    if status.account_id != actor.id or status.is_reblog:
+        raise Rejected("the post is another author's")
+    if note.updated is not None:
+        revise_remote_status(
+            status_id=status.id,
+            new=compose_received(note, actor, incoming.recipient),
+            edited_at=note.updated,
+        )
+
+
+REMEMBERED_UNKNOWN: Final = timedelta(days=3)
+"""Longer than servers try to deliver a post."""
+
+
+def handle_delete(incoming: Incoming) -> None:
+    """The end of the actor itself, or of one of its posts."""
+    if incoming.object_uri == incoming.actor.uri:
+        _delete_actor(incoming)
+    else:
+        _delete_post(incoming)
+
+
+def _delete_actor(incoming: Incoming) -> None:
+    """The end of the actor: it is hidden at once, and cannot come back; everything of it is removed in steps."""
+    account = incoming.actor
+    with transaction.atomic():
+        Tombstone.objects.update_or_create(uri=account.uri, actor_uri=account.uri, defaults={"expires_at": None})
+        end_account(account=account, origin=SuspensionOrigin.REMOTE)
+
+
+def _delete_post(incoming: Incoming) -> None:
+    """The end of one of its actor's posts, which is refused should it arrive later."""
+    uri = incoming.needed_object_uri()
+    if not same_origin(uri, incoming.actor.uri):
+        raise Rejected("the post is of another server")
+    status = find_post_by_uri(uri)
+    if (status is not None and status.account_id != incoming.actor.id) or find_account_by_uri(uri) is not None:
+        raise Rejected("it is another actor's")
+    delete_remote_post(uri, incoming.actor.uri)
+
+
+def delete_remote_post(uri: str, actor_uri: str) -> None:
+    """Delete the post with this id, if it is this actor's, and refuse it should it arrive later.
+
+    One that is unknown here is refused for as long as it may be on its way.
+    """
+    with transaction.atomic():
+        lock(f"object:{uri}")
+        status = find_post_by_uri(uri)
+        if status is None or status.account.uri != actor_uri:
+            remember_gone(uri, actor_uri, REMEMBERED_UNKNOWN)
+            return
+        Tombstone.objects.update_or_create(uri=uri, actor_uri=actor_uri, defaults={"expires_at": None})
+        delete_status(status_id=status.id, delete_media=True)

@@ -1,0 +1,111 @@
+"""Acts upon Follow, Accept, Reject and Block (contract, federation section 7; security rows 16 and 17)."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from accounts.models import Account, Follow, FollowRequest
+from accounts.queries.relations import find_block
+from accounts.services.blocking import block_account
+from accounts.services.following import FollowChange, accept_requests, end_following, follow_account, pair_name
+from federation.documents.reading import Rejected, uri_of
+from federation.events import FollowAnswerDue
+from federation.inbound.incoming import Incoming, local_account, remember_undone
+from federation.remote.posts import refuse_tombstone
+from federation.remote.references import is_own
+from federation.remote.signing import instance_actor_uri
+from social.kernel.errors import Forbidden, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+
+
+def find_follower(incoming: Incoming) -> Account:
+    """The account of ours whose Follow is answered: named by its id or, where it has no id of ours, embedded.
+
+    Raises Rejected when none of us has asked, or has asked somebody else (security row 16), and for the answer to a
+    Follow that has been undone meanwhile: the newer one is still to be answered.
+    """
+    uri = incoming.object_uri
+    for model in (FollowRequest, Follow):
+        row = model._default_manager.select_related("account").filter(uri=uri, target=incoming.actor).first()
+        if row is not None and row.account.local:
+            return row.account
+    embedded = incoming.object
+    is_follow = embedded.get("type") == "Follow" and uri_of(embedded.get("object")) == incoming.actor.uri
+    if not is_follow or (uri is not None and is_own(uri)):
+        raise Rejected("the answer is about no follow of ours")
+    return local_account(uri_of(embedded.get("actor")))
+
+
+def is_answered(row: Follow | FollowRequest, incoming: Incoming) -> bool:
+    """Tell whether a row is still the one that the answer names; asked while the lock of the pair is held."""
+    uri = incoming.object_uri
+    return uri is None or not is_own(uri) or row.uri == uri
+
+
+def handle_follow(incoming: Incoming) -> None:
+    """A Follow of one of us: a follow, a request if it takes asking, or a Reject. A repeated one is accepted again.
+
+    The newest Follow is the one that counts: an Undo of an earlier one that comes late ends nothing.
+    """
+    uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
+    with transaction.atomic():
+        lock(f"object:{uri}")
+        refuse_tombstone(uri, incoming.actor)
+        _refuse_used_id(uri, incoming.actor, target)
+        accepted: bool | None = None
+        if target.uri == instance_actor_uri():
+            accepted = False
+        else:
+            try:
+                earlier = follow_account(account=incoming.actor, target=target, change=FollowChange(), uri=uri)
+            except (Forbidden, NotFound):
+                accepted = False
+            else:
+                accepted = True if earlier is not None and earlier.accepted else None
+                if earlier is not None and earlier.uri != uri:
+                    remember_undone(earlier.uri, incoming.actor)
+        if accepted is not None:
+            publish(
+                FollowAnswerDue(account_id=target.id, follower_id=incoming.actor.id, uri=uri, accepted=accepted),
+            )
+
+
+def _refuse_used_id(uri: str, actor: Account, target: Account) -> None:
+    """Raise Rejected for the id of a Follow of somebody else: each has an id of its own, by which it is undone."""
+    for model in (Follow, FollowRequest):
+        row = model._default_manager.filter(uri=uri).values_list("account_id", "target_id").first()
+        if row is not None and row != (actor.id, target.id):
+            raise Rejected("the id of the follow is another one's")
+
+
+def handle_accept(incoming: Incoming) -> None:
+    """Grant the follow request that was sent from here; nothing happens when there is none."""
+    follower = find_follower(incoming)
+    with transaction.atomic():
+        lock(pair_name(follower.id, incoming.actor.id))
+        request = FollowRequest.objects.filter(account=follower, target=incoming.actor).first()
+        if request is not None and is_answered(request, incoming):
+            accept_requests(request)
+
+
+def handle_reject(incoming: Incoming) -> None:
+    """Remove the follow request or the follow of somebody here, as the followed account asks."""
+    follower = find_follower(incoming)
+    with transaction.atomic():
+        lock(pair_name(follower.id, incoming.actor.id))
+        for model in (Follow, FollowRequest):
+            row = model._default_manager.filter(account=follower, target=incoming.actor).first()
+            if row is not None and is_answered(row, incoming):
+                end_following(follower.id, incoming.actor.id, ended_by_id=incoming.actor.id)
+
+
+def handle_block(incoming: Incoming) -> None:
+    """Block one of us in the name of an account elsewhere: follows both ways end."""
+    uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
+    with transaction.atomic():
+        lock(f"object:{uri}")
+        known = find_block(uri)
+        if known is not None and (known.account_id, known.target_id) != (incoming.actor.id, target.id):
+            raise Rejected("the id of the block is another one's")
+        block_account(account=incoming.actor, target=target, uri=uri)

@@ -1,0 +1,160 @@
+"""Answers the ports of accounts and timelines: finds what an address or a URL of another server leads to."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Collection, Mapping
+from html import unescape
+from typing import Final
+
+from accounts.models import Account
+from federation.documents.reading import Rejected, kinds_of, origin_of, parse, uri_of
+from federation.documents.received_actors import TYPES as ACTORS
+from federation.documents.received_notes import TYPES as NOTES
+from federation.models import Lookup
+from federation.remote import webfinger
+from federation.remote.actors import fetch_actor, find_or_fetch, is_stale, refresh
+from federation.remote.fetching import get
+from federation.remote.posts import find_or_fetch_post
+from federation.remote.references import find_account_by_uri, find_post_by_uri
+from federation.remote.requests import may_look_up
+from federation.remote.signing import server_signer
+from social.kernel.errors import KernelError, Unavailable
+from social.kernel.http.client import ACTIVITY_TYPES
+from social.kernel.http.content import media_type
+from social.kernel.runner import enqueue
+from statuses.models import Status
+
+logger = logging.getLogger("social.federation")
+
+SECONDS: Final = 5.0
+Address = tuple[str, str | None]
+
+
+class RemoteAddresses:
+    """People by WebFinger and their actors; left out is what cannot be found within five seconds, and whose server was asked
+    too much lately."""
+
+    def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
+        """See `accounts.ports.RemoteAccounts`."""
+        end = time.monotonic() + SECONDS
+        found: dict[tuple[str, str], Account] = {}
+        for address in addresses:
+            left = end - time.monotonic()
+            if left <= 0.2:
+                break
+            account = find_remote(*address, deadline=left) if may_look_up(address[1]) else None
+            if account is not None:
+                found[address] = account
+        return found
+
+    def seek(self, addresses: Collection[Address]) -> Collection[Address]:
+        """See `accounts.ports.RemoteAccounts`."""
+        hosts = {f"{username}@{domain}": origin_of(f"https://{domain}") for username, domain in addresses if domain}
+        given_up = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
+        enqueue(*(Lookup(address=name, host=host) for name, host in hosts.items() if host and name not in given_up))
+        return [
+            (username, domain)
+            for username, domain in addresses
+            if not hosts.get(name := f"{username}@{domain}") or given_up.get(name)
+        ]
+
+    def refresh(self, account: Account) -> Account:
+        """See `accounts.ports.RemoteAccounts`."""
+        try:
+            return refresh(account, deadline=SECONDS)
+        except Rejected as error:
+            raise Unavailable from error
+
+
+def find_remote(username: str, domain: str, *, deadline: float = SECONDS) -> Account | None:
+    """The account with an address, from its server; None when there is none or its server does not say so in time."""
+    try:
+        return ask_for(username, domain, deadline=deadline)
+    except (Rejected, KernelError) as error:
+        logger.info("No account for %s@%s: %s", username, domain, error)
+        return None
+
+
+def ask_for(username: str, domain: str, *, deadline: float = SECONDS) -> Account | None:
+    """The account with an address. Raises Rejected or Missing when its server says no, and Unavailable when it does not
+    answer.
+    """
+    address = webfinger.look_up(username, domain, deadline=deadline)
+    account = find_or_fetch(address.actor_uri, deadline=deadline)
+    if is_stale(account):
+        account = refresh(account, deadline=deadline)
+    proper = (account.username.lower(), (account.domain or "").lower())
+    return account if proper == (address.username.lower(), address.domain) else None
+
+
+_HTML: Final = "text/html"
+_HEAD: Final = 200_000
+_LINK: Final = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+
+
+class RemoteDocuments:
+    """Accounts and posts by their id, or by the page that says where their document is."""
+
+    def find_by_url(self, url: str) -> Account | Status | None:
+        """See `timelines.ports.RemoteObjects`."""
+        host = origin_of(url)
+        if host is None:
+            return None
+        try:
+            return _known(url) or (_fetch(url, time.monotonic() + SECONDS) if may_look_up(host) else None)
+        except (Rejected, KernelError) as error:
+            logger.info("Nothing to show behind %s: %s", url, error)
+            return None
+
+
+def _known(uri: str) -> Account | Status | None:
+    post = find_post_by_uri(uri)
+    if post is not None:
+        return None if post.is_deleted else post
+    return find_account_by_uri(uri)
+
+
+def _fetch(url: str, end: float, *, page: bool = True) -> Account | Status | None:
+    """Ask for the document; `page`: a page is looked through for the address of its document, once."""
+    response = get(url, accept=(*ACTIVITY_TYPES, _HTML), signer=server_signer(), deadline=_left(end))
+    if response.status != 200:
+        return None
+    if media_type(response.headers.get("Content-Type", ""))[0] == _HTML:
+        link = _document_of(response.body[:_HEAD].decode("utf-8", "replace")) if page else None
+        if link is None or origin_of(link) is None:
+            return None
+        return _known(link) or _fetch(link, end, page=False)
+    document = parse(response.body)
+    uri, kinds = uri_of(document), kinds_of(document)
+    if uri is None:
+        return None
+    # Believed is only what its own server answers under its id: asked for again, by those who keep it.
+    known = _known(uri)
+    if known is not None:
+        return known
+    if any(kind in ACTORS for kind in kinds):
+        return fetch_actor(uri, deadline=_left(end))
+    if any(kind in NOTES for kind in kinds):
+        return find_or_fetch_post(uri, deadline=_left(end))
+    return None
+
+
+def _left(end: float) -> float:
+    return max(end - time.monotonic(), 0.1)
+
+
+def _document_of(html: str) -> str | None:
+    """The address that a page gives for its ActivityPub document."""
+    for tag in _LINK.findall(html):
+        attributes = {
+            name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(tag)
+        }
+        if "alternate" in attributes.get("rel", "").lower().split() and any(
+            media_type(attributes.get("type", ""))[0] == media_type(kind)[0] for kind in ACTIVITY_TYPES
+        ):
+            return attributes.get("href")
+    return None

@@ -1,0 +1,150 @@
+"""Asks other servers for many of their accounts again: to renew them, or to find those that are no longer there.
+
+Both go through accounts one after the other and yield what came of each, so that a caller can show it, and stop: what was
+done stays done. A server that does not answer is asked once in a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from accounts.models import Account
+from accounts.models.account import SuspensionOrigin
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.changing import note_fetched
+from accounts.services.erasing import delete_account
+from federation.documents.reading import Rejected, kinds_of, origin_of
+from federation.models import Delivery
+from federation.remote import webfinger
+from federation.remote.actors import refresh
+from federation.remote.fetching import Missing, fetch_document
+from social.kernel import clock
+from social.kernel.errors import Unavailable
+from social.kernel.runner import Host
+
+ACTIVITY_PERIOD: Final = timedelta(days=7)
+_GONE_STATUSES: Final = (404, 410)
+
+
+class Finding(StrEnum):
+    """Outcome of asking for an account."""
+
+    THERE = "there"
+    GONE = "gone"
+    UNCLEAR = "unclear"
+    """Its server answers, but neither with the account nor that there is none."""
+    SILENT = "silent"
+    """Its server does not answer."""
+
+
+def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:
+    """Accounts of other servers (of one, with `domain`) that were not looked at for a while, the longest first.
+
+    Without those that are being removed, and those that this server's staff have suspended: their rows keep them so.
+    """
+    rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
+    rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)
+    if domain is not None:
+        rows = rows.filter(domain__iexact=domain)
+    if unseen_for:
+        rows = rows.filter(Q(fetched_at=None) | Q(fetched_at__lt=clock.now() - unseen_for))
+    return rows.order_by(F("fetched_at").asc(nulls_first=True), "id")
+
+
+def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> Iterator[tuple[Account, Finding]]:
+    """Fetch each account again and keep what its server says. Raises Forbidden at the first step.
+
+    The audit row names what the run is `about`. Each counts as looked at, whatever came of it.
+    """
+    _begin(by, "refresh", about)
+    silent = _silent_hosts()
+    for account in accounts:
+        found = _refresh(account, silent)
+        if found is not Finding.THERE:
+            note_fetched(account.id)
+        yield account, found
+
+
+def cull_accounts(
+    *, by: Staff, accounts: Iterable[Account], about: str, dry_run: bool = False
+) -> Iterator[tuple[Account, Finding]]:
+    """Delete those accounts that their servers say are gone; with `dry_run` ask only. Raises Forbidden at the first step.
+
+    An account is gone when its server answers 410 or with a tombstone, or 404 for the account and for its address alike.
+    All others count as looked at, so that the next run goes on behind them.
+    """
+    _begin(by, "cull", about, dry_run=dry_run)
+    silent = _silent_hosts()
+    for account in accounts:
+        found = _look_for(account, silent)
+        if not dry_run:
+            if found is Finding.GONE:
+                delete_account(by=by, account=account)
+            else:
+                note_fetched(account.id)
+        yield account, found
+
+
+def _begin(by: Staff, action: str, about: str, **details: bool) -> None:
+    require(by, Permission.MANAGE_FEDERATION)
+    record(by=by, action=action, target_type="Server", target_id=0, target_name=about, **details)
+
+
+def _silent_hosts() -> set[str]:
+    """Servers that deliveries fail at: they are not asked until they answer those."""
+    return set(
+        Host.objects.filter(queue=Delivery.queue, failures__gt=0, retry_at__gt=Now()).values_list("name", flat=True)
+    )
+
+
+def _refresh(account: Account, silent: set[str]) -> Finding:
+    host = origin_of(account.uri) or ""
+    if host in silent:
+        return Finding.SILENT
+    try:
+        refresh(account)
+    except Rejected:
+        return Finding.UNCLEAR
+    except Unavailable:
+        silent.add(host)
+        return Finding.SILENT
+    return Finding.THERE
+
+
+def _look_for(account: Account, silent: set[str]) -> Finding:
+    host = origin_of(account.uri) or ""
+    if host in silent:
+        return Finding.SILENT
+    try:
+        return _ask(account)
+    except Rejected:
+        return Finding.UNCLEAR
+    except Unavailable:
+        silent.add(host)
+        return Finding.SILENT
+
+
+def _ask(account: Account) -> Finding:
+    try:
+        document = fetch_document(account.uri)
+    except Missing as missing:
+        if missing.status == 410:
+            return Finding.GONE
+        if missing.status not in _GONE_STATUSES:
+            raise
+    else:
+        return Finding.GONE if "Tombstone" in kinds_of(document) else Finding.THERE
+    # A server that was set up anew, or hides the document, may know the address still.
+    try:
+        webfinger.look_up(account.username, account.domain or "")
+    except Missing as missing:
+        return Finding.GONE if missing.status in _GONE_STATUSES else Finding.UNCLEAR
+    return Finding.UNCLEAR

@@ -1,0 +1,301 @@
+"""Texts of this server about itself, for staff: rules, terms of service, and those of the instance documents."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.permitted import EditedAdmin, PermittedAdmin, RowForm
+from accounts.admin.users import acting
+from accounts.models import SiteSetting
+from accounts.models.user import Permission
+from accounts.pages.forms import ServiceForm
+from accounts.queries.site_settings import load_site_texts
+from moderation.models import InstanceRule, TermsOfService
+from moderation.policies.documents import AUDIENCES, RuleDraft, SiteTexts, TermsDraft, rule_errors, terms_errors
+from moderation.services.documents import (
+    change_site,
+    change_thumbnail,
+    create_rule,
+    delete_terms,
+    publish_terms,
+    update_rule,
+    withdraw_rule,
+    write_terms,
+)
+from social.api.staff_columns import mark, shortened, shown
+from social.kernel import clock
+from social.kernel.errors import Invalid, KernelError
+from social.kernel.text.languages import LANGUAGE_NAMES
+
+OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+
+
+class RuleForm(RowForm):
+    """A rule, and its words in the other languages of the pages; translations into further ones are kept."""
+
+    class Meta:
+        model = InstanceRule
+        fields = ("text", "hint", "position")
+        labels = {
+            "text": gettext_lazy("Rule"),
+            "hint": gettext_lazy("Explanation"),
+            "position": gettext_lazy("Position"),
+        }
+        widgets = {
+            "text": forms.Textarea({"rows": 2, "dir": "auto"}),
+            "hint": forms.Textarea({"rows": 3, "dir": "auto"}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for code, _name in OTHER_LANGUAGES:
+            words = self.instance.translations.get(code, {})
+            for part in ("text", "hint"):
+                self.fields[f"{part}_{code}"].initial = words.get(part, "")
+
+    @property
+    def draft(self) -> RuleDraft:
+        """The draft that was written."""
+        sent = self.cleaned_data
+        translations = dict(self.instance.translations)
+        for code, _name in OTHER_LANGUAGES:
+            words = {part: sent.get(f"{part}_{code}") or "" for part in ("text", "hint")}
+            translations.pop(code, None)
+            if any(words.values()):
+                translations[code] = words
+        return RuleDraft(sent["text"], sent.get("hint") or "", translations, sent.get("position") or 0)
+
+    def clean(self) -> dict[str, Any]:
+        """The values, with the errors of the policy."""
+        sent: dict[str, Any] = super().clean() or {}
+        if "text" in sent:
+            for error in rule_errors(self.draft):
+                self.add_error(error.field if error.field in self.fields else None, error.message)
+        return sent
+
+
+for _code, _name in OTHER_LANGUAGES:
+    for _part, _label in (("text", gettext_lazy("Rule")), ("hint", gettext_lazy("Explanation"))):
+        RuleForm.declared_fields[f"{_part}_{_code}"] = RuleForm.base_fields[f"{_part}_{_code}"] = forms.CharField(
+            label=_label, help_text=_name, required=False, widget=forms.Textarea({"rows": 2, "dir": "auto"})
+        )
+
+
+@admin.register(InstanceRule)
+class RuleAdmin(EditedAdmin):
+    """Rules; deleting one withdraws it, because reports may name it."""
+
+    permission = Permission.MANAGE_RULES
+    form = RuleForm
+    list_display = (
+        shown("text", gettext_lazy("Rule"), lambda rule: shortened(rule.text, 120)),
+        shown("position", gettext_lazy("Position"), order="position"),
+        shown("translations", gettext_lazy("Translations"), lambda rule: sorted(rule.translations), minor=True),
+    )
+    ordering = ("position", "id")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[InstanceRule]:
+        """The rules in force."""
+        rows: QuerySet[InstanceRule] = super().get_queryset(request)
+        return rows.filter(withdrawn_at=None)
+
+    def save_model(self, request: HttpRequest, obj: InstanceRule, form: Any, change: bool) -> None:
+        """Write it by the service."""
+        if change:
+            update_rule(by=acting(request), rule=obj, draft=form.draft)
+        else:
+            obj.pk = create_rule(by=acting(request), draft=form.draft).pk
+
+    def delete_model(self, request: HttpRequest, obj: InstanceRule) -> None:
+        """Withdraw it by the service."""
+        withdraw_rule(by=acting(request), rule=obj)
+
+
+_AUDIENCE_NAMES = {
+    "disabled": gettext_lazy("Nobody"),
+    "users": gettext_lazy("Who is signed in"),
+    "all": gettext_lazy("Everybody"),
+}
+
+
+def _text(label: Any, rows: int = 1, help_text: Any = "") -> forms.CharField:
+    widget = forms.Textarea({"rows": rows, "dir": "auto"}) if rows > 1 else forms.TextInput({"dir": "auto"})
+    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
+
+
+def _audience(label: Any) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[(value, _AUDIENCE_NAMES[value]) for value in AUDIENCES])
+
+
+class SiteForm(ServiceForm):
+    """The texts and switches of the instance documents; the rules are the service's."""
+
+    site_title = _text(gettext_lazy("Name of this server"))
+    site_short_description = _text(gettext_lazy("Short description"), 3)
+    site_extended_description = _text(gettext_lazy("Long description"), 10, gettext_lazy("Markdown"))
+    site_privacy_policy = _text(
+        gettext_lazy("Privacy policy"), 10, gettext_lazy("Markdown; without one, that of this software is shown")
+    )
+    site_contact_username = _text(gettext_lazy("Username of the contact"))
+    site_contact_email = _text(gettext_lazy("E-mail address of the contact"))
+    site_languages = forms.MultipleChoiceField(
+        label=gettext_lazy("Languages"), required=False, choices=list(LANGUAGE_NAMES.items())
+    )
+    site_status_page_url = _text(gettext_lazy("Address of the status page"))
+    site_closed_message = _text(gettext_lazy("What is said while nobody can sign up"), 3, gettext_lazy("Markdown"))
+    site_show_domain_blocks = _audience(gettext_lazy("Who sees which servers are limited"))
+    site_show_domain_blocks_rationale = _audience(gettext_lazy("Who sees why"))
+    site_publish_activity = forms.BooleanField(label=gettext_lazy("Publish how much happens here"), required=False)
+    site_publish_peers = forms.BooleanField(label=gettext_lazy("Publish which servers are known"), required=False)
+    thumbnail = forms.FileField(
+        label=gettext_lazy("Picture"), required=False, help_text=gettext_lazy("Cut to 1200 by 630 pixels")
+    )
+    remove_thumbnail = forms.BooleanField(label=gettext_lazy("Remove the picture"), required=False)
+
+    @property
+    def texts(self) -> SiteTexts:
+        """The texts that were written."""
+        sent = {name: value for name, value in self.cleaned_data.items() if name.startswith("site_")}
+        return SiteTexts(**sent | {"site_languages": tuple(sent["site_languages"])})
+
+
+@admin.register(SiteSetting)
+class SiteAdmin(PermittedAdmin):
+    """Form for all site settings."""
+
+    permission = Permission.MANAGE_SETTINGS
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The form, in place of a list of rows."""
+        if not self.is_permitted(request):
+            return super().changelist_view(request, extra_context)
+        form = SiteForm(request.POST or None, request.FILES or None, initial=load_site_texts(raw=True) | _switches())
+        if request.method == "POST" and form.is_valid() and self._save(request, form):
+            self.message_user(request, _("What this server says about itself has been saved."), messages.SUCCESS)
+            return redirect(request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("About this server"),
+            "opts": self.model._meta,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/site.html", context, status=422 if form.errors else 200)
+
+    def _save(self, request: HttpRequest, form: SiteForm) -> bool:
+        by, picture = acting(request), form.cleaned_data["thumbnail"]
+        try:
+            change_site(by=by, texts=form.texts)
+            if picture is not None or form.cleaned_data["remove_thumbnail"]:
+                change_thumbnail(by=by, data=picture.read() if picture is not None else None)
+        except Invalid as refusal:
+            form.add_details(refusal)
+        except KernelError as refusal:
+            form.add_error(None, refusal.message)
+        return not form.errors
+
+
+def _switches() -> dict[str, Any]:
+    """The defaults while nobody has chosen."""
+    texts = load_site_texts()
+    names = (
+        "site_publish_activity",
+        "site_publish_peers",
+        "site_show_domain_blocks",
+        "site_show_domain_blocks_rationale",
+    )
+    return {name: texts[name] for name in names}
+
+
+class TermsForm(RowForm):
+    """A version of the terms."""
+
+    class Meta:
+        model = TermsOfService
+        fields = ("text", "changelog", "effective_date")
+        labels = {
+            "text": gettext_lazy("Terms of service"),
+            "changelog": gettext_lazy("What has changed"),
+            "effective_date": gettext_lazy("In force from"),
+        }
+        help_texts = {"text": gettext_lazy("Markdown"), "changelog": gettext_lazy("Markdown")}
+        widgets = {
+            "text": forms.Textarea({"rows": 20, "dir": "auto"}),
+            "changelog": forms.Textarea({"rows": 4, "dir": "auto"}),
+            "effective_date": forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        }
+
+    @property
+    def draft(self) -> TermsDraft:
+        """The draft that was written."""
+        sent = self.cleaned_data
+        return TermsDraft(sent["text"], sent.get("changelog") or "", sent.get("effective_date"))
+
+    def clean(self) -> dict[str, Any]:
+        """The values, with the errors of the policy; that a day is taken, Django has found already."""
+        sent: dict[str, Any] = super().clean() or {}
+        if "text" in sent:
+            today = clock.now().astimezone(UTC).date()
+            for error in terms_errors(self.draft, publish=False, today=today, taken=False):
+                self.add_error(error.field, error.message)
+        return sent
+
+
+def _state(terms: TermsOfService) -> Any:
+    return mark(_("Published"), "good") if terms.published_at is not None else mark(_("Draft"), "waiting")
+
+
+@admin.register(TermsOfService)
+class TermsAdmin(EditedAdmin):
+    """Versions of the terms of service; a published one is looked at only."""
+
+    permission = Permission.MANAGE_SETTINGS
+    form = TermsForm
+    list_display = (
+        shown("name", gettext_lazy("In force from"), str, order="effective_date"),
+        shown("state", gettext_lazy("State"), _state),
+        shown("published_at", gettext_lazy("Published"), minor=True),
+    )
+    ordering = ("-effective_date",)
+    actions = ("publish",)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Drafts are changed."""
+        return self.is_permitted(request) and (obj is None or obj.published_at is None)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Drafts are deleted."""
+        return self.has_change_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: TermsOfService, form: Any, change: bool) -> None:
+        """Write it by the service."""
+        obj.pk = write_terms(by=acting(request), draft=form.draft, terms=obj if change else None).pk
+
+    def delete_model(self, request: HttpRequest, obj: TermsOfService) -> None:
+        """Delete it by the service."""
+        delete_terms(by=acting(request), terms=obj)
+
+    @admin.action(description=gettext_lazy("Publish: it cannot be changed afterwards"), permissions=["manage"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[TermsOfService]) -> TemplateResponse | None:
+        """Publish."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda terms: publish_terms(by=by, terms=terms),
+            verb="publish",
+            done=lambda count: ngettext(
+                "%(count)d version was published.", "%(count)d versions were published.", count
+            ),
+            question=gettext_lazy("Publish these terms of service? They cannot be changed afterwards."),
+        )

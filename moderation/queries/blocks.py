@@ -1,0 +1,96 @@
+"""Reads what staff have decided about other servers, and blocks of e-mail domains, addresses and networks."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+
+from accounts.models import Account, CanonicalEmailBlock, EmailDomainBlock, IpBlock
+from accounts.policies.sign_up import email_digest
+from moderation.models import DomainAllow, DomainRule, DomainSeverity
+from moderation.policies.domain_rules import names_of
+from social.kernel import links
+from social.kernel.errors import NotFound, require_found
+
+
+def find_rule(rule_id: int) -> DomainRule:
+    """The rule with this id. Raises NotFound."""
+    return require_found(DomainRule.objects.filter(id=rule_id).first())
+
+
+def find_allow(allow_id: int) -> DomainAllow:
+    """The allowed server with this id. Raises NotFound."""
+    return require_found(DomainAllow.objects.filter(id=allow_id).first())
+
+
+def rule_for(domain: str) -> DomainRule | None:
+    """The rule that counts for a server: of all for it and the domains above it the one for the longest name."""
+    return (
+        DomainRule.objects.filter(domain__one_of=names_of(domain.lower()))
+        .alias(length=Length("domain"))
+        .order_by("-length")
+        .first()
+    )
+
+
+def is_closed_to(*domains: str) -> bool:
+    """Tell whether nothing is taken from one of these servers and nothing asked of it: suspended, or not allowed where
+    federation is limited (contract, federation section 11). One query, and one more where it is limited.
+    """
+    names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
+    if not names:
+        return False
+    wanted = {name for longest_first in names.values() for name in longest_first}
+    if settings.LIMITED_FEDERATION:
+        allowed = set(DomainAllow.objects.filter(domain__one_of=wanted).values_list("domain", flat=True))
+        if any(allowed.isdisjoint(longest_first) for longest_first in names.values()):
+            return True
+    severities = dict(DomainRule.objects.filter(domain__one_of=wanted).values_list("domain", "severity"))
+    return any(
+        next((severities[name] for name in longest_first if name in severities), None) == DomainSeverity.SUSPEND
+        for longest_first in names.values()
+    )
+
+
+def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, str]]:
+    """Accounts of a server and its subdomains with an id above `after`, id and domain, in the order of their ids."""
+    escaped = domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    rows = Account.objects.raw(
+        "SELECT id, domain FROM accounts_account"
+        " WHERE id > %s AND (lower(domain) = %s OR lower(domain) LIKE ANY(%s)) ORDER BY id LIMIT %s",
+        # A server at a port of its own has it in its name.
+        [after, domain, [f"%.{escaped}", f"{escaped}:%", f"%.{escaped}:%"], limit],
+    )
+    return [(row.id, row.domain or "") for row in rows]
+
+
+B = TypeVar("B")
+
+
+def find_email_domain_block(block_id: int) -> EmailDomainBlock:
+    """The block with this id. Raises NotFound."""
+    return _found(EmailDomainBlock.objects.filter(pk=block_id).first())
+
+
+def find_ip_block(block_id: int) -> IpBlock:
+    """The block with this id, also one that has expired. Raises NotFound."""
+    return _found(IpBlock.objects.filter(pk=block_id).first())
+
+
+def find_canonical_email_block(block_id: int) -> CanonicalEmailBlock:
+    """The block with this id. Raises NotFound."""
+    return _found(CanonicalEmailBlock.objects.filter(pk=block_id).first())
+
+
+def list_blocks_of(email: str) -> QuerySet[CanonicalEmailBlock]:
+    """The blocks that an address meets in whatever spelling: at most one."""
+    return CanonicalEmailBlock.objects.filter(digest=email_digest(email))
+
+
+def _found(block: B | None) -> B:
+    if block is None:
+        raise NotFound
+    return block

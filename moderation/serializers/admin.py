@@ -1,0 +1,294 @@
+"""The entities "Admin" (contract, entities): accounts, reports, hashtags, trends, blocks and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+import orjson
+
+from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Tag
+from accounts.queries.tags import view_tags
+from accounts.serializers.account import RoleSerializer, present_accounts
+from accounts.serializers.tag import TagSerializer
+from moderation.models import DomainAllow, DomainRule, Report
+from moderation.policies.domain_rules import digest_of
+from moderation.queries.admin_accounts import AdminAccount, load_admin_accounts
+from moderation.queries.dimensions import Part, human_size
+from moderation.queries.measures import Cohort, Measured
+from moderation.serializers.instance import RuleSerializer
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+from statuses.queries.page import fill, of_rows
+from statuses.queries.posts import load_posts
+from statuses.serializers.presenting import present_by_id
+from timelines.models import LinkPublisher
+from timelines.queries.trends import Trending, load_cards, load_tags
+from timelines.serializers.entities import present_trending_links
+
+
+class AdminAccountSerializer(EntitySerializer):
+    """Admin::Account. Context: `accounts`, encoded entities by id. What users alone have is null for other servers' people."""
+
+    def to_representation(self, instance: AdminAccount) -> dict[str, Any]:
+        account, user = instance.account, instance.user
+        found: dict[str, Any] = {
+            "id": str(account.id),
+            "username": account.username,
+            "domain": account.domain,
+            "created_at": clock.iso(account.created_at),
+            "email": None,
+            "ip": None,
+            "ips": None,
+            "confirmed": None,
+            "suspended": account.suspended,
+            "silenced": account.limited,
+            "sensitized": account.sensitized_at is not None,
+            "disabled": None,
+            "approved": None,
+            "locale": None,
+            "invite_request": None,
+            "account": self.context["accounts"][account.id],
+        }
+        if user is None:
+            return found | {"role": None}
+        found |= {
+            "email": user.email,
+            "ip": instance.ips[0].ip if instance.ips else None,
+            "ips": [{"ip": one.ip, "used_at": clock.iso(one.used_at)} for one in instance.ips],
+            "confirmed": instance.confirmed,
+            "disabled": user.disabled_at is not None,
+            "approved": user.approved,
+            "locale": user.locale,
+            "invite_request": user.sign_up_reason or None,
+            "role": RoleSerializer(user.role).data,
+        }
+        if user.created_by_application_id is not None:
+            found["created_by_application_id"] = str(user.created_by_application_id)
+        if user.invite is not None and user.invite.inviter is not None:
+            found["invited_by_account_id"] = str(user.invite.inviter.account_id)
+        return found
+
+
+def present_admin_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, dict[str, Any]]:
+    """The entities of these accounts by id, each once and in their order; unknown ids are left out."""
+    wanted = list(dict.fromkeys(account_ids))
+    found = load_admin_accounts(wanted)
+    serializer = AdminAccountSerializer(
+        [found[number] for number in wanted if number in found],
+        many=True,
+        context={"accounts": present_accounts(wanted, viewer_id)},
+    )
+    return {int(entity["id"]): entity for entity in serializer.data}
+
+
+class AdminReportSerializer(EntitySerializer):
+    """Admin::Report. Context: `accounts` and `statuses`, entities by id; `rules`, rows by id. What is gone is left out."""
+
+    def to_representation(self, instance: Report) -> dict[str, Any]:
+        accounts = self.context["accounts"]
+        statuses, rules = self.context["statuses"], self.context["rules"]
+        named = [rules[number] for number in instance.rule_ids or () if number in rules]
+        return {
+            "id": str(instance.id),
+            "action_taken": instance.is_resolved,
+            "action_taken_at": clock.iso(instance.action_taken_at) if instance.action_taken_at is not None else None,
+            "category": instance.category,
+            "comment": instance.comment,
+            "forwarded": instance.forwarded,
+            "created_at": clock.iso(instance.created_at),
+            "updated_at": clock.iso(instance.updated_at),
+            "account": accounts.get(instance.account_id),
+            "target_account": accounts.get(instance.target_account_id),
+            "assigned_account": accounts.get(instance.assigned_account_id),
+            "action_taken_by_account": accounts.get(instance.action_taken_by_id),
+            "statuses": [
+                statuses[number] for number in sorted(instance.status_ids, reverse=True) if number in statuses
+            ],
+            "rules": RuleSerializer(named, many=True).data,
+        }
+
+
+class AdminTagSerializer(TagSerializer):
+    """Admin::Tag: a hashtag as its viewer sees it, with what staff say of it. Context: as for Tag."""
+
+    def to_representation(self, instance: Tag) -> dict[str, Any]:
+        return super().to_representation(instance) | {
+            "trendable": bool(instance.trendable),
+            "usable": instance.usable,
+            "requires_review": instance.reviewed_at is None,
+            "listable": instance.listable,
+        }
+
+
+class TrendingForStaffSerializer(EntitySerializer):
+    """Trending items, with whether staff still have to decide about them. Context: `entities` by id."""
+
+    def to_representation(self, instance: Trending) -> dict[str, Any]:
+        entity: dict[str, Any] = self.context["entities"][instance.object_id]
+        return entity | {"requires_review": instance.allowed is None}
+
+
+class LinkPublisherSerializer(EntitySerializer):
+    """PreviewCardProvider: a site whose pages have trended; its id is a string (seed coverage D-04)."""
+
+    def to_representation(self, instance: LinkPublisher) -> dict[str, Any]:
+        reviewed, requested = instance.reviewed_at, instance.requested_review_at
+        return {
+            "id": str(instance.id),
+            "domain": instance.domain,
+            "trendable": instance.trendable,
+            "reviewed_at": clock.iso(reviewed) if reviewed is not None else None,
+            "requested_review_at": clock.iso(requested) if requested is not None else None,
+            "requires_review": reviewed is None,
+        }
+
+
+def present_tags_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
+    """The entities of these hashtags, in their order."""
+    tags = load_tags(found.object_id for found in trending)
+    return AdminTagSerializer(tags, many=True, context={"view": view_tags(tags, viewer_id)}).data
+
+
+def present_statuses_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
+    """The entities of these public posts, in their order, also by people whom the viewer blocks or who block the viewer."""
+    page = fill(of_rows(load_posts([found.object_id for found in trending]), viewer_id))
+    return _present(
+        trending, {number: orjson.loads(orjson.dumps(shown)) for number, shown in present_by_id(page).items()}
+    )
+
+
+def present_links_for_staff(trending: Sequence[Trending], viewer_id: int) -> Any:
+    """The entities of these links, in their order, those without a preview left out."""
+    cards = [card for card in load_cards(found.object_id for found in trending) if card.is_shown]
+    shown = zip(cards, present_trending_links(cards, viewer_id), strict=True)
+    return _present(trending, {card.id: {"id": str(card.id)} | entity for card, entity in shown})
+
+
+def _present(trending: Sequence[Trending], entities: dict[int, Any]) -> Any:
+    present = [found for found in trending if found.object_id in entities]
+    return TrendingForStaffSerializer(present, many=True, context={"entities": entities}).data
+
+
+class DomainRuleSerializer(EntitySerializer):
+    """Admin::DomainBlock."""
+
+    def to_representation(self, instance: DomainRule) -> dict[str, Any]:
+        return {
+            "id": str(instance.id),
+            "domain": instance.domain,
+            "digest": digest_of(instance.domain),
+            "created_at": clock.iso(instance.created_at),
+            "severity": instance.severity,
+            "reject_media": instance.reject_media,
+            "reject_reports": instance.reject_reports,
+            "private_comment": instance.private_comment,
+            "public_comment": instance.public_comment,
+            "obfuscate": instance.obfuscate,
+        }
+
+
+class DomainAllowSerializer(EntitySerializer):
+    """Admin::DomainAllow."""
+
+    def to_representation(self, instance: DomainAllow) -> dict[str, Any]:
+        return {
+            "id": str(instance.id),
+            "domain": instance.domain,
+            "created_at": clock.iso(instance.created_at),
+        }
+
+
+class EmailDomainBlockSerializer(EntitySerializer):
+    """Admin::EmailDomainBlock. Context: `refusals`, days by the id of the block."""
+
+    def to_representation(self, instance: EmailDomainBlock) -> dict[str, Any]:
+        return {
+            "id": str(instance.pk),
+            "domain": instance.domain,
+            "created_at": clock.iso(instance.created_at),
+            "history": [
+                {
+                    "day": str(int(datetime.combine(use.day, time(), UTC).timestamp())),
+                    "accounts": str(use.accounts),
+                    "uses": str(use.uses),
+                }
+                for use in self.context["refusals"][instance.pk]
+            ],
+            "allow_with_approval": instance.allow_with_approval,
+        }
+
+
+class IpBlockSerializer(EntitySerializer):
+    """Admin::IpBlock."""
+
+    def to_representation(self, instance: IpBlock) -> dict[str, Any]:
+        return {
+            "id": str(instance.pk),
+            "ip": instance.network,
+            "severity": instance.severity,
+            "comment": instance.comment,
+            "created_at": clock.iso(instance.created_at),
+            "expires_at": clock.iso(instance.expires_at) if instance.expires_at is not None else None,
+        }
+
+
+class CanonicalEmailBlockSerializer(EntitySerializer):
+    """Admin::CanonicalEmailBlock."""
+
+    def to_representation(self, instance: CanonicalEmailBlock) -> dict[str, Any]:
+        return {"id": str(instance.pk), "canonical_email_hash": instance.digest}
+
+
+class MeasureSerializer(EntitySerializer):
+    """Admin::Measure."""
+
+    def to_representation(self, instance: Measured) -> dict[str, Any]:
+        found: dict[str, Any] = {"key": instance.key, "unit": instance.unit, "total": str(instance.total)}
+        if instance.unit == "bytes":
+            found["human_value"] = human_size(instance.total)
+        if instance.previous is not None:
+            found["previous_total"] = str(instance.previous)
+        ending = "T00:00:00Z" if instance.with_time else ""
+        found["data"] = [{"date": f"{day}{ending}", "value": str(value)} for day, value in instance.days]
+        return found
+
+
+class DimensionSerializer(EntitySerializer):
+    """Admin::Dimension, of its key and parts."""
+
+    def to_representation(self, instance: tuple[str, list[Part]]) -> dict[str, Any]:
+        key, parts = instance
+        return {"key": key, "data": [self._part(part) for part in parts]}
+
+    @staticmethod
+    def _part(part: Part) -> dict[str, Any]:
+        found: dict[str, Any] = {"key": part.key, "human_key": part.name, "value": part.value}
+        if part.unit is not None:
+            found["unit"] = part.unit
+        if part.shown is not None:
+            found["human_value"] = part.shown
+        return found
+
+
+class CohortSerializer(EntitySerializer):
+    """Admin::Cohort. Context: `frequency`."""
+
+    def to_representation(self, instance: Cohort) -> dict[str, Any]:
+        return {
+            "period": _iso(instance.period),
+            "frequency": self.context["frequency"],
+            "data": [
+                {
+                    "date": _iso(period),
+                    "rate": count / instance.size if instance.size else 0.0,
+                    "value": str(count),
+                }
+                for period, count in instance.seen
+            ],
+        }
+
+
+def _iso(day: date) -> str:
+    return f"{day}T00:00:00+00:00"

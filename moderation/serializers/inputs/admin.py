@@ -1,0 +1,113 @@
+"""Parameters of staff about accounts, reports and hashtags."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from accounts.services.tags import TagChange
+from moderation.queries.admin_accounts import ORIGINS, STATUSES, AccountFilter
+from moderation.queries.reports import ReportFilter
+from social.api.fields import ClientString, IdField
+from social.api.inputs import Form, Id, Input, Stripped
+from social.kernel.errors import BadRequest
+
+# The role that everybody has without one has a negative id.
+_ROLE_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_COMMON: Final = ("username", "display_name", "by_domain", "email", "ip")
+
+
+class AccountsInput(Form):
+    """Parameters of `GET /api/v2/admin/accounts`; conditions that are left out do not matter."""
+
+    origin: str = ""
+    status: str = ""
+    permissions: str = ""
+    role_ids: tuple[str, ...] = ()
+    invited_by: Id | None = None
+    username: str = ""
+    display_name: str = ""
+    by_domain: str = ""
+    email: str = ""
+    ip: str = ""
+
+    def wanted(self) -> AccountFilter:
+        """The conditions for the query. Raises BadRequest for an unknown origin or status."""
+        if self.origin and self.origin not in ORIGINS:
+            raise BadRequest(_("Unknown origin: %(word)s") % {"word": self.origin})
+        if self.status and self.status not in STATUSES:
+            raise BadRequest(_("Unknown status: %(word)s") % {"word": self.status})
+        return AccountFilter(
+            origin=self.origin or None,
+            status=self.status or None,
+            staff=self.permissions == "staff",
+            role_ids=tuple(int(number) for number in self.role_ids if _ROLE_ID.fullmatch(number)),
+            invited_by=self.invited_by,
+            **{name: getattr(self, name) for name in _COMMON},
+        )
+
+
+class AccountsV1Input(Form):
+    """Parameters of `GET /api/v1/admin/accounts`: each of the words from `local` to `staff` counts by being there."""
+
+    local: Stripped = ""
+    remote: Stripped = ""
+    active: Stripped = ""
+    pending: Stripped = ""
+    disabled: Stripped = ""
+    silenced: Stripped = ""
+    suspended: Stripped = ""
+    sensitized: Stripped = ""
+    staff: Stripped = ""
+    username: str = ""
+    display_name: str = ""
+    by_domain: str = ""
+    email: str = ""
+    ip: str = ""
+
+    def wanted(self) -> AccountFilter:
+        """The conditions for the query: by default people of this server who are not suspended, of several states the
+        last one.
+        """
+        # `sensitized` is a word without effect (contract, parameters section 6).
+        states = [name for name in STATUSES if name != "sensitized" and getattr(self, name)]
+        return AccountFilter(
+            origin="remote" if self.remote else "local",
+            status=states[-1] if states else "active",
+            staff=bool(self.staff),
+            **{name: getattr(self, name) for name in _COMMON},
+        )
+
+
+class ActionInput(Form):
+    """An action on an account, its reason, and whether the person is notified."""
+
+    type: str = ""
+    report_id: Id | None = None
+    warning_preset_id: Id | None = None
+    text: Stripped = ""
+    send_email_notification: bool = True
+
+
+class ReportsInput(Input[ReportFilter]):
+    """Conditions on reports."""
+
+    fields = ("resolved", "unresolved")
+    account_id = IdField()
+    target_account_id = IdField()
+
+
+class ReportChangeInput(Form):
+    """Changes of a report, its category and its rules; None leaves a value as it is."""
+
+    category: str | None = None
+    rule_ids: tuple[int, ...] | None = None
+
+
+class TagInput(Input[TagChange]):
+    """The spelling of a hashtag, and what may be done with it."""
+
+    fields = ("usable", "listable", "trendable")
+    display_name = ClientString(strip=True, blank=False, max_length=500)

@@ -1,0 +1,252 @@
+"""Reports: taken (contract, parameters "POST /api/v1/reports", behaviours section 18), handled by staff, and read with
+the posts that staff see because of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record, record_each
+from moderation.events import ReportFiled
+from moderation.models import InstanceRule, Report, ReportCategory
+from moderation.models.report import REMOTE_COMMENT_LIMIT
+from moderation.policies.reports import ReportDraft, chosen_category, report_errors
+from moderation.queries.reports import (
+    find_received_statuses,
+    find_reportable_collections,
+    find_reportable_statuses,
+    load_rule_ids,
+)
+from social.kernel import clock
+from social.kernel.errors import FieldError, Invalid, NotFound, require_found
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.text.names import normalise_domain
+from statuses.models import Status
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.statuses import Excerpt, list_excerpts
+
+
+def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Report:
+    """Store a report by somebody of this server, and publish ReportFiled.
+
+    Staff are notified of the first open report on an account; of each with MAIL_EVERY_REPORT. Of an account of this server
+    nothing is forwarded. Raises NotFound for a suspended target, for posts and collections that are not the target's or
+    that the reporter may not read; after that Invalid.
+    """
+    if target.suspended:
+        raise NotFound
+    status_ids = find_reportable_statuses(target, account.id, draft.status_ids)
+    collection_ids = find_reportable_collections(target, draft.collection_ids)
+    rule_ids = load_rule_ids(draft.rule_ids)
+    category = chosen_category(draft)
+    errors = report_errors(draft, category=category, rules_known=rule_ids is not None)
+    if errors:
+        raise Invalid.of(errors)
+    domains = _forward_domains(target, status_ids, draft) if draft.forward and not target.local else []
+    report = Report(
+        account=account,
+        target_account=target,
+        category=category,
+        comment=draft.comment,
+        status_ids=status_ids,
+        collection_ids=collection_ids,
+        rule_ids=rule_ids or None,
+        forwarded=bool(domains),
+        forward_domains=domains,
+    )
+    store_report(report)
+    return report
+
+
+def receive_report(*, account: Account, target: Account, comment: str, status_ids: Sequence[int], uri: str) -> None:
+    """Store a report that another server has sent, once for each target; posts that it may not have are left out.
+
+    Works in a transaction of its own. `account` is who signed it, as a rule the actor of that server.
+    """
+    with transaction.atomic():
+        lock(f"object:{uri}")
+        if Report.objects.filter(uri=uri, target_account=target).exists():
+            return
+        assert account.domain is not None  # of another server: what people here send goes through `file_report`
+        store_report(
+            Report(
+                account=account,
+                target_account=target,
+                uri=uri,
+                comment=comment[:REMOTE_COMMENT_LIMIT],
+                status_ids=find_received_statuses(target, account.domain, status_ids),
+            )
+        )
+
+
+def store_report(report: Report) -> None:
+    """Store a report that was made or received, and publish ReportFiled."""
+    with transaction.atomic():
+        # Of two at the same moment one is the first.
+        lock(f"reports:{report.target_account_id}")
+        others = Report.objects.filter(target_account_id=report.target_account_id, action_taken_at=None)
+        first = not others.exists()
+        report.save(force_insert=True)
+        publish(
+            ReportFiled(
+                report_id=report.id,
+                target_id=report.target_account_id,
+                notify=first or settings.MAIL_EVERY_REPORT,
+                forwarded=report.forwarded,
+            )
+        )
+
+
+def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
+    """The servers of the account and of those whom its reported posts answer, as far as the reporter names them."""
+    assert target.domain is not None  # of another server: the caller has looked
+    if draft.forward_domains is None:
+        return [target.domain]
+    answered = (
+        Status.objects.filter(id__one_of=list(status_ids), in_reply_to_account__domain__isnull=False)
+        .values_list("in_reply_to_account__domain", flat=True)
+        .distinct()
+        if status_ids
+        else ()
+    )
+    named = {normalise_domain(domain) for domain in draft.forward_domains}
+    return [domain for domain in dict.fromkeys((target.domain, *answered)) if domain in named]
+
+
+def assign_report(*, by: Staff, report: Report) -> None:
+    """Take a report on oneself, from whoever had it. Raises Forbidden."""
+    with _handling(by, report, "assign") as current:
+        _write(current, assigned_account_id=by.account_id)
+
+
+def unassign_report(*, by: Staff, report: Report) -> None:
+    """Leave a report to whoever takes it. Raises Forbidden."""
+    with _handling(by, report, "unassign") as current:
+        _write(current, assigned_account_id=None)
+
+
+def resolve_report(*, by: Staff, report: Report) -> None:
+    """Settle a report; once it is, that stays somebody's who did it first. Raises Forbidden."""
+    with _handling(by, report, "resolve") as current:
+        if not current.is_resolved:
+            _write(current, action_taken_at=clock.now(), action_taken_by_id=by.account_id)
+
+
+def reopen_report(*, by: Staff, report: Report) -> None:
+    """Undo `resolve_report`. Raises Forbidden."""
+    with _handling(by, report, "reopen") as current:
+        _write(current, action_taken_at=None, action_taken_by_id=None)
+
+
+def settle_reports(*, by: Staff, target: Account, only: Report | None = None) -> None:
+    """Settle every open report on an account, or `only` that one, as part of an act on it, whose right was asked."""
+    with transaction.atomic():
+        rows = Report.objects.select_for_update(of=("self",)).filter(target_account=target, action_taken_at=None)
+        if only is not None:
+            rows = rows.filter(pk=only.pk)
+        ids = list(rows.order_by("id").values_list("id", flat=True))
+        now = clock.now()
+        Report.objects.filter(id__one_of=ids).update(
+            action_taken_at=now, action_taken_by_id=by.account_id, updated_at=now
+        )
+        record_each(by=by, action="resolve", target_type="Report", targets=[(number, f"#{number}") for number in ids])
+
+
+def update_report(
+    *, by: Staff, report: Report, category: str | None = None, rule_ids: Sequence[int] | None = None
+) -> None:
+    """Put right what a report is about; None: as it was. Raises Forbidden; Invalid for a category that is none, rules
+    that do not exist, a violation without rules, and rules with another category (contract, parameters section 6).
+    """
+    with _handling(by, report, "update") as current:
+        chosen = current.category if category is None else category
+        rules = list(current.rule_ids or ()) if rule_ids is None else list(dict.fromkeys(rule_ids))
+        if rule_ids is None and chosen != ReportCategory.VIOLATION:
+            # What it broke is said with the category that it no longer has.
+            rules = []
+        errors = _errors(chosen, rules)
+        if errors:
+            raise Invalid.of(errors)
+        _write(current, category=chosen, rule_ids=rules or None)
+
+
+def _errors(category: str, rule_ids: list[int]) -> list[FieldError]:
+    if category not in ReportCategory.values:
+        return [FieldError("category", "ERR_INCLUSION", _("is not included in the list"))]
+    if category == ReportCategory.VIOLATION:
+        known = InstanceRule.objects.filter(id__one_of=rule_ids).count() if rule_ids else 0
+        if not rule_ids or known < len(rule_ids):
+            return [FieldError("rule_ids", "ERR_INVALID", _("does not reference valid rules"))]
+    elif rule_ids:
+        return [FieldError("rule_ids", "ERR_PRESENT", _("must be blank"))]
+    return []
+
+
+@contextmanager
+def _handling(by: Staff, report: Report, action: str) -> Iterator[Report]:
+    """Open a transaction: check the permission, lock the row, and write an audit row if something has changed."""
+    require(by, Permission.MANAGE_REPORTS)
+    with transaction.atomic():
+        current = require_found(Report.objects.select_for_update(of=("self",)).filter(pk=report.pk).first())
+        before = _state(current)
+        yield current
+        after = _state(current)
+        if after != before:
+            changed = [name for name in after if after[name] != before[name]]
+            record(
+                by=by,
+                action=action,
+                target_type="Report",
+                target_id=report.pk,
+                target_name=f"#{report.pk}",
+                before={name: before[name] for name in changed},
+                after={name: after[name] for name in changed},
+            )
+
+
+def _state(report: Report) -> dict[str, Any]:
+    return {
+        "assigned_account": None if report.assigned_account_id is None else str(report.assigned_account_id),
+        "resolved": report.is_resolved,
+        "category": report.category,
+        "rules": [str(number) for number in report.rule_ids or ()],
+    }
+
+
+def _write(report: Report, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(report, name, value)
+    report.updated_at = clock.now()
+    Report.objects.filter(pk=report.pk).update(**values, updated_at=report.updated_at)
+
+
+def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
+    """The posts attached to a report, deleted ones too. The look at those that are not for anybody to read is written down.
+
+    Raises Forbidden without MANAGE_REPORTS.
+    """
+    require(by, Permission.MANAGE_REPORTS)
+    posts = list_excerpts(report.status_ids, report.target_account_id)
+    name = f"@{report.target_account.acct}"
+    note_posts_seen(by=by, posts=[(post.id, name, post.visibility) for post in posts])
+    return posts
+
+
+def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
+    """Write an audit row for each of these posts (id, author's address, visibility) that not everybody may read: they were
+    shown to `by`. All in one statement; none when all are public.
+    """
+    private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
+    if private:
+        with transaction.atomic():
+            record_each(by=by, action="view", target_type="Status", targets=private)

@@ -1,0 +1,85 @@
+"""Where applications have the notifications of their users pushed, and what is on its way there."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from accounts.models import AccessToken
+from notifications.events import PushesDue
+from notifications.models.notification import Notification
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.runner import WaitingRow
+
+
+class PushPolicy(models.TextChoices):
+    """Whose acts are pushed, by how the two stand to each other."""
+
+    ALL = "all"
+    FOLLOWED = "followed"
+    FOLLOWER = "follower"
+    NONE = "none"
+
+
+class PushSubscription(models.Model):
+    """Address of a push service, and what is sent there: one for each access token, removed with it.
+
+    `p256dh` and `auth` are the keys of the device, as it wrote them. `standard`: messages are encoded by RFC 8291 instead
+    of its draft. `alerts` are notification types and whether they are pushed; those that are not named are not. A `policy`
+    that is none of PushPolicy lets nothing pass. `host` is the host of the endpoint, with its port.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    token = models.OneToOneField(AccessToken, on_delete=models.CASCADE, related_name="push_subscription")
+    endpoint = models.TextField()
+    host = models.TextField()
+    p256dh = models.TextField()
+    auth = models.TextField()
+    standard = models.BooleanField(default=False)
+    alerts = models.JSONField(default=dict)
+    policy = models.TextField(default=PushPolicy.ALL)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "notifications_pushsubscription_lengths",
+                endpoint=URI_LIMIT,
+                host=HOST_LIMIT,
+                p256dh=NAME_LIMIT,
+                auth=NAME_LIMIT,
+                alerts=OBJECT_LIMIT,
+                policy=WORD_LIMIT,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.token_id} at {self.host}"
+
+
+class Push(WaitingRow):
+    """A notification on its way to a subscription, once.
+
+    Its row may outlive either: it is dropped then when its turn comes, so that removing notifications and tokens costs
+    nothing more and waits for nobody.
+    """
+
+    queue = "pushes"
+    due = PushesDue
+
+    subscription = models.ForeignKey(
+        PushSubscription, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+", db_index=False
+    )
+    notification = models.ForeignKey(
+        Notification, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+", db_index=False
+    )
+
+    class Meta(WaitingRow.Meta):
+        constraints = [
+            lengths("notifications_push_lengths", last_error=MESSAGE_LIMIT, host=HOST_LIMIT),
+            models.UniqueConstraint(fields=["subscription", "notification"], name="notifications_push_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.notification_id} for {self.subscription_id}"

@@ -1,0 +1,30 @@
+"""Decides which notifications carry words for clients that do not know their type (contract, entities "Notification")."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from notifications.models import NotificationType
+
+BASELINE: Final = frozenset(
+    {
+        NotificationType.MENTION,
+        NotificationType.STATUS,
+        NotificationType.REBLOG,
+        NotificationType.FOLLOW,
+        NotificationType.FOLLOW_REQUEST,
+        NotificationType.FAVOURITE,
+        NotificationType.POLL,
+        NotificationType.UPDATE,
+        NotificationType.ANNUAL_REPORT,
+        NotificationType.QUOTE,
+        NotificationType.QUOTED_UPDATE,
+    }
+)
+"""Types that every client of this interface knows."""
+
+
+def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
+    """Whether a client that says to know the `supported` types gets a fallback; one that says nothing (None) gets none."""
+    return supported is not None and type not in BASELINE and type not in supported

@@ -1,0 +1,40 @@
+"""What a notification says in one sentence, for where no client writes it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+_TITLES: Final[dict[str, str | Promise]] = {
+    "mention": gettext_lazy("%(name)s mentioned you"),
+    "status": gettext_lazy("%(name)s has posted"),
+    "reblog": gettext_lazy("%(name)s boosted your post"),
+    "favourite": gettext_lazy("%(name)s favourited your post"),
+    "follow": gettext_lazy("%(name)s follows you"),
+    "follow_request": gettext_lazy("%(name)s asks to follow you"),
+    "poll": gettext_lazy("A poll in which you voted has ended"),
+    "update": gettext_lazy("%(name)s edited a post that you boosted"),
+    "quote": gettext_lazy("%(name)s quoted your post"),
+    "quoted_update": gettext_lazy("%(name)s edited a post that you quoted"),
+    "admin.sign_up": gettext_lazy("%(name)s has signed up"),
+    "admin.report": gettext_lazy("%(name)s has sent a report"),
+    "severed_relationships": gettext_lazy("You have lost followers, or people whom you followed"),
+    "moderation_warning": gettext_lazy("You have received a warning from the staff of this server"),
+    "annual_report": gettext_lazy("Your year in posts is ready"),
+    "added_to_collection": gettext_lazy("%(name)s has added you to a collection"),
+    "collection_update": gettext_lazy("%(name)s has edited a collection that you are in"),
+}
+
+
+def title_of(kind: str, name: str, *, own: bool = False) -> str:
+    """The title of a notification of this type about somebody called `name`, in the language in use.
+
+    `own`: they are the recipient themselves. A type without a title is named itself.
+    """
+    if own and kind == "poll":
+        return _("Your poll has ended")
+    title = _TITLES.get(kind)
+    return kind if title is None else str(title) % {"name": name}

@@ -1,0 +1,1 @@
+"""Sends notifications to where people are not looking at this server."""

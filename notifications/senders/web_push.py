@@ -1,0 +1,174 @@
+"""Pushes notifications to devices by way of their push services.
+
+Source: contract, behaviours section 17; clients.md, trap 47; RFC 8030, RFC 8291 and RFC 8292.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+import orjson
+from django.conf import settings
+from django.utils import translation
+
+from accounts.queries.site_settings import find_site_text
+from accounts.serializers.account import picture_urls
+from notifications.models import NotificationType, Push, PushSubscription
+from notifications.policies.push import LIFETIME, unsubscribe_url
+from notifications.policies.push_encryption import Device, encode_base64, vapid_token
+from notifications.policies.titles import title_of
+from notifications.queries.pushes import PushMessage, load_messages
+from social.kernel import clock
+from social.kernel.http.addresses import parse_url
+from social.kernel.http.client import FetchError, Refused, Response, fetch_async
+from social.kernel.runner import Failed, Job, Steps, Work
+from social.kernel.text.markup import plain
+from statuses.serializers.status import searched_text
+
+logger = logging.getLogger("social.push")
+
+#: Seconds for one answer.
+DEADLINE: Final = 10.0
+#: Characters of a title or a body.
+TEXT_LIMIT: Final = 140
+# Seconds after which what was read of a message is read again before it is sent: a token that was revoked meanwhile is
+# refused everywhere after as long.
+_FRESHNESS: Final = 1.0
+_FILTER_CONTEXT: Final = "notifications"
+_TEMPORARY: Final = (408, 429)
+_HOUR: Final = 3600
+_VAPID_HOURS: Final = 24
+
+
+class _Messages:
+    """The messages of a claim, and by whom they are signed."""
+
+    def __init__(self, push_ids: Collection[int]) -> None:
+        self._read_at = time.monotonic()
+        self._found = load_messages(push_ids)
+        contact = find_site_text("site_contact_email")
+        self.subject = settings.BASE_URL if contact is None else f"mailto:{contact[0]}"
+
+    def get(self, push_id: int) -> PushMessage | None:
+        """The message of a push as it is to be sent now; None for one that is not to be sent any more."""
+        if time.monotonic() - self._read_at > _FRESHNESS:
+            return load_messages([push_id]).get(push_id)
+        return self._found.get(push_id)
+
+
+def _begin(jobs: Sequence[Job[Push]]) -> Iterator[Steps]:
+    if not jobs:
+        return
+    messages = _Messages([job.row.pk for job in jobs])
+    for job in jobs:
+        yield _push(job, messages)
+
+
+def _push(job: Job[Push], messages: _Messages) -> Steps:
+    message = messages.get(job.row.pk)
+    if message is None or _is_hidden(message):
+        return
+    headers, body = encrypted_request(message, messages.subject)
+    try:
+        response: Response = yield fetch_async(
+            message.address.endpoint,
+            method="POST",
+            headers=headers,
+            body=body,
+            redirects=0,
+            max_bytes=1 << 16,
+            deadline=DEADLINE,
+        )
+    except FetchError as error:
+        said = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
+        raise Failed(said, final=isinstance(error, Refused)) from None
+    status = response.status
+    said = f"{status} {response.body[:200].decode('utf-8', 'replace')}".strip()
+    job.answers[job.row.host] = said if status >= 500 else ""
+    if 400 <= status < 500 and status not in _TEMPORARY:
+        logger.info("subscription %d has ended: %s", message.address.subscription_id, said)
+        PushSubscription.objects.filter(id=message.address.subscription_id).delete()
+    elif not 200 <= status < 300:
+        raise Failed(said)
+
+
+def _is_hidden(message: PushMessage) -> bool:
+    post = message.post
+    return post is not None and message.filters.hides(searched_text(post), post.id, _FILTER_CONTEXT)
+
+
+def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, str], bytes]:
+    """The headers and the body of a message, in the encoding that its subscription asks for."""
+    place = parse_url(message.address.endpoint)
+    token = vapid_token(
+        private_key=settings.VAPID_PRIVATE_KEY,
+        public_key=settings.VAPID_PUBLIC_KEY,
+        audience=f"{place.scheme}://{place.netloc}",
+        subject=subject,
+        # The same for an hour, and never longer from now than a push service allows (RFC 8292 section 2).
+        expires=(int(clock.now().timestamp()) // _HOUR + _VAPID_HOURS) * _HOUR,
+    )
+    headers = {
+        "TTL": str(int(LIFETIME.total_seconds())),
+        "Urgency": "normal",
+        "Content-Type": "application/octet-stream",
+        "Unsubscribe-URL": unsubscribe_url(message.address.subscription_id),
+    }
+    device = Device(message.address.p256dh, message.address.auth)
+    if message.address.standard:
+        encrypted = device.encrypt(payload(message))
+        headers |= {
+            "Content-Encoding": "aes128gcm",
+            "Authorization": f"vapid t={token},k={settings.VAPID_PUBLIC_KEY}",
+        }
+    else:
+        encrypted = device.encrypt_as_drafted(payload(message))
+        keys = f"dh={encode_base64(encrypted.sender_key)};p256ecdsa={settings.VAPID_PUBLIC_KEY}"
+        headers |= {
+            "Content-Encoding": "aesgcm",
+            "Encryption": f"salt={encode_base64(encrypted.salt)}",
+            "Crypto-Key": keys,
+            "Authorization": f"WebPush {token}",
+        }
+    return headers, encrypted.body
+
+
+def payload(message: PushMessage) -> bytes:
+    """What the application reads, in the recipient's language, as JSON."""
+    sender = message.sender
+    locale = message.locale or settings.LANGUAGE_CODE
+    name = sender.display_name or sender.username
+    if message.type == NotificationType.ADMIN_REPORT and sender.domain is not None:
+        # Who of another server reports stays unnamed: its own account is the sender.
+        name = sender.domain
+    with translation.override(locale):
+        title = title_of(message.type, name, own=message.own)
+    return orjson.dumps(
+        {
+            "access_token": message.address.token,
+            "preferred_locale": locale,
+            "notification_id": str(message.notification_id),
+            "notification_type": message.type,
+            "icon": picture_urls(sender, "avatar")[1],
+            "title": _shortened(title),
+            "body": _shortened(_text_of(message)),
+        }
+    )
+
+
+def _text_of(message: PushMessage) -> str:
+    if message.post is not None:
+        return message.post.spoiler_text or plain(message.post.content)
+    # Their own biography says nothing to people.
+    return "" if message.own else plain(message.sender.note_html)
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= TEXT_LIMIT else f"{words[: TEXT_LIMIT - 1]}…"
+
+
+PUSHES: Final = Work(Push, _begin)

@@ -1,0 +1,49 @@
+"""The entities of reports of years (contract, entities "Annual reports" and "AsyncRefresh")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.serializers.account import present_counted_accounts
+from notifications.models import AnnualReport
+from notifications.queries.annual_reports import ReportPage
+from social.api.serializers import EntitySerializer
+from statuses.serializers.presenting import present_by_id
+
+
+class AnnualReportsSerializer(EntitySerializer):
+    """AnnualReports: reports with the accounts and posts they name. There is no page to share them by."""
+
+    def to_representation(self, instance: ReportPage) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "annual_reports": [
+                {
+                    "year": report.year,
+                    "data": report.data,
+                    "schema_version": report.schema_version,
+                    "share_url": None,
+                    "account_id": str(report.account_id),
+                }
+                for report in instance.reports
+            ],
+            "accounts": list(present_counted_accounts(instance.accounts).values()),
+            "statuses": list(present_by_id(instance.statuses).values()),
+        }
+
+
+class AnnualReportStateSerializer(EntitySerializer):
+    """AnnualReportState."""
+
+    def to_representation(self, instance: str) -> dict[str, Any]:
+        """The entity."""
+        return {"state": str(instance)}
+
+
+class AsyncRefreshSerializer(EntitySerializer):
+    """AsyncRefresh: how far the making of a report is."""
+
+    def to_representation(self, instance: AnnualReport) -> dict[str, Any]:
+        """The entity."""
+        status = "running" if instance.data is None else "finished"
+        return {"async_refresh": {"id": str(instance.id), "status": status}}

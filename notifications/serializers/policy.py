@@ -1,0 +1,79 @@
+"""The entities "NotificationPolicy" of both versions and "NotificationRequest" (contract, entities)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from accounts.serializers.account import present_counted_accounts
+from notifications.models import Handling, NotificationPolicy, NotificationRequest
+from notifications.models.policy import POLICY_COLUMNS
+from notifications.queries.requests import RequestPage, RequestSummary
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+from statuses.serializers.presenting import present_by_id
+
+
+def _summary(summary: RequestSummary) -> dict[str, int]:
+    return {
+        "pending_requests_count": summary.requests,
+        "pending_notifications_count": summary.notifications,
+    }
+
+
+class NotificationPolicySerializer(EntitySerializer):
+    """NotificationPolicy. Context: `summary`."""
+
+    def to_representation(self, instance: NotificationPolicy) -> dict[str, Any]:
+        """The entity."""
+        settings = {column: str(getattr(instance, column)) for column in POLICY_COLUMNS}
+        return {**settings, "summary": _summary(self.context["summary"])}
+
+
+class NotificationPolicyV1Serializer(EntitySerializer):
+    """V1::NotificationPolicy, which does not know limited accounts. Context: `summary`."""
+
+    def to_representation(self, instance: NotificationPolicy) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "filter_not_following": instance.for_not_following != Handling.ACCEPT,
+            "filter_not_followers": instance.for_not_followers != Handling.ACCEPT,
+            "filter_new_accounts": instance.for_new_accounts != Handling.ACCEPT,
+            "filter_private_mentions": instance.for_private_mentions != Handling.ACCEPT,
+            "filter_bots": instance.for_bots != Handling.ACCEPT,
+            "summary": _summary(self.context["summary"]),
+        }
+
+
+class MergedSerializer(EntitySerializer):
+    """Whether everything of accepted requests is delivered."""
+
+    def to_representation(self, instance: bool) -> dict[str, bool]:
+        """The entity."""
+        return {"merged": instance}
+
+
+class NotificationRequestSerializer(EntitySerializer):
+    """NotificationRequest. Context: `accounts` and `statuses` as encoded entities by id."""
+
+    def to_representation(self, instance: NotificationRequest) -> dict[str, Any]:
+        """The entity; the count is a string."""
+        accounts: Mapping[int, orjson.Fragment] = self.context["accounts"]
+        statuses: Mapping[int, orjson.Fragment] = self.context["statuses"]
+        return {
+            "id": str(instance.id),
+            "created_at": clock.iso(instance.created_at),
+            "updated_at": clock.iso(instance.updated_at),
+            "notifications_count": str(instance.notifications_count),
+            "account": accounts[instance.from_account_id],
+            "last_status": None if instance.last_status_id is None else statuses.get(instance.last_status_id),
+        }
+
+
+def present_requests(page: RequestPage) -> list[Any]:
+    """The entities of a page, in its order; a last post that may not be read any more is null."""
+    context = {"accounts": present_counted_accounts(page.accounts), "statuses": present_by_id(page.statuses)}
+    entities: list[Any] = NotificationRequestSerializer(page.requests, many=True, context=context).data
+    return entities

@@ -1,0 +1,25 @@
+"""The entity "WebPushSubscription" (contract, entities)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from notifications.models import PushSubscription
+from social.api.serializers import EntitySerializer
+
+
+class PushSubscriptionSerializer(EntitySerializer):
+    """WebPushSubscription."""
+
+    def to_representation(self, instance: PushSubscription) -> dict[str, Any]:
+        """The entity."""
+        return {
+            "id": str(instance.id),
+            "endpoint": instance.endpoint,
+            "standard": instance.standard,
+            "alerts": instance.alerts,
+            "server_key": settings.VAPID_PUBLIC_KEY,
+            "policy": instance.policy,
+        }

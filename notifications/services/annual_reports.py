@@ -1,0 +1,60 @@
+"""Makes the reports of years that people ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from moderation.queries.instance import offered_report_year
+from notifications.events import AnnualReportRequested
+from notifications.models import AnnualReport, NotificationType
+from notifications.policies.annual_reports import SCHEMA_VERSION
+from notifications.queries.annual_reports import compute_report, has_posted
+from notifications.services.notifying import Note, notify
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.kernel.events import publish
+
+
+def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
+    """Have the report of a year made; None when there is one already, or none is offered. Asking again while it is made
+    changes nothing. Publishes AnnualReportRequested.
+    """
+    if year is None or year != offered_report_year() or not has_posted(account_id, year):
+        return None
+    with transaction.atomic():
+        report, made = AnnualReport.objects.get_or_create(
+            account_id=account_id, year=year, defaults={"schema_version": SCHEMA_VERSION}
+        )
+        if made:
+            publish(AnnualReportRequested(report_id=report.id))
+    return report if report.data is None else None
+
+
+def write_reports(events: Sequence[AnnualReportRequested]) -> None:
+    """Compute the reports that were asked for, and notify those who asked (behaviours section 13, `annual_report`)."""
+    for event in events:
+        for report in AnnualReport.objects.select_for_update().filter(id=event.report_id, data__isnull=True):
+            report.data = compute_report(report.account_id, report.year)
+            report.schema_version = SCHEMA_VERSION
+            report.save(update_fields=["data", "schema_version"])
+            notify(
+                [
+                    Note(
+                        report.account_id,
+                        report.account_id,
+                        NotificationType.ANNUAL_REPORT,
+                        f"annual_report:{report.id}",
+                        annual_report_id=report.id,
+                    )
+                ]
+            )
+
+
+def mark_read(*, account_id: int, year: int | None) -> None:
+    """Mark the report of a year as read: lists of reports leave it out. Raises NotFound."""
+    found = AnnualReport.objects.filter(account_id=account_id, year=year or 0, data__isnull=False)
+    if not found.exists():
+        raise NotFound
+    found.filter(read_at=None).update(read_at=clock.now())

@@ -1,0 +1,55 @@
+"""Notifies people of the collections that they are in (contract, behaviours section 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
+
+from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved
+from accounts.models import CollectionItem
+from accounts.models.collection import ItemState
+from notifications.models import Notification, NotificationType
+from notifications.services.notifying import Note, notify, notify_anew
+
+
+def notify_added(events: Sequence[CollectionItemAdded]) -> None:
+    """Notifies who was put into a collection."""
+    notify(
+        [
+            Note(
+                item.account_id,
+                item.collection.account_id,
+                NotificationType.ADDED_TO_COLLECTION,
+                f"collection_item:{item.id}",
+                collection_id=item.collection_id,
+            )
+            for item in _accepted().filter(id__one_of=[event.item_id for event in events])
+        ]
+    )
+
+
+def notify_changed(events: Sequence[CollectionChanged]) -> None:
+    """Notifies who is in a collection that was edited; the notification of an earlier edit is replaced."""
+    notify_anew(
+        [
+            Note(
+                item.account_id,
+                item.collection.account_id,
+                NotificationType.COLLECTION_UPDATE,
+                f"collection_update:{item.collection_id}",
+                collection_id=item.collection_id,
+            )
+            for item in _accepted().filter(collection_id__one_of=list({event.collection_id for event in events}))
+        ]
+    )
+
+
+def forget_removed(events: Sequence[CollectionItemRemoved]) -> None:
+    """Removes the notifications of somebody about a collection that they are in no more."""
+    for event in events:
+        Notification.objects.filter(collection_id=event.collection_id, account_id=event.account_id).delete()
+
+
+def _accepted() -> QuerySet[CollectionItem]:
+    return CollectionItem.objects.filter(state=ItemState.ACCEPTED).select_related("collection").order_by("id")

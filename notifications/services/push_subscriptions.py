@@ -1,0 +1,82 @@
+"""Subscribes applications to what is pushed to them, and ends that."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from accounts.models import AccessToken
+from notifications.models import PushSubscription
+from notifications.policies.push import (
+    SUBSCRIPTIONS_LIMIT,
+    PushSettings,
+    PushTarget,
+    signed_subscription,
+    target_errors,
+)
+from notifications.queries.push_subscriptions import find_push_subscription
+from social.kernel.errors import Invalid, Unauthorized
+from social.kernel.http.addresses import Target, parse_url
+from social.kernel.http.client import Refused, policy_from_settings
+from social.kernel.lengths import URI_LIMIT
+
+
+def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> PushSubscription:
+    """Have notifications pushed to where an access token says, instead of where it said before.
+
+    Beyond SUBSCRIPTIONS_LIMIT the person's oldest one ends. Raises Invalid (contract, parameters section 5), and
+    Unauthorized when the token is being revoked.
+    """
+    place = _place(target.endpoint)
+    if errors := list(target_errors(target, may_be_asked=place is not None)):
+        raise Invalid.of(errors)
+    assert place is not None  # an error otherwise
+    with transaction.atomic():
+        token = AccessToken.objects.select_for_update().filter(pk=token_id).first()
+        if token is None:
+            raise Unauthorized
+        PushSubscription.objects.filter(token=token).delete()
+        made = PushSubscription.objects.create(
+            token=token,
+            endpoint=target.endpoint,
+            host=place.netloc,
+            p256dh=target.p256dh,
+            auth=target.auth,
+            standard=target.standard,
+            alerts=chosen.alerts,
+            policy=chosen.policy,
+        )
+        of_person = PushSubscription.objects.filter(token__user_id=token.user_id).order_by("-id")
+        too_many = list(of_person.values_list("id", flat=True)[SUBSCRIPTIONS_LIMIT:])
+        PushSubscription.objects.filter(id__one_of=too_many).delete()
+    return made
+
+
+def _place(endpoint: str) -> Target | None:
+    """The endpoint taken apart; None for one to which this server sends nothing, as far as that can be said without
+    asking for its address: https only, and no address or port that is refused."""
+    if len(endpoint) > URI_LIMIT:
+        return None
+    try:
+        place = parse_url(endpoint)
+        policy_from_settings().check(place, ("https",))
+    except (Refused, ValueError):
+        return None
+    return place
+
+
+def change_push_settings(*, token_id: int, chosen: PushSettings) -> PushSubscription:
+    """Choose anew what is pushed; what is not chosen is as at the beginning. Raises NotFound."""
+    PushSubscription.objects.filter(token_id=token_id).update(alerts=chosen.alerts, policy=chosen.policy)
+    return find_push_subscription(token_id)
+
+
+def unsubscribe(*, token_id: int) -> None:
+    """End the subscription of an access token, if it has one."""
+    PushSubscription.objects.filter(token_id=token_id).delete()
+
+
+def unsubscribe_by_link(*, signed: str) -> None:
+    """End the subscription that an address of `unsubscribe_url` names; nothing for any other text."""
+    subscription_id = signed_subscription(signed)
+    if subscription_id is not None:
+        PushSubscription.objects.filter(id=subscription_id).delete()

@@ -1,0 +1,228 @@
+"""Writes policies, and the requests of senders whose messages a policy holds: made, accepted, dismissed.
+
+Source: contract, behaviours section 13. What is held is delivered or removed after the answer, in batches: each commits with
+the event of the next one, so that a process that is killed loses nothing and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from accounts.models import Account
+from notifications.events import NotificationsMerged, RequestAccepted, RequestDismissed
+from notifications.models import NotificationPermission, NotificationPolicy, NotificationType
+from notifications.models.notification import MESSAGE_TYPES
+from notifications.models.policy import REQUEST_COUNT_LIMIT
+from social.kernel import clock
+from social.kernel.batches import BATCH
+from social.kernel.events import publish
+from timelines.services.conversations import add_posts
+
+BATCH_SIZE: Final = 500
+"""Held notifications that are delivered or removed in one transaction."""
+
+_LOCK_RECIPIENTS: Final = "SELECT id FROM accounts_account WHERE id = ANY(%(ids)s) ORDER BY id FOR SHARE"
+
+MESSAGES_SQL: Final = ", ".join(f"'{type}'" for type in MESSAGE_TYPES)
+"""The types that requests count. Literals, not parameters: they choose the partial index."""
+
+_PAIRS: Final = "unnest(%(accounts)s::bigint[], %(senders)s::bigint[]) asked (account_id, from_account_id)"
+_MAKE: Final = f"""
+INSERT INTO notifications_notificationrequest (account_id, from_account_id, notifications_count, created_at, updated_at)
+SELECT account_id, from_account_id, 0, %(now)s, %(now)s FROM {_PAIRS} ORDER BY account_id, from_account_id
+    ON CONFLICT (account_id, from_account_id) DO UPDATE SET updated_at = EXCLUDED.updated_at
+"""  # noqa: S608 (constants)
+_LOCK: Final = f"""
+SELECT r.id FROM notifications_notificationrequest r JOIN {_PAIRS} USING (account_id, from_account_id)
+ ORDER BY account_id, from_account_id FOR UPDATE OF r
+"""  # noqa: S608 (constants)
+_RECOUNT: Final = f"""
+UPDATE notifications_notificationrequest r SET notifications_count = held.number, last_status_id = held.newest
+  FROM {_PAIRS} CROSS JOIN LATERAL (
+    SELECT count(*) AS number, (array_agg(status_id ORDER BY id DESC))[1] AS newest
+      FROM (SELECT n.id, n.status_id FROM notifications_notification n
+             WHERE n.account_id = asked.account_id AND n.from_account_id = asked.from_account_id
+               AND n.filtered AND n.type IN ({MESSAGES_SQL})
+             ORDER BY n.id DESC LIMIT {REQUEST_COUNT_LIMIT}) message) held
+ WHERE r.account_id = asked.account_id AND r.from_account_id = asked.from_account_id
+"""  # noqa: S608 (constants)
+_REMOVE_EMPTY: Final = f"""
+DELETE FROM notifications_notificationrequest r USING {_PAIRS}
+ WHERE r.account_id = asked.account_id AND r.from_account_id = asked.from_account_id AND r.notifications_count = 0
+"""  # noqa: S608 (constants)
+_TAKE: Final = """
+WITH taken AS MATERIALIZED (
+  SELECT id FROM notifications_notificationrequest WHERE account_id = %(account)s AND id = ANY(%(ids)s)
+   ORDER BY account_id, from_account_id FOR UPDATE)
+DELETE FROM notifications_notificationrequest r USING taken WHERE r.id = taken.id
+RETURNING r.from_account_id, (
+  SELECT max(n.id) FROM notifications_notification n
+   WHERE n.account_id = r.account_id AND n.from_account_id = r.from_account_id AND n.filtered)
+"""
+# Oldest first, in which order conversations want their posts.
+_DELIVER: Final = f"""
+WITH chosen AS MATERIALIZED (
+  SELECT held.id
+    FROM {_PAIRS}
+    JOIN notifications_notificationpermission p USING (account_id, from_account_id)
+   CROSS JOIN LATERAL (
+    SELECT n.id FROM notifications_notification n
+     WHERE n.account_id = asked.account_id AND n.from_account_id = asked.from_account_id AND n.filtered
+     ORDER BY n.id LIMIT %(limit)s) held
+   LIMIT %(limit)s)
+UPDATE notifications_notification n SET filtered = false FROM chosen WHERE n.id = chosen.id
+RETURNING n.account_id, n.status_id, n.type
+"""  # noqa: S608 (constants)
+_END_MERGING: Final = f"""
+UPDATE notifications_notificationpermission p SET merging = false FROM {_PAIRS}
+ WHERE p.account_id = asked.account_id AND p.from_account_id = asked.from_account_id
+"""  # noqa: S608 (constants)
+_REMOVE_HELD: Final = """
+DELETE FROM notifications_notification WHERE id IN (
+  SELECT id FROM notifications_notification
+   WHERE account_id = %(account)s AND from_account_id = %(sender)s AND filtered AND id <= %(last)s
+   ORDER BY id DESC LIMIT %(limit)s)
+"""
+
+Pairs = Collection[tuple[int, int]]
+"""Recipients with senders."""
+
+
+def change_policy(*, account_id: int, settings: Mapping[str, str]) -> None:
+    """Write settings of the account's policy (`POLICY_COLUMNS`, values of `Handling`); those that are not named stay.
+
+    What is held, or was let through, stays so.
+    """
+    if settings:
+        NotificationPolicy.objects.bulk_create(
+            [NotificationPolicy(account_id=account_id, **settings)],
+            update_conflicts=True,
+            unique_fields=["account"],
+            update_fields=list(settings),
+        )
+
+
+def lock_recipients(account_ids: Collection[int]) -> None:
+    """Have nobody among these accept or dismiss requests until the transaction ends, and wait for who is doing so.
+
+    With it, what is read of permissions afterwards holds for what is written then: nothing is held for good because its
+    sender was let through at the same moment.
+    """
+    if account_ids:
+        _run(_LOCK_RECIPIENTS, {"ids": list(account_ids)})
+
+
+def make_requests(pairs: Pairs) -> None:
+    """Note that messages of these senders are held, in a request for each pair; one that is there counts anew."""
+    if pairs:
+        _run(_MAKE, _arrays(pairs) | {"now": clock.now()})
+        # In a statement of its own, which counts what others have added while it was waited for them.
+        _run(_RECOUNT, _arrays(pairs))
+
+
+def review_requests(pairs: Pairs) -> None:
+    """Count anew what is held for these pairs, after some of it is gone; a request without messages is removed."""
+    if pairs:
+        for statement in (_LOCK, _RECOUNT, _REMOVE_EMPTY):
+            _run(statement, _arrays(pairs))
+
+
+def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
+    """Let the senders of these requests through, from now on and with what is held of them; how many requests there were.
+
+    Publishes RequestAccepted for each; NotificationsMerged follows when everything is delivered.
+    """
+    with transaction.atomic():
+        taken = _take(account_id, request_ids)
+        NotificationPermission.objects.bulk_create(
+            [
+                NotificationPermission(account_id=account_id, from_account_id=sender_id, merging=True)
+                for sender_id, _last in taken
+            ],
+            batch_size=BATCH,
+            update_conflicts=True,
+            unique_fields=["account", "from_account"],
+            update_fields=["merging"],
+        )
+        publish(*(RequestAccepted(account_id=account_id, from_account_id=sender_id) for sender_id, _last in taken))
+    return len(taken)
+
+
+def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
+    """Remove these requests and what is held of their senders, who may ask again; how many requests there were.
+
+    Publishes RequestDismissed for each.
+    """
+    with transaction.atomic():
+        taken = _take(account_id, request_ids)
+        publish(
+            *(
+                RequestDismissed(account_id=account_id, from_account_id=sender_id, last_id=last)
+                for sender_id, last in taken
+                if last is not None
+            )
+        )
+    return len(taken)
+
+
+def _take(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int | None]]:
+    """Remove requests: their senders, each with the newest notification that is held of them."""
+    # It waits for those who hold the lock of `lock_recipients`, and not for foreign keys: two people who accept each other's
+    # requests do not wait for one another.
+    list(Account.objects.select_for_update(no_key=True).filter(id=account_id).values_list("id"))
+    return _rows(_TAKE, {"account": account_id, "ids": list(request_ids)})
+
+
+def deliver_held(events: Sequence[RequestAccepted]) -> None:
+    """Deliver BATCH_SIZE notifications of the accepted senders at most, private mentions also to conversations; the rest
+    follows. Publishes NotificationsMerged for those of whom nothing is held any more.
+
+    Nobody is notified of each: they are as old as they are, and clients read the list again.
+    """
+    pairs = {(event.account_id, event.from_account_id) for event in events}
+    delivered = _rows(_DELIVER, _arrays(pairs) | {"limit": BATCH_SIZE})
+    add_posts(
+        [(account_id, status_id) for account_id, status_id, type in delivered if type == NotificationType.MENTION]
+    )
+    if len(delivered) == BATCH_SIZE:
+        publish(*dict.fromkeys(events))
+        return
+    _run(_END_MERGING, _arrays(pairs))
+    accounts = {account_id for account_id, _sender in pairs}
+    waiting = NotificationPermission.objects.filter(account_id__one_of=accounts, merging=True)
+    accounts.difference_update(waiting.values_list("account_id", flat=True))
+    publish(*(NotificationsMerged(account_id=account_id) for account_id in sorted(accounts)))
+
+
+def remove_held(events: Sequence[RequestDismissed]) -> None:
+    """Remove BATCH_SIZE notifications of each dismissed request at most; the rest follows. Newer ones stay: they have made
+    a new request, which counts them alone in the end.
+    """
+    done = []
+    for event in dict.fromkeys(events):
+        values = {"account": event.account_id, "sender": event.from_account_id, "last": event.last_id}
+        if _run(_REMOVE_HELD, values | {"limit": BATCH_SIZE}) == BATCH_SIZE:
+            publish(event)
+        else:
+            done.append((event.account_id, event.from_account_id))
+    review_requests(done)
+
+
+def _arrays(pairs: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    ordered = sorted(pairs)
+    return {"accounts": [account for account, _ in ordered], "senders": [sender for _, sender in ordered]}
+
+
+def _run(sql: str, values: Mapping[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return int(cursor.rowcount)
+
+
+def _rows(sql: str, values: Mapping[str, Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())

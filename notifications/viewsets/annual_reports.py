@@ -1,0 +1,77 @@
+"""Reports of years over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from notifications.models import AnnualReport
+from notifications.queries.annual_reports import (
+    find_requested,
+    find_state,
+    load_report,
+    load_unread,
+    parse_year,
+)
+from notifications.serializers.annual_report import (
+    AnnualReportsSerializer,
+    AnnualReportStateSerializer,
+    AsyncRefreshSerializer,
+)
+from notifications.services.annual_reports import mark_read, request_report
+from social.api.access import user
+from social.api.declarations import EMPTY, Endpoint
+from social.api.responses import reply
+from social.api.viewsets import ApiViewSet
+
+_RETRY_SECONDS: Final = 2
+
+
+class AnnualReportsViewSet(ApiViewSet):
+    """`/api/v1/annual_reports`, and how far the making of one is."""
+
+    endpoints = {
+        "list": Endpoint(user("read:accounts"), "AnnualReports"),
+        "retrieve": Endpoint(user("read:accounts"), "AnnualReports"),
+        "state": Endpoint(user("read:accounts"), "AnnualReportState"),
+        "mark_read": Endpoint(user("write:accounts"), EMPTY),
+        "generate": Endpoint(user("write:accounts"), EMPTY),
+        "refresh": Endpoint(user("read"), "AsyncRefresh"),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """Those of one's reports that are not marked as read."""
+        return reply(AnnualReportsSerializer(load_unread(self.account_id)).data)
+
+    def retrieve(self, request: Request, year: str) -> HttpResponse:
+        """One's report of a year."""
+        return reply(AnnualReportsSerializer(load_report(self.account_id, parse_year(year))).data)
+
+    def state(self, request: Request, year: str) -> HttpResponse:
+        """Whether there is a report of the year, or could be one."""
+        state, report = find_state(self.account_id, parse_year(year))
+        return _reply(AnnualReportStateSerializer(state).data, report)
+
+    def mark_read(self, request: Request, year: str) -> HttpResponse:
+        """Mark one's report of a year as read."""
+        mark_read(account_id=self.account_id, year=parse_year(year))
+        return reply({})
+
+    def generate(self, request: Request, year: str) -> HttpResponse:
+        """Have one's report of a year made: 202 while that goes on, 200 when there is one or none is offered."""
+        report = request_report(account_id=self.account_id, year=parse_year(year))
+        return _reply({}, report, status=200 if report is None else 202)
+
+    def refresh(self, request: Request, id: int) -> HttpResponse:
+        """How far the making of one of one's reports is."""
+        return reply(AsyncRefreshSerializer(find_requested(self.account_id, id)).data)
+
+
+def _reply(body: Any, report: AnnualReport | None, *, status: int = 200) -> HttpResponse:
+    """The answer, with the header that says how to ask again while the report is made."""
+    if report is None or report.data is not None:
+        return reply(body, status=status)
+    running = f'id="{report.id}", retry={_RETRY_SECONDS}'
+    return reply(body, status=status, headers={"Mastodon-Async-Refresh": running})

@@ -1,0 +1,120 @@
+"""The policy for notifications, and the requests of those whom it holds, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from notifications.queries.requests import (
+    count_requests,
+    find_policy,
+    find_request,
+    is_merged,
+    list_requests,
+    load_request_page,
+)
+from notifications.serializers.inputs.notifications import PolicyInput, PolicyV1Input, RequestsInput
+from notifications.serializers.policy import (
+    MergedSerializer,
+    NotificationPolicySerializer,
+    NotificationPolicyV1Serializer,
+    present_requests,
+)
+from notifications.services.requests import accept_requests, change_policy, dismiss_requests
+from social.api.access import user
+from social.api.declarations import EMPTY, Endpoint
+from social.api.pagination import ByCursor, Limit
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import NotFound
+
+_READ: Final = user("read:notifications")
+_WRITE: Final = user("write:notifications")
+
+
+class NotificationPolicyViewSet(ApiViewSet):
+    """`/api/v2/notifications/policy`."""
+
+    endpoints = {
+        "retrieve": Endpoint(_READ, "NotificationPolicy"),
+        "update": Endpoint(_WRITE, "NotificationPolicy", input=PolicyInput),
+    }
+
+    def retrieve(self, request: Request) -> Any:
+        """One's own policy, with the number of requests that wait."""
+        context = {"summary": count_requests(self.account_id)}
+        return NotificationPolicySerializer(find_policy(self.account_id), context=context).data
+
+    def update(self, request: Request) -> Any:
+        """Change the settings that are sent."""
+        change_policy(account_id=self.account_id, settings=PolicyInput.read(request).settings)
+        return self.retrieve(request)
+
+
+class NotificationPolicyV1ViewSet(ApiViewSet):
+    """`/api/v1/notifications/policy`, superseded by the second version."""
+
+    endpoints = {
+        "retrieve": Endpoint(_READ, "NotificationPolicyV1"),
+        "update": Endpoint(_WRITE, "NotificationPolicyV1", input=PolicyV1Input),
+    }
+
+    def retrieve(self, request: Request) -> Any:
+        """One's own policy."""
+        context = {"summary": count_requests(self.account_id)}
+        return NotificationPolicyV1Serializer(find_policy(self.account_id), context=context).data
+
+    def update(self, request: Request) -> Any:
+        """Change the settings that are sent."""
+        change_policy(account_id=self.account_id, settings=PolicyV1Input.read(request).settings)
+        return self.retrieve(request)
+
+
+class NotificationRequestsViewSet(ApiViewSet):
+    """`/api/v1/notifications/requests`: those whose messages are held."""
+
+    endpoints = {
+        "list": Endpoint(_READ, "NotificationRequest", many=True, paging=ByCursor(Limit(40, 80))),
+        "retrieve": Endpoint(_READ, "NotificationRequest"),
+        "accept": Endpoint(_WRITE, EMPTY),
+        "dismiss": Endpoint(_WRITE, EMPTY),
+        "accept_many": Endpoint(_WRITE, EMPTY, input=RequestsInput),
+        "dismiss_many": Endpoint(_WRITE, EMPTY, input=RequestsInput),
+        "merged": Endpoint(_READ, "Merged"),
+    }
+
+    def list(self, request: Request) -> HttpResponse:
+        """The requests that wait, newest first."""
+        page = self.paginate(list_requests(self.account_id))
+        return page.respond(present_requests(load_request_page(page.items, self.account_id)))
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """One request."""
+        return present_requests(load_request_page([find_request(self.account_id, id)], self.account_id))[0]
+
+    def accept(self, request: Request, id: int) -> Any:
+        """Let the sender through, with what is held."""
+        if not accept_requests(account_id=self.account_id, request_ids=[id]):
+            raise NotFound
+        return {}
+
+    def dismiss(self, request: Request, id: int) -> Any:
+        """Remove the request and what is held."""
+        if not dismiss_requests(account_id=self.account_id, request_ids=[id]):
+            raise NotFound
+        return {}
+
+    def accept_many(self, request: Request) -> Any:
+        """Accept those of these requests that there are."""
+        accept_requests(account_id=self.account_id, request_ids=RequestsInput.read(request).id)
+        return {}
+
+    def dismiss_many(self, request: Request) -> Any:
+        """Dismiss those of these requests that there are."""
+        dismiss_requests(account_id=self.account_id, request_ids=RequestsInput.read(request).id)
+        return {}
+
+    def merged(self, request: Request) -> Any:
+        """Whether what was accepted is in the list."""
+        return MergedSerializer(is_merged(self.account_id)).data

@@ -1,0 +1,60 @@
+"""Push subscriptions over HTTP."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from notifications.queries.push_subscriptions import find_push_subscription
+from notifications.serializers.inputs.push import PushSettingsInput, PushTargetInput
+from notifications.serializers.push import PushSubscriptionSerializer
+from notifications.services.push_subscriptions import (
+    change_push_settings,
+    subscribe,
+    unsubscribe,
+    unsubscribe_by_link,
+)
+from social.api.access import anyone, user
+from social.api.declarations import EMPTY, Endpoint
+from social.api.responses import reply, reply_empty
+from social.api.viewsets import ApiViewSet
+
+_ENTITY = "WebPushSubscription"
+
+
+class PushSubscriptionsViewSet(ApiViewSet):
+    """`/api/v1/push/subscription`: the one of the access token that asks."""
+
+    endpoints = {
+        "retrieve": Endpoint(user("push"), _ENTITY),
+        "create": Endpoint(user("push"), _ENTITY, also=("subscription", "data")),
+        "update": Endpoint(user("push"), _ENTITY, also=("data",)),
+        "destroy": Endpoint(user("push"), EMPTY),
+        "unsubscribe": Endpoint(anyone(), None),
+    }
+
+    def retrieve(self, request: Request) -> HttpResponse:
+        """The subscription."""
+        return reply(PushSubscriptionSerializer(find_push_subscription(self.identity.token_id)).data)
+
+    def create(self, request: Request) -> HttpResponse:
+        """Subscribe, instead of an earlier subscription."""
+        target, chosen = PushTargetInput.read(request), PushSettingsInput.read(request)
+        made = subscribe(token_id=self.identity.token_id, target=target, chosen=chosen)
+        return reply(PushSubscriptionSerializer(made).data)
+
+    def update(self, request: Request) -> HttpResponse:
+        """Choose anew what is pushed."""
+        chosen = PushSettingsInput.read(request)
+        changed = change_push_settings(token_id=self.identity.token_id, chosen=chosen)
+        return reply(PushSubscriptionSerializer(changed).data)
+
+    def destroy(self, request: Request) -> HttpResponse:
+        """Unsubscribe; once more does nothing."""
+        unsubscribe(token_id=self.identity.token_id)
+        return reply({})
+
+    def unsubscribe(self, request: Request, signed: str) -> HttpResponse:
+        """End the subscription of an address that was sent with a message, whoever asks."""
+        unsubscribe_by_link(signed=signed)
+        return reply_empty(request)

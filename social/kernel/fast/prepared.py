@@ -1,0 +1,186 @@
+"""Runs a statement with nothing between it and libpq once its connection has prepared it.
+
+The plain way beside it is a cursor of Django on one of psycopg, which costs a hundred microseconds for each statement, several
+times what its rows take. `social.kernel.statements` decides between them. Values and rows pass through psycopg's adapters.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg.adapt import Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import DiagnosticField, ExecStatus
+
+Row = tuple[Any, ...]
+
+_PLACEHOLDER: Final = re.compile(r"%\((\w+)\)s|%%")
+_UNKNOWN_NAME: Final = b"26000"  # invalid_sql_statement_name
+
+
+_TYPES: Final = psycopg.adapters.types
+# As psycopg: PostgreSQL finds the type of a text, of a list of texts, of nothing and of an empty list where it stands.
+_FOUND_BY_PLACE: Final = 0
+
+
+def _number(value: int) -> tuple[int, bytes]:
+    return _INT8, b"%d" % value
+
+
+def _text(value: str) -> tuple[int, bytes]:
+    return _FOUND_BY_PLACE, value.encode()
+
+
+def _moment(value: datetime) -> tuple[int, bytes]:
+    return _TIMESTAMPTZ, value.isoformat().encode()
+
+
+def _nothing(value: None) -> tuple[int, None]:
+    return _FOUND_BY_PLACE, None
+
+
+def _list(value: list[Any]) -> tuple[int, bytes]:
+    kinds = set(map(type, value))
+    if not kinds:
+        return _FOUND_BY_PLACE, b"{}"
+    if kinds == {int}:
+        return _INT8_ARRAY, f"{{{','.join(map(str, value))}}}".encode()
+    if kinds == {str}:
+        return _FOUND_BY_PLACE, f"{{{','.join(map(_quoted, value))}}}".encode()
+    raise TypeError(f"a list of numbers or of texts was expected, not of {kinds}")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+_INT8: Final = _TYPES["int8"].oid
+_INT8_ARRAY: Final = _TYPES["int8"].array_oid
+_TIMESTAMPTZ: Final = _TYPES["timestamptz"].oid
+#: By type, how a value is sent: the number of its type in PostgreSQL, and its text.
+_WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
+    int: _number,
+    str: _text,
+    datetime: _moment,
+    list: _list,
+    type(None): _nothing,
+}
+
+
+class Statement(NamedTuple):
+    """A statement as PostgreSQL knows it, with the names of its values in their order."""
+
+    name: bytes
+    sql: bytes
+    values: tuple[str, ...]
+
+
+class Session(NamedTuple):
+    """State of one connection: the names of what is prepared on it, by statement and types, and how it reads rows."""
+
+    prepared: dict[tuple[bytes, tuple[int, ...]], bytes]
+    transformer: Any  # psycopg's, in C or in Python
+
+
+_sessions: WeakKeyDictionary[psycopg.Connection[Any], Session | None] = WeakKeyDictionary()
+
+
+_numbers: Final = itertools.count()
+
+
+@cache
+def statement(sql: str) -> Statement:
+    """A statement with the placeholders `%(name)s`, as PostgreSQL takes it."""
+    values: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        name = found[1]
+        if name is None:
+            return "%"
+        if name not in values:
+            values.append(name)
+        return f"${values.index(name) + 1}"
+
+    numbered = _PLACEHOLDER.sub(number, sql).encode()
+    return Statement(b"fixed_%d" % next(_numbers), numbered, tuple(values))
+
+
+def session(raw: psycopg.Connection[Any]) -> Session | None:
+    """Return what is known of a connection; None for one that prepares nothing, as behind a pooler."""
+    try:
+        return _sessions[raw]
+    except KeyError:
+        new = None if raw.prepare_threshold is None else Session({}, Transformer(raw.adapters))
+        return _sessions.setdefault(raw, new)
+
+
+def run(
+    raw: psycopg.Connection[Any],
+    known: Session,
+    asked: Statement,
+    values: Sequence[tuple[int, bytes | None]],
+) -> list[Row]:
+    """Return all rows, of a connection that is in no transaction. Raises psycopg.Error."""
+    result = _execute(raw, known, asked, values)
+    transformer = known.transformer
+    transformer.set_pgresult(result)
+    rows: list[Row] = transformer.load_rows(0, result.ntuples, tuple)
+    transformer.set_pgresult(None)
+    return rows
+
+
+def _execute(
+    raw: psycopg.Connection[Any],
+    session: Session,
+    statement: Statement,
+    written: Sequence[tuple[int, bytes | None]],
+) -> Any:
+    types = tuple([oid for oid, _text in written])
+    # None stands for NULL, which the declaration does not know.
+    sent: Any = [text for _oid, text in written]
+    mark = statement.name, types
+    name = session.prepared.get(mark)
+    if name is not None:
+        result = raw.pgconn.exec_prepared(name, sent)
+        if result.status == ExecStatus.TUPLES_OK:
+            return result
+        if result.error_field(DiagnosticField.SQLSTATE) != _UNKNOWN_NAME:
+            raise _error(raw, result)
+        # psycopg deallocates everything after a transaction was rolled back. Nothing was executed, so it is safe to try again.
+        del session.prepared[mark]
+    name = b"%b_%b" % (statement.name, b"_".join(b"%d" % oid for oid in types))
+    answer = raw.pgconn.prepare(name, statement.sql, types)
+    if answer.status == ExecStatus.COMMAND_OK:
+        session.prepared[mark] = name
+        answer = raw.pgconn.exec_prepared(name, sent)
+    if answer.status != ExecStatus.TUPLES_OK:
+        raise _error(raw, answer)
+    return answer
+
+
+def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
+    """The error of a result. Without an SQLSTATE it is libpq's own: the connection was lost under the statement."""
+    if result.error_field(DiagnosticField.SQLSTATE) is None:
+        return psycopg.OperationalError(result.get_error_message(raw.info.encoding))
+    return error_from_result(result, encoding=raw.info.encoding)
+
+
+def is_value(value: object) -> bool:
+    """Tell whether `written` takes it: by its very type, for a number of an enumeration has another text."""
+    return type(value) in _WRITERS
+
+
+def written(value: object) -> tuple[int, bytes | None]:
+    """Return how a value is sent: the number of its type and its text. Raises TypeError."""
+    writer = _WRITERS.get(type(value))
+    if writer is None:
+        raise TypeError(f"{type(value).__name__} is no value of a statement")
+    return writer(value)

@@ -1,0 +1,206 @@
+"""The rows that wait for other servers, by host, and how well those servers answer."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from typing import ClassVar, Final, Self, TypeVar
+
+from django.db import models, transaction
+from django.db.models import Count, F, Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from social.kernel import clock
+from social.kernel.batches import BATCH
+from social.kernel.claims import LeasedRow
+from social.kernel.events import Event, publish
+from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, WORD_LIMIT, lengths
+from social.kernel.terms import TERMS
+
+logger = logging.getLogger("social.runner")
+
+_ERROR_LENGTH: Final = 500
+_KEPT_TROUBLES: Final = timedelta(days=1)
+
+# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index. The
+# rows of a host are asked oldest first. Of two processes that find the same host free at its pace, the first to write the
+# moment down has it. What a process held that ended has failed once more: a row that kills its process comes to its end
+# too.
+_CLAIM: Final = """
+WITH RECURSIVE hop AS (
+    SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL
+    UNION ALL
+    SELECT (SELECT min(host) FROM {table} WHERE dead_at IS NULL AND host > hop.host) FROM hop WHERE hop.host IS NOT NULL
+), free AS (
+    SELECT hop.host, p.asked_at, COALESCE(p.failures, %(unknown)s) > 0 AS failing
+    FROM hop LEFT JOIN social_host p ON p.queue = %(queue)s AND p.name = hop.host
+    WHERE hop.host IS NOT NULL AND hop.host <> ALL(%(busy)s)
+      AND (p.retry_at IS NULL OR p.retry_at <= statement_timestamp())
+      AND (p.asked_at IS NULL OR p.asked_at <= statement_timestamp() - make_interval(secs => %(pace)s::float8))
+      AND NOT (COALESCE(p.failures, %(unknown)s) > 0
+               AND EXISTS (SELECT FROM {table} o WHERE o.host = hop.host AND o.dead_at IS NULL
+                           AND o.claimed_until > statement_timestamp()))
+), picked AS MATERIALIZED (
+    SELECT free.host, due.ids, due.oldest FROM free CROSS JOIN LATERAL (
+        SELECT array_agg(id) AS ids, min(due_at) AS oldest FROM (
+            SELECT d.id, d.due_at FROM {table} d
+            WHERE d.host = free.host AND d.dead_at IS NULL AND d.due_at <= statement_timestamp()
+              AND (d.claimed_until IS NULL OR d.claimed_until <= statement_timestamp()) AND {first_of_key}
+            ORDER BY d.due_at, d.id LIMIT CASE WHEN free.failing THEN 1 ELSE %(per_host)s END
+        ) AS first
+    ) AS due WHERE due.ids IS NOT NULL ORDER BY free.asked_at NULLS FIRST, due.oldest LIMIT %(hosts)s
+), paced AS (
+    INSERT INTO social_host AS h (queue, name, failures, failing_since, retry_at, last_error, asked_at)
+    SELECT %(queue)s, host, %(unknown)s, statement_timestamp(), statement_timestamp(), '', statement_timestamp()
+    FROM picked WHERE %(pace)s::float8 > 0 ORDER BY host
+    ON CONFLICT (name, queue) DO UPDATE SET asked_at = excluded.asked_at
+    WHERE h.asked_at IS NULL OR h.asked_at <= excluded.asked_at - make_interval(secs => %(pace)s::float8)
+    RETURNING name
+), held AS (
+    SELECT id FROM {table}
+    WHERE id IN (SELECT unnest(ids) FROM picked WHERE %(pace)s::float8 = 0 OR host IN (SELECT name FROM paced))
+      AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE {table} d SET claim = %(token)s, claimed_until = statement_timestamp() + make_interval(secs => %(lease)s::float8),
+    attempts = d.attempts + (d.claimed_until IS NOT NULL)::int
+FROM held WHERE d.id = held.id
+RETURNING {columns}
+"""
+
+
+class WaitingRow(LeasedRow):
+    """A thing to be done at `host`; the row is deleted when it is done.
+
+    `queue` names its terms and the queue of its event `due`. With an `ordering_key` (columns) only the oldest row of
+    each key is begun. A dead row is kept for a while: until then nobody asks again.
+    """
+
+    objects: ClassVar[models.Manager[Self]]
+    queue: ClassVar[str]
+    due: ClassVar[type[Event]]
+    ordering_key: ClassVar[Sequence[str]] = ()
+
+    host = models.TextField()
+
+    class Meta:
+        abstract = True
+        indexes = [
+            models.Index(
+                F("host"), F("due_at"), F("id"), name="%(app_label)s_%(class)s_due", condition=Q(dead_at__isnull=True)
+            ),
+            models.Index(fields=["dead_at"], name="%(app_label)s_%(class)s_dead", condition=Q(dead_at__isnull=False)),
+        ]
+
+
+R = TypeVar("R", bound=WaitingRow)
+
+
+@cache
+def claiming_statement(model: type[WaitingRow]) -> str:
+    """The claim, for the parameters queue, unknown, busy, hosts, per_host, pace, token and lease: all columns of the rows."""
+    table = model._meta.db_table
+    same_key = " AND ".join(f"e.{column} = d.{column}" for column in model.ordering_key)
+    earlier = f"SELECT FROM {table} e WHERE {same_key} AND e.id < d.id AND e.dead_at IS NULL"
+    return _CLAIM.format(
+        table=table,
+        columns=", ".join(f"d.{field.column}" for field in model._meta.concrete_fields),
+        first_of_key=f"NOT EXISTS ({earlier})" if model.ordering_key else "TRUE",
+    )
+
+
+def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
+    """Have the work of rows of one kind done (at `due_at`), each once however many ask for it; announces their event.
+    The rows that were taken.
+
+    Left out are those for whose host as much waits already as the terms say: who names a thousand things of a slow
+    server gets some of them. The number of statements is fixed.
+    """
+    if not rows:
+        return []
+    model = type(rows[0])
+    there = model.objects.filter(host__one_of={row.host for row in rows}, dead_at=None)
+    waiting = Counter(dict(there.values_list("host").annotate(Count("id"))))
+    taken = []
+    for row in rows:
+        if waiting[row.host] >= TERMS[model.queue].waiting:
+            logger.info("%s is left out: too much waits for %s", row, row.host)
+            continue
+        waiting[row.host] += 1
+        if due_at is not None:
+            row.due_at = due_at
+        taken.append(row)
+    if taken:
+        with transaction.atomic():
+            model.objects.bulk_create(taken, ignore_conflicts=True, batch_size=BATCH)
+            publish(model.due(), due_at=due_at)
+    return taken
+
+
+class Host(models.Model):
+    """State of a server, by its name and port: how well it answers the work of one queue.
+
+    `failures` in a row since `failing_since`; none for a server that is well. While `retry_at` lies ahead it is left alone;
+    afterwards one request is the probe (contract, federation section 12). `asked_at` is when a row was last claimed, where
+    the terms have a pace.
+    """
+
+    queue = models.TextField()
+    name = models.TextField()
+    failures = models.PositiveIntegerField(default=0)
+    failing_since = models.DateTimeField(default=clock.now)
+    retry_at = models.DateTimeField(default=clock.now)
+    last_error = models.TextField(default="")
+    asked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "social_host"
+        verbose_name = _("troubled server")
+        verbose_name_plural = _("troubled servers")
+        constraints = [
+            lengths("social_host_lengths", queue=WORD_LIMIT, name=HOST_LIMIT, last_error=MESSAGE_LIMIT),
+            models.UniqueConstraint(fields=["name", "queue"], name="social_host_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
+    """Note what hosts have answered lately: "" for one that is well, else what is wrong with it, which is one failure more.
+
+    Those that were `reached` are known from now on, where the terms are cautious.
+    """
+    terms, now, hosts = TERMS[queue], clock.now(), Host.objects.filter(queue=queue)
+    failing = {name for name, wrong in answers.items() if wrong}
+    if names := failing | reached if terms.cautious else failing:
+        unknown = names - set(hosts.filter(name__one_of=names).values_list("name", flat=True))
+        made = [Host(queue=queue, name=name) for name in sorted(unknown)]
+        Host.objects.bulk_create(made, ignore_conflicts=True, batch_size=BATCH)
+    changed = hosts.filter(Q(name__one_of=failing) | Q(name__one_of=answers.keys() - failing, failures__gt=0))
+    # In one order, so that two processes do not wait for each other.
+    for host in changed.order_by("name").select_for_update():
+        host.last_error = answers[host.name].replace("\0", "")[:_ERROR_LENGTH]
+        if host.name in failing:
+            host.failing_since = host.failing_since if host.failures else now
+            host.failures += 1
+            host.retry_at = now + terms.host_pause(host.failures, host.failing_since, now)
+        else:
+            host.failures, host.retry_at = 0, now
+        host.save(update_fields=["failures", "failing_since", "retry_at", "last_error"])
+
+
+def is_left_alone(queue: str, name: str) -> bool:
+    """Whether a host has failed so lately that it is not asked now."""
+    return Host.objects.filter(queue=queue, name=name, failures__gt=0, retry_at__gt=Now()).exists()
+
+
+def forget_troubles(queue: str) -> None:
+    """Forget hosts that failed a while ago: anybody can name hosts that there are not. Those once reached are kept."""
+    if not TERMS[queue].cautious:
+        old = clock.now() - _KEPT_TROUBLES
+        Host.objects.filter(Q(asked_at=None) | Q(asked_at__lt=old), queue=queue, retry_at__lt=old).delete()

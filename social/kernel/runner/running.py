@@ -1,0 +1,311 @@
+"""Does what waits for other servers: many hosts at once, little of each, for some seconds.
+
+Source: DESIGN "One runner", "Lanes", "Claims are leases" and "Deliveries are fair".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, Generic, TypeVar
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models.functions import Now
+
+from social.kernel import clock
+from social.kernel.batches import BATCH
+from social.kernel.claims import Claims, Failure, idle, new_token
+from social.kernel.events import Event, on, publish
+from social.kernel.http.client import run
+from social.kernel.outbox import OutboxRow
+from social.kernel.runner.rows import WaitingRow, claiming_statement, forget_troubles, judge_hosts
+from social.kernel.terms import TERMS, Terms
+
+logger = logging.getLogger("social.runner")
+
+#: Seconds after which the next call of the runner begins while anything waits.
+NEXT_RUN: Final = 5.0
+# Seconds in which results are gathered once one has come, and after which more is claimed while none comes.
+_GATHER: Final = 0.01
+_PATIENCE: Final = 0.5
+_TOO_LATE: Final = "its time was over"
+
+R = TypeVar("R", bound=WaitingRow)
+Steps = Generator[Awaitable[Any], Any, None]
+
+
+class Failed(Exception):
+    """The attempt has failed; `final`: another one would, too."""
+
+    def __init__(self, reason: str, *, final: bool = False) -> None:
+        super().__init__(reason)
+        self.final = final
+
+
+@dataclass(eq=False, slots=True)
+class Job(Generic[R]):
+    """A row in this process's hands. `answers` says of hosts what is wrong with them, "" for one that is well."""
+
+    row: R
+    expires: float
+    answers: dict[str, str] = field(default_factory=dict)
+    steps: Steps | None = None
+    ends: float = 0.0
+
+
+class Work(Generic[R]):
+    """One kind of work: its rows, and `begin`, which gives the steps for each of the jobs of a claim.
+
+    Steps are a generator that runs in the worker's own thread, where the database is; what it yields is awaited on the
+    network loop, and the answer or exception sent back. It notes in `Job.answers` how hosts answered, and ends when the
+    work is done; it must be idempotent, for a process may end before this is written down. Raises Failed otherwise; any
+    other exception is logged and is a failure too. `finished` is called with rows that are done, or were given up a while
+    ago, in the transaction that deletes them.
+    """
+
+    def __init__(
+        self,
+        model: type[R],
+        begin: Callable[[Sequence[Job[R]]], Iterable[Steps]],
+        finished: Callable[[Sequence[R]], None] = lambda rows: None,
+    ) -> None:
+        self.model = model
+        self.begin = begin
+        self.finished = finished
+        self.claims: Final = Claims(model._meta.db_table)
+
+    @property
+    def terms(self) -> Terms:
+        """The terms of this work in the table."""
+        return TERMS[self.model.queue]
+
+    def run(self) -> None:
+        """Do what is due for some seconds. If anything waits at the end, the next run is scheduled.
+
+        Any number of processes may do this at once. Raises database errors: the leases then run out by themselves.
+        """
+        Run(self).run()
+
+    def subscribe(self) -> None:
+        """Have the workers of its queue do it when its event is published, and forget what they give up."""
+        on(self.model.due, self.react, queue=self.model.queue, seconds=self.terms.seconds)
+        _subscribed[self.model.queue] = self
+
+    def react(self, events: Sequence[Event]) -> None:
+        """`run`, however many asked for it."""
+        self.run()
+
+    def schedule_next_run(self, *, now: bool) -> None:
+        """Announce the event again, for NEXT_RUN seconds from now or for `now`, while anything waits or is held: what a
+        process held that was killed is nobody else's to look for."""
+        if not self.model.objects.filter(dead_at=None).exists():
+            return
+        event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)
+        later = OutboxRow.objects.filter(queue=self.model.queue, event=event.__name__, dead_at=None)
+        with transaction.atomic():
+            if now:
+                publish(event())
+            elif not later.filter(due_at__gt=clock.now(), due_at__lte=moment).exists():
+                publish(event(), due_at=moment)
+
+    def forget_given_up(self) -> int:
+        """Give up rows whose lifetime is over, and remove those that were given up a while ago: they may be asked for again.
+        How many were removed.
+        """
+        rows, now = self.model.objects.all(), clock.now()
+        if self.terms.lifetime is not None:
+            late = rows.filter(idle(), dead_at=None, created_at__lt=now - self.terms.lifetime)
+            late.update(dead_at=Now(), last_error=_TOO_LATE)
+        removed = 0
+        while True:
+            with transaction.atomic():
+                old = rows.filter(dead_at__lt=now - self.terms.kept).select_for_update(skip_locked=True)
+                batch = list(old.order_by("id")[:BATCH])
+                rows.filter(id__one_of=[row.pk for row in batch]).delete()
+                self.finished(batch)
+            removed += len(batch)
+            if len(batch) < BATCH:
+                forget_troubles(self.model.queue)
+                return removed
+
+
+_subscribed: Final[dict[str, Work[Any]]] = {}
+
+
+def forget_given_up() -> int:
+    """`Work.forget_given_up` of every kind of work; how many rows were removed."""
+    return sum(work.forget_given_up() for work in _subscribed.values())
+
+
+class Run(Generic[R]):
+    """One call of the runner: what it has claimed, what is under way on the network loop, and what has ended."""
+
+    def __init__(self, work: Work[R]) -> None:
+        self.work = work
+        self.terms = work.terms
+        # Shorter than the lease, so that no row is claimed twice by one token.
+        assert self.terms.slice_seconds < self.terms.lease
+        self._token = new_token()
+        self._claimed: dict[str, deque[Job[R]]] = {}
+        self._under_way: Counter[str] = Counter()
+        self._awaited: list[tuple[Job[R], Awaitable[Any]]] = []
+        self._tasks: dict[asyncio.Task[Any], Job[R]] = {}
+        self._ended: list[tuple[Job[R], Failed | None]] = []
+        self._released: list[int] = []
+        self._paced_until = 0.0
+
+    def run(self) -> None:
+        """See `Work.run`."""
+        end = time.monotonic() + self.terms.slice_seconds
+        is_open = True
+        try:
+            while True:
+                jobs = self.claim() if is_open else []
+                self._begin_claimed()
+                self.settle()
+                if is_open and time.monotonic() >= end:
+                    # What comes now is for the next one, who need not wait for the slowest of these.
+                    is_open = False
+                    self.work.schedule_next_run(now=True)
+                if self._awaited or self._tasks:
+                    for job, task in run(self._wait(0.0 if jobs else _PATIENCE)):
+                        self._under_way[job.row.host] -= 1
+                        self._step(job, task)
+                    self.settle()
+                elif not jobs:
+                    pause = self._paced_until - time.monotonic()
+                    if pause <= 0 or self.terms.pace > self.terms.slice_seconds:
+                        break
+                    time.sleep(pause)
+        finally:
+            for _job, awaited in self._awaited:
+                if asyncio.iscoroutine(awaited):
+                    awaited.close()
+        if is_open:
+            self.work.schedule_next_run(now=False)
+
+    def claim(self) -> list[Job[R]]:
+        """Take what is due for as many hosts as there is room for, committed."""
+        terms, model = self.terms, self.work.model
+        room = terms.at_once - self._under_way.total()
+        if room <= 0:
+            return []
+        busy = [host for host, number in self._in_hand().items() if number >= terms.per_host]
+        expires = time.monotonic() + terms.lease
+        values = {
+            "queue": model.queue,
+            "unknown": int(terms.cautious),
+            "busy": busy,
+            "hosts": room,
+            "per_host": 1 if terms.pace else terms.claimed or terms.per_host,
+            "pace": str(terms.pace),
+            "lease": str(terms.lease),
+        }
+        found = self.work.claims.take(claiming_statement(model), self._token, values)
+        names = [column.attname for column in model._meta.concrete_fields]
+        rows = sorted((model.from_db("default", names, columns) for columns in found), key=lambda row: int(row.pk))
+        jobs = [Job(row, expires) for row in rows]
+        if jobs:
+            self._paced_until = time.monotonic() + terms.pace
+        for job, steps in zip(jobs, self.work.begin(jobs), strict=True):
+            job.steps = steps
+            self._claimed.setdefault(job.row.host, deque()).append(job)
+        return jobs
+
+    def _in_hand(self) -> Counter[str]:
+        return self._under_way + Counter({host: len(jobs) for host, jobs in self._claimed.items()})
+
+    def _begin_claimed(self) -> None:
+        """Begin what the terms allow; give back what would outlast its lease."""
+        for host, jobs in list(self._claimed.items()):
+            while jobs and self._under_way[host] < self.terms.per_host and self._under_way.total() < self.terms.at_once:
+                job = jobs.popleft()
+                job.ends = time.monotonic() + self.terms.row_seconds
+                if job.row.attempts >= self.terms.attempts:
+                    self.end(job, Failed("the process ended each time", final=True))
+                elif self.terms.lifetime is not None and clock.now() - job.row.created_at > self.terms.lifetime:
+                    self.end(job, Failed(_TOO_LATE, final=True))
+                elif job.ends > job.expires:
+                    self._released.append(job.row.pk)
+                else:
+                    self._step(job)
+            if not jobs:
+                del self._claimed[host]
+
+    def _step(self, job: Job[R], task: asyncio.Task[Any] | None = None) -> None:
+        """Run the steps of a job to where they wait next, or to their end."""
+        assert job.steps is not None
+        try:
+            if task is None:
+                awaited = next(job.steps)
+            elif (error := task.exception()) is not None:
+                awaited = job.steps.throw(error)
+            else:
+                awaited = job.steps.send(task.result())
+        except StopIteration:
+            self.end(job, None)
+        except Failed as failed:
+            self.end(job, failed)
+        except (OperationalError, InterfaceError):
+            raise
+        except TimeoutError:
+            reason = f"it took longer than {self.terms.row_seconds:g} s"
+            if not any(job.answers.values()):
+                job.answers[job.row.host] = reason
+            self.end(job, Failed(reason))
+        except Exception as error:
+            logger.exception("%s: %s failed", self.work.model.queue, job.row)
+            self.end(job, Failed(f"{type(error).__name__}: {error}"))
+        else:
+            self._under_way[job.row.host] += 1
+            self._awaited.append((job, awaited))
+
+    async def _wait(self, seconds: float) -> list[tuple[Job[R], asyncio.Task[Any]]]:
+        """On the network loop: what has come back, waiting for the first and then a moment for more."""
+        for job, awaited in self._awaited:
+            task = asyncio.create_task(_within(awaited, job.ends - time.monotonic()))
+            self._tasks[task] = job
+        self._awaited.clear()
+        done, _pending = await asyncio.wait(self._tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if done:
+            await asyncio.sleep(_GATHER)
+        return [(self._tasks.pop(task), task) for task in list(self._tasks) if task.done()]
+
+    def end(self, job: Job[R], failed: Failed | None) -> None:
+        """A job is done, or has failed; the next `settle` writes it down."""
+        self._ended.append((job, failed))
+
+    def settle(self) -> None:
+        """Write down what has ended; rows whose lease ran out meanwhile are left to their new holders, with all they say."""
+        ended, self._ended = self._ended, []
+        for host in {host for job, _failed in ended for host, wrong in job.answers.items() if wrong}:
+            self._released += [job.row.pk for job in self._claimed.pop(host, ())]
+        released, self._released = self._released, []
+        if not ended and not released:
+            return
+        claims, token = self.work.claims, self._token
+        with transaction.atomic():
+            mine = claims.hold(token, [job.row.pk for job, _failed in ended])
+            ended = [(job, failed) for job, failed in ended if job.row.pk in mine]
+            done = [job.row for job, failed in ended if failed is None]
+            claims.finish_quickly(token, [row.pk for row in done])
+            self.work.finished(done)
+            claims.fail(token, [self._failure(job.row, failed) for job, failed in ended if failed is not None])
+            claims.release(token, released)
+            answers = {host: wrong for job, _failed in ended for host, wrong in job.answers.items()}
+            judge_hosts(self.work.model.queue, answers, {row.host for row in done})
+
+    def _failure(self, row: R, failed: Failed) -> Failure:
+        attempts = row.attempts + 1
+        is_last = failed.final or attempts >= self.terms.attempts
+        return Failure(row.pk, attempts, self.terms.retry_after(attempts), str(failed), dead=is_last)
+
+
+async def _within(awaited: Awaitable[Any], seconds: float) -> Any:
+    async with asyncio.timeout(max(seconds, 0.1)):
+        return await awaited

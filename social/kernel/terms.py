@@ -1,0 +1,147 @@
+"""Terms on which each kind of work that waits for other servers is done (`social.kernel.runner`). Pure decisions.
+
+Source: contract, federation sections 12, 13 and 16; security rows 4, 10, 34, 58 and 71.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+_TROUBLED: Final = 10
+_UNAVAILABLE_AFTER: Final = timedelta(days=7)
+_LONGEST_PAUSE: Final = 24 * 3600
+
+
+def _over_days(attempts: int) -> float:
+    """n^4 + 15 s and up to half as much again, so that nobody comes all at once."""
+    return (attempts**4 + 15) * random.uniform(1.0, 1.5)  # noqa: S311  (spreads load, guards nothing)
+
+
+def _over_minutes(attempts: int) -> float:
+    return 60.0 * 4.0 ** (attempts - 1)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of one kind of work: how much of it is done at a time, and what follows a failure.
+
+    In one call of the runner `at_once` rows are under way, `per_host` of one host, of which one claim takes `claimed`;
+    `threads` calls run in a worker process. With a `pace` all processes together begin one row of a host in so many
+    seconds, however many are due, and hosts take turns. Rows are claimed for `slice_seconds`; one row may take
+    `row_seconds`, and is not begun later than that before the end of its lease. A row is given up after so many
+    `attempts`, with `retry_after(attempts)` seconds between them, or when it is `lifetime` old, and then kept for `kept`:
+    until it is gone nobody asks again. A host that fails is left alone for `pause` seconds and longer (`host_pause`). Of
+    one host at most `waiting` rows wait. `cautious`: until a row of a host was done, one is done at a time, as while it
+    fails, and the host is remembered afterwards.
+    """
+
+    purpose: str
+    at_once: int
+    per_host: int
+    slice_seconds: float
+    row_seconds: float
+    lease: float
+    threads: int = 2
+    waiting: int = 500
+    pace: float = 0.0
+    claimed: int = 0
+    attempts: int = 3
+    retry_after: Callable[[int], float] = _over_minutes
+    lifetime: timedelta | None = None
+    pause: float = 60.0
+    kept: timedelta = timedelta(hours=6)
+    cautious: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The longest that one call of the runner may take."""
+        return self.slice_seconds + self.lease
+
+    def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
+        """The pause of a host after so many failures in a row.
+
+        Seconds at first, a minute from the tenth on; a host that has failed for a week is probed by one request an hour,
+        then every two, up to once a day.
+        """
+        if now - failing_since > _UNAVAILABLE_AFTER:
+            days = (now - failing_since - _UNAVAILABLE_AFTER).days
+            return timedelta(seconds=min(3600 * 2 ** min(days, 10), _LONGEST_PAUSE))
+        if failures < _TROUBLED:
+            return timedelta(seconds=max(min(2**failures, 60), self.pause))
+        return timedelta(seconds=min(60 * 2 ** min(failures - _TROUBLED, 10), 3600))
+
+
+#: By queue. Each has a queue of its name in the lane "network" (`social.queues`).
+TERMS: Final[dict[str, Terms]] = {
+    # Mastodon drops one of two first requests of an actor that come at once (contract, federation section 12): cautious.
+    "deliveries": Terms(
+        "activities on their way to other servers",
+        at_once=200,
+        per_host=2,
+        claimed=20,
+        slice_seconds=5.0,
+        row_seconds=20.0,
+        lease=30.0,
+        attempts=16,
+        retry_after=_over_days,
+        pause=2.0,
+        kept=timedelta(days=7),
+        cautious=True,
+    ),
+    "fetches": Terms(
+        "documents of other servers", at_once=100, per_host=2, slice_seconds=30.0, row_seconds=20.0, lease=90.0
+    ),
+    # Its one thread sleeps between the turns of a host. What waits has its time also after an outage of ours.
+    "lookups": Terms(
+        "people of other servers whom lists and pages name",
+        at_once=100,
+        per_host=1,
+        pace=1.0,
+        slice_seconds=30.0,
+        row_seconds=20.0,
+        lease=90.0,
+        threads=1,
+        lifetime=timedelta(days=1),
+    ),
+    # Pictures are held in memory until they are drawn anew: so many times 8 MB at most.
+    "cards": Terms(
+        "previews of pages that posts link to",
+        at_once=8,
+        per_host=1,
+        slice_seconds=20.0,
+        row_seconds=25.0,
+        lease=120.0,
+        threads=1,
+        waiting=200,
+    ),
+    # Files wait on the disk until they are looked into: so many times 99 MB at most.
+    "copies": Terms(
+        "files of other servers that somebody wants to see",
+        at_once=6,
+        per_host=2,
+        slice_seconds=20.0,
+        row_seconds=120.0,
+        lease=180.0,
+        kept=timedelta(hours=1),
+    ),
+    # A call goes on for as long as an answer may take after it stopped taking more, so that of two threads one takes more.
+    "pushes": Terms(
+        "notifications on their way to devices",
+        at_once=200,
+        per_host=16,
+        claimed=64,
+        slice_seconds=10.0,
+        row_seconds=12.0,
+        lease=30.0,
+        attempts=6,
+        retry_after=_over_days,
+        lifetime=timedelta(hours=48),
+        pause=2.0,
+        kept=timedelta(hours=1),
+        cautious=True,
+    ),
+}

@@ -1,0 +1,78 @@
+"""Looks for many patterns in one pass over a text (A. Aho and M. Corasick, "Efficient string matching", 1975)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class Found(NamedTuple, Generic[T]):
+    """The first place of a pattern: `start` and `end` count items, `value` is what the pattern stands for."""
+
+    value: T
+    start: int
+    end: int
+
+
+class Patterns(Generic[T]):
+    """Sequences of strings that are looked for together: texts as their characters, or several words each.
+
+    Making one takes time and memory proportional to the items of all patterns. `find` takes time proportional to the items
+    of what is searched and the number of patterns, however patterns and text overlap (security row 67).
+    """
+
+    def __init__(self, values: Mapping[Sequence[str], T]) -> None:
+        # By state, that is by beginning of a pattern; 0 is the empty one.
+        self._following: list[dict[str, int]] = [{}]
+        self._ended: dict[int, tuple[T, int]] = {}
+        for pattern, value in values.items():
+            state = 0
+            for item in pattern:
+                state = self._following[state].setdefault(item, len(self._following))
+                if state == len(self._following):
+                    self._following.append({})
+            if state:
+                self._ended[state] = value, len(pattern)
+        # The state of the longest pattern beginning that ends here, too.
+        self._shorter = [0] * len(self._following)
+        # The states of the longest pattern that ends here, and of the longest one that ends here and is shorter.
+        self._longest = list(self._shorter)
+        self._next_longest = list(self._shorter)
+        states = [0]
+        for state in states:
+            for item, following in self._following[state].items():
+                shorter = self._step(self._shorter[state], item) if state else 0
+                self._shorter[following] = shorter
+                self._next_longest[following] = self._longest[shorter]
+                self._longest[following] = following if following in self._ended else self._longest[shorter]
+                states.append(following)
+
+    def _step(self, state: int, item: str) -> int:
+        """The state after one more item."""
+        following = self._following
+        while item not in following[state]:
+            if not state:
+                return 0
+            state = self._shorter[state]
+        return following[state][item]
+
+    def find(self, items: Sequence[str]) -> Iterator[Found[T]]:
+        """The first place of each pattern that is among these items; the order means nothing."""
+        following, shorter, longest = self._following, self._shorter, self._longest
+        ends: dict[int, int] = {}
+        state = 0
+        for place, item in enumerate(items):
+            # As `_step`, which would cost as much again to call.
+            while (reached := following[state].get(item)) is None and state:
+                state = shorter[state]
+            state = reached or 0
+            ended = longest[state]
+            # Of a pattern that was found, all that it ends with were found.
+            while ended and ended not in ends:
+                ends[ended] = place + 1
+                ended = self._next_longest[ended]
+        for ended, end in ends.items():
+            value, length = self._ended[ended]
+            yield Found(value, end - length, end)

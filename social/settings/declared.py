@@ -1,0 +1,99 @@
+"""Declarations of all settings: the variable of the environment, its default and its meaning (`make documents`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SECRET: Final = (
+    "`secrets.json` of `DATA_DIR`, generated once",
+    "another one than the database was made with is refused",
+)
+_REDIS: Final = ("`REDIS_URL`", "a server for this role alone")
+
+#: variable: (default, meaning), in Markdown and in the order of docs/settings.md
+SETTINGS: Final[dict[str, tuple[str, str]]] = {
+    "PORT": ("`8000`", "port of the pages and the API"),
+    "STREAMING_PORT": ("`4000`", "port of the streams"),
+    "BIND": ("`127.0.0.1`", "address that both listen on"),
+    "LOCAL_DOMAIN": (
+        "`localhost:PORT`",
+        "domain in people's addresses; stored at the first start, **for ever**: on another port later, `localhost` keeps "
+        "it, and only pages and API move",
+    ),
+    "WEB_DOMAIN": ("`LOCAL_DOMAIN`", "domain of the pages and the API, if it is another one"),
+    "STREAMING_API_BASE_URL": (
+        "`wss://WEB_DOMAIN`, on localhost `ws://localhost:STREAMING_PORT`",
+        "address of the streams for clients",
+    ),
+    "DATA_DIR": ("`var`", "folder of database, files, secrets and mail"),
+    "WEB_WORKERS": ("`2`", "web processes, 8 threads each"),
+    "WORKER_LANES": ("all", "background work of a worker process: `local`, `ingress`, `network`, `media`"),
+    "DATABASE_URL": ("embedded", "`postgres://user:password@host:port/name`, PostgreSQL 15 or later"),
+    "PREPARED_STATEMENTS": (
+        "`yes`",
+        "`no` behind a transaction pooler that does not support them, such as PgBouncer before 1.21",
+    ),
+    "REDIS_URL": ("embedded", "`redis://:password@host:6379/0`, Redis 7 or Valkey 8 or later"),
+    "REDIS_CACHE_URL": _REDIS,
+    "REDIS_BROKER_URL": _REDIS,
+    "REDIS_STREAMS_URL": _REDIS,
+    "REDIS_FEEDS_URL": _REDIS,
+    "REGISTRATIONS": ("`open` on localhost, else `approval`", "`open`, `approval`, `closed`"),
+    "CONFIRM_EMAIL": ("`no` on localhost, else `yes`", "whether an address must be confirmed first"),
+    "CHECK_EMAIL_DOMAINS": (
+        "`no`",
+        "`yes` asks the DNS whether the domain of an address takes mail before somebody signs up with it; blocks of "
+        "e-mail domains then stop mail servers too",
+    ),
+    "MINIMUM_AGE": ("`0`", "age in years for signing up; the date of birth is asked for and not kept"),
+    "MAIL_EVERY_REPORT": (
+        "`no`",
+        "`yes` notifies staff of every report; otherwise of the first that is open about an account",
+    ),
+    "ANNUAL_REPORTS": ("`yes`", "whether people are offered a report of their year, from 10 to 31 December"),
+    "STAFF_SECOND_FACTOR": (
+        "`no` on localhost, else `yes`",
+        "whether staff need a second factor for the admin and the admin API",
+    ),
+    "LIMITED_FEDERATION": ("`no`", "`yes` federates only with servers that staff have allowed"),
+    "FEDERATION_LOOPBACK": (
+        "`no`",
+        "`yes` lets servers on this machine federate over http; refused for other domains",
+    ),
+    "ALLOWED_PRIVATE_ADDRESSES": ("none", "private networks other servers may be fetched from, on an intranet"),
+    "TRUSTED_PROXIES": ("none", "addresses or networks whose `X-Forwarded-For` is believed"),
+    "RATE_LIMITS": ("`on`", "`off` for load tests"),
+    "EMAIL_URL": ("files in `DATA_DIR/mail`", "`smtp+tls://user:password@host:587`"),
+    "MAIL_FROM": (
+        "`notifications@LOCAL_DOMAIN`",
+        "sender of the mails; without a name, as in `Name <name@social.example>`, it has the name of the server",
+    ),
+    "MEDIA_STORAGE": (
+        "`DATA_DIR/media`",
+        "object storage for uploaded files: `s3+https://KEY:SECRET@s3.example.com/bucket?region=eu-central-1`; "
+        "`&addressing=virtual` for names of buckets in front of the host, `&acl=public-read` where no policy of the bucket "
+        "lets everybody read",
+    ),
+    "MEDIA_BASE_URL": (
+        "the bucket, or `/system/`",
+        "address of uploaded files, if it is another one, such as `https://files.social.example`",
+    ),
+    "REMOTE_MEDIA_MEGABYTES": (
+        "`10240`",
+        "room for copies of files of other servers; those that nobody has looked at for longest go first",
+    ),
+    "DEFAULT_LANGUAGE": ("`en`", "language for people who have chosen none: `en`, `de`, `ar`"),
+    "LOG_FORMAT": ("`json`; `console` at a terminal", "`json` for programs, `console` for people"),
+    "LOG_LEVEL": ("`info`", "`debug`, `info`, `warning`, `error`"),
+    "ACCESS_LOG": ("`yes` with `LOG_LEVEL=debug`, else `no`", "`yes` logs each request, but for `/health`"),
+    "CHECKED_ANSWERS": (
+        "`0` (none)",
+        "one answer of so many of a web process is compared with the OpenAPI document; differences are logged, without "
+        "values",
+    ),
+    "METRICS_TOKEN": ("loopback callers only", "bearer token for `/metrics`"),
+    "SECRET_KEY": _SECRET,
+    "VAPID_PRIVATE_KEY": _SECRET,
+    "VAPID_PUBLIC_KEY": _SECRET,
+    "FIELD_ENCRYPTION_KEYS": _SECRET,
+}

@@ -1,0 +1,8 @@
+"""The addresses of `make dev`: those of the server and of the debug toolbar."""
+
+from debug_toolbar.toolbar import debug_toolbar_urls
+
+from social.urls import *  # noqa: F403
+from social.urls import urlpatterns
+
+urlpatterns = [*debug_toolbar_urls(), *urlpatterns]

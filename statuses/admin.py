@@ -1,0 +1,229 @@
+"""Pages on which staff see posts that anybody may read, and remove them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.html import format_html, format_html_join
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from accounts.admin.users import acting
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import can
+from accounts.queries.accounts import split_address
+from social.api.staff import ReadOnlyAdmin
+from social.api.staff_columns import ConditionFilter, lines, link, shortened, shown
+from social.kernel import links
+from social.kernel.ids import parse_id
+from social.kernel.media import storage
+from social.kernel.text.markup import plain
+from statuses.models import MediaAttachment, Status
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.history import load_earlier_words
+from statuses.services.moderating import remove_status
+
+EXCERPT = 160
+ID_LENGTH = 15
+VISIBILITIES = dict(zip(OPEN_VISIBILITIES, (gettext_lazy("Public"), gettext_lazy("Unlisted")), strict=True))
+_ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
+
+
+class HomeFilter(ConditionFilter):
+    """Filter by where posts are from: this server or another."""
+
+    title = gettext_lazy("home")
+    parameter_name = "home"
+    conditions = {
+        "here": (gettext_lazy("This server"), Q(local=True)),
+        "elsewhere": (gettext_lazy("Other servers"), Q(local=False)),
+    }
+
+
+class VisibilityFilter(ConditionFilter):
+    """Filter by visibility, of those that are shown here."""
+
+    title = gettext_lazy("visibility")
+    parameter_name = "visibility"
+    conditions = {value.value: (words, Q(visibility=value)) for value, words in VISIBILITIES.items()}
+
+
+class MediaFilter(ConditionFilter):
+    """Filter by whether posts have pictures."""
+
+    title = gettext_lazy("pictures")
+    parameter_name = "media"
+    conditions = {
+        "with": (
+            gettext_lazy("With pictures"),
+            Q(pk__in=MediaAttachment.objects.filter(status__isnull=False).values("status")),
+        ),
+    }
+
+
+def words_of(status: Status) -> str:
+    """Write a post as text: what it warns of, then its own words; pictures alone say what they show."""
+    parts = [f"[{status.spoiler_text}]"] if status.spoiler_text else []
+    text = plain(status.content)
+    if text:
+        parts.append(text)
+    elif not parts:
+        parts = [media.description for media in status.media.all() if media.description]
+    return " ".join(parts) or _("(without words)")
+
+
+def _author(status: Status) -> Any:
+    return link(reverse("admin:accounts_account_change", args=[status.account_id]), f"@{status.account.acct}")
+
+
+def _page(status: Status) -> Any:
+    url = links.status_url(status.account.username, status.id) if status.local else status.url or status.uri
+    return link(url, url) if url else None
+
+
+def _pictures(status: Status) -> Any:
+    """Show pictures that are kept here and name others: looking at a post here must not send a request to its server."""
+    kept, elsewhere = [], []
+    for media in status.media.all():
+        if media.file:
+            address = storage.url(media.file)
+            kept.append((address, storage.url(media.preview) if media.preview else address, media.description or ""))
+        elif media.remote_url:
+            elsewhere.append((media.remote_url, media.description or media.remote_url))
+    return format_html_join(" ", '<a href="{}"><img class="shot" src="{}" alt="{}"></a>', kept) + format_html_join(
+        " ", '<a href="{}" rel="noreferrer">{}</a>', elsewhere
+    )
+
+
+def _parent(status: Status) -> Any:
+    if status.in_reply_to_id is None:
+        return None
+    return link(reverse("admin:statuses_status_change", args=[status.in_reply_to_id]), str(status.in_reply_to_id))
+
+
+def _earlier(status: Status) -> Any:
+    versions = load_earlier_words([status.id]).get(status.id, []) if status.edited_at is not None else []
+    return earlier_lines(versions)
+
+
+def earlier_lines(versions: Sequence[tuple[datetime, str]]) -> Any:
+    """Earlier versions of a post, each with the time since when it said so; None when there are none."""
+    rows = [(date_format(localtime(moment), "DATETIME_FORMAT"), words) for moment, words in versions]
+    return format_html_join("", '<p dir="auto"><small>{}</small> {}</p>', rows) or None
+
+
+def _figure(name: str) -> Any:
+    return lambda status: getattr(getattr(status, "stat", None), name, 0)
+
+
+POST = shown("words", gettext_lazy("Post"), lambda status: shortened(words_of(status), EXCERPT))
+AUTHOR = shown("author", gettext_lazy("Author"), _author)
+PICTURES = shown("pictures", gettext_lazy("Pictures"), lambda status: len(status.media.all()) or None, minor=True)
+VISIBILITY = shown(
+    "visibility",
+    gettext_lazy("Visibility"),
+    lambda status: VISIBILITIES.get(status.visibility, status.visibility),
+    minor=True,
+)
+POSTED = shown("created_at", gettext_lazy("Posted"), order="id", minor=True)
+
+
+@admin.register(Status)
+class StatusAdmin(ReadOnlyAdmin):
+    """Public and unlisted posts. Private and direct ones are shown to staff only with a report about them."""
+
+    list_display = (POST, AUTHOR, PICTURES, VISIBILITY, POSTED)
+    list_filter = (HomeFilter, VisibilityFilter, MediaFilter)
+    search_fields = ("text",)
+    search_help_text = gettext_lazy("Words of a post, an author (@anna, @anna@there.example), or a post's address")
+    ordering = ("-id",)
+    actions = ("remove",)
+    fieldsets = (
+        lines(
+            None,
+            AUTHOR,
+            shown("page", gettext_lazy("Page"), _page),
+            shown("spoiler_text", gettext_lazy("Content warning")),
+            shown(
+                "content",
+                gettext_lazy("Text"),
+                lambda status: format_html('<div class="words text" dir="auto">{}</div>', plain(status.content)),
+            ),
+            shown("earlier", gettext_lazy("Earlier versions"), _earlier),
+            shown("media", gettext_lazy("Pictures"), _pictures),
+            shown("sensitive", gettext_lazy("Pictures are sensitive")),
+        ),
+        lines(
+            gettext_lazy("About it"),
+            VISIBILITY,
+            shown("language", gettext_lazy("Language")),
+            POSTED,
+            shown("edited_at", gettext_lazy("Edited")),
+            shown("in_reply_to", gettext_lazy("Answer to"), _parent),
+            shown(
+                "application",
+                gettext_lazy("By the app"),
+                lambda status: getattr(status.application, "name", None),
+            ),
+            shown("replies", gettext_lazy("Replies"), _figure("replies_count")),
+            shown("reblogs", gettext_lazy("Boosts"), _figure("reblogs_count")),
+            shown("favourites", gettext_lazy("Favourites"), _figure("favourites_count")),
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Status]:
+        """Select what anybody could read as well."""
+        rows: QuerySet[Status] = super().get_queryset(request)
+        rows = rows.filter(visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None)
+        return rows.select_related("account", "application", "stat").prefetch_related("media")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Status], search_term: str
+    ) -> tuple[QuerySet[Status], bool]:
+        """Search by author for what begins with `@`, by address or number for one post, else by words."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        address = _ID_IN_ADDRESS.match(term)
+        # A short number is a word like any other: ids are made of the time.
+        number = parse_id(address[1]) if address else parse_id(term) if len(term) >= ID_LENGTH else None
+        if number is not None or "://" in term:
+            return queryset.filter(Q(id=number) | Q(url=term) | Q(uri=term)), False
+        pair = split_address(term) if term.startswith("@") else None
+        if pair is not None:
+            authors = Account.objects.filter(username__iexact=pair[0])
+            authors = authors.filter(domain=None) if pair[1] is None else authors.filter(domain__iexact=pair[1])
+            return queryset.filter(account__in=authors.values("id")), False
+        return queryset.filter(Q(content__icontains=term) | Q(spoiler_text__icontains=term)), False
+
+    def name_of(self, row: Status) -> str:
+        """Author and beginning."""
+        return f"@{row.account.acct}: {words_of(row)[:EXCERPT]}"
+
+    def has_remove_permission(self, request: HttpRequest) -> bool:
+        """Tell whether the role may remove posts."""
+        return can(acting(request), Permission.MANAGE_REPORTS)
+
+    @admin.action(description=gettext_lazy("Delete the chosen posts"), permissions=["remove"])
+    def remove(self, request: HttpRequest, queryset: QuerySet[Status]) -> TemplateResponse | None:
+        """Delete, as their authors could."""
+        by = acting(request)
+        return self.each(
+            request,
+            queryset,
+            lambda status: remove_status(by=by, status=status),
+            verb="delete",
+            done=lambda count: ngettext("%(count)d post was deleted.", "%(count)d posts were deleted.", count),
+            question=gettext_lazy("Delete these posts? This cannot be undone."),
+        )

@@ -1,0 +1,155 @@
+"""Files and polls of posts."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import NAME_LIMIT, OBJECT_LIMIT, PATH_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from statuses.models.status import Status
+
+DESCRIPTION_LIMIT = 10_000
+META_LIMIT = 10_000
+
+
+class MediaType(models.TextChoices):
+    """The types of the entity "MediaAttachment"."""
+
+    IMAGE = "image"
+    GIFV = "gifv"
+    VIDEO = "video"
+    AUDIO = "audio"
+    UNKNOWN = "unknown"
+
+
+class Processing(models.TextChoices):
+    """Progress of the server with a file; what is not complete has no address."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETE = "complete"
+    FAILED = "failed"
+
+
+class MediaAttachment(models.Model):
+    """File of an account. Without `status` it waits to be attached, for a day from `unattached_at`, unless it has a
+    `former_status`: an edit has taken it out of that post, whose earlier versions show it, and no other post can have it.
+
+    `file` and `preview` are paths in the media storage, empty while there is no copy; `meta` is the entity's own
+    (`original`, `small`, `focus`). `position` is the author's order within the post. Until it is processed `source` is
+    the path of the file as it was sent, which is never served, and `content_type` is what that file is; `attempts` is
+    how often processing has begun.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="media")
+    status = models.ForeignKey(Status, null=True, on_delete=models.SET_NULL, related_name="media", db_index=False)
+    former_status = models.ForeignKey(
+        Status, null=True, on_delete=models.SET_NULL, related_name="former_media", db_index=False
+    )
+    position = models.PositiveSmallIntegerField(default=0)
+    type = models.TextField(choices=MediaType.choices)
+    processing = models.TextField(choices=Processing.choices, default=Processing.COMPLETE)
+    content_type = models.TextField(default="")
+    file = models.TextField(default="")
+    file_size = models.BigIntegerField(default=0)
+    preview = models.TextField(default="")
+    preview_size = models.BigIntegerField(default=0)
+    source = models.TextField(default="")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    remote_url = models.TextField(null=True)
+    preview_remote_url = models.TextField(null=True)
+    meta = models.JSONField(default=dict)
+    description = models.TextField(null=True)
+    blurhash = models.TextField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    unattached_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "statuses_mediaattachment_lengths",
+                type=WORD_LIMIT,
+                processing=WORD_LIMIT,
+                content_type=NAME_LIMIT,
+                file=PATH_LIMIT,
+                preview=PATH_LIMIT,
+                source=PATH_LIMIT,
+                remote_url=URI_LIMIT,
+                preview_remote_url=URI_LIMIT,
+                meta=META_LIMIT,
+                blurhash=NAME_LIMIT,
+            ),
+            models.CheckConstraint(
+                condition=Q(description__isnull=True) | Q(description__length__lte=DESCRIPTION_LIMIT),
+                name="statuses_media_description",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["status", "position"], name="statuses_media_status", condition=Q(status__isnull=False)
+            ),
+            models.Index(
+                fields=["former_status"], name="statuses_media_former", condition=Q(former_status__isnull=False)
+            ),
+            models.Index(
+                fields=["unattached_at"],
+                name="statuses_media_unattached",
+                condition=Q(status=None, former_status=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.id}"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The stored files that are its own."""
+        return tuple(path for path in (self.file, self.preview, self.source) if path)
+
+
+# Polls of other servers are clamped to this; local ones are limited by `statuses.policies.polls`.
+OPTIONS_LIMIT = 500
+
+
+class Poll(models.Model):
+    """The poll of `status`. `tallies` counts the votes for each of the `options`, `voters_count` the people who voted:
+    None when the server of a remote poll does not say.
+
+    `expires_at` is None for a remote poll without an end.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    status = models.OneToOneField(Status, on_delete=models.CASCADE, related_name="poll")
+    options = ArrayField(models.TextField())
+    tallies = ArrayField(models.BigIntegerField())
+    voters_count = models.BigIntegerField(null=True, default=0)
+    multiple = models.BooleanField(default=False)
+    hide_totals = models.BooleanField(default=False)
+    expires_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("statuses_poll_lengths", options=OBJECT_LIMIT),
+            models.CheckConstraint(
+                condition=Q(options__len__gte=1) & Q(options__len__lte=OPTIONS_LIMIT),
+                name="statuses_poll_options",
+            ),
+        ]
+
+
+class PollVote(models.Model):
+    """`account` has voted for the option at `choice`, counted from 0."""
+
+    poll = models.ForeignKey(Poll, on_delete=models.CASCADE, related_name="votes", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    choice = models.SmallIntegerField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["poll", "account", "choice"], name="statuses_poll_vote")]

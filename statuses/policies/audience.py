@@ -1,0 +1,205 @@
+"""Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
+
+The first rule is the same everywhere: only posts that the viewer may read. It is a predicate (`can_see`), a condition on
+querysets (`visible_to`) and SQL (`readable_by_viewer`). What a surface asks besides is an `Audience`, declared once below, with
+a predicate and SQL. Sources: contract, behaviours sections 7, 11, 14, 15 and 16. A property test compares each surface with one
+naive model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q
+
+from accounts.models import Account, Follow
+from accounts.policies.audience import PRESENT, UNHIDDEN, Limited, People, is_present
+from accounts.policies.relations import FOLLOWED, VIEWER_IS_BLOCKED, Relations, blocked_by
+from statuses.models import Mention, Status
+from statuses.policies.posts import Post
+from statuses.policies.visibility import (
+    FOLLOWER_VISIBILITIES,
+    OPEN_VISIBILITIES,
+    PUBLIC_POST,
+    is_for_anybody,
+    is_for_followers_only,
+    is_listed,
+    readable_sql,
+)
+
+
+def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
+    """Tell whether the viewer (None: anybody) may read the post.
+
+    `relations` must know the author, and the author of the boosted post. `mentioned_ids` are the accounts that the post
+    addresses, silently or not; for a boost, those that the boosted post addresses.
+    """
+    original = post.original
+    if original is not None:
+        return _can_see_itself(post, viewer_id, relations, ()) and _can_see_itself(
+            original, viewer_id, relations, mentioned_ids
+        )
+    return _can_see_itself(post, viewer_id, relations, mentioned_ids)
+
+
+def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
+    # Also when mentioned: who blocks is seen nowhere any more by those it blocks (SEED-129).
+    if post.is_deleted or not _shows(PRESENT, post, relations):
+        return False
+    if is_for_anybody(post.visibility):
+        return True
+    if viewer_id is None:
+        return False
+    if post.account_id == viewer_id or viewer_id in mentioned_ids:
+        return True
+    return is_for_followers_only(post.visibility) and post.account_id in relations.following
+
+
+def may_favourite(post: Post | Status, relations: Relations) -> bool:
+    """Tell whether a reader may like the post: not one who blocks its author (section 7)."""
+    return post.account_id not in relations.blocking
+
+
+def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
+    """Tell whether a reader may boost the post: a private one only its author, others whoever does not block the author."""
+    if is_for_followers_only(post.visibility):
+        return post.account_id == account.id
+    return post.visibility in OPEN_VISIBILITIES and post.account_id not in relations.blocking
+
+
+def visible_to(viewer_id: int | None, *, prefix: str = "") -> Q:
+    """`can_see` as a condition on a queryset of Status; of a boost it checks the boosted post too.
+
+    `prefix` (`"status__"`) is the path to the post in a queryset of another model.
+    """
+    boosted = f"{prefix}reblog_of__"
+    itself = _visible_itself(viewer_id, prefix)
+    return itself & (Q(**{f"{prefix}reblog_of": None}) | _visible_itself(viewer_id, boosted))
+
+
+def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
+    exists = Q(**{f"{prefix}deleted_at": None}) & is_present(f"{prefix}account")
+    open_to_all = Q(**{f"{prefix}visibility__in": OPEN_VISIBILITIES})
+    if viewer_id is None:
+        return exists & open_to_all
+    author = OuterRef(f"{prefix}account_id")
+    own = Q(**{f"{prefix}account_id": viewer_id})
+    followed = Exists(Follow.objects.filter(account_id=viewer_id, target_id=author))
+    mentioned = Exists(Mention.objects.filter(account_id=viewer_id, status_id=OuterRef(f"{prefix}id")))
+    for_followers = Q(**{f"{prefix}visibility__in": FOLLOWER_VISIBILITIES}) & Q(followed)
+    return exists & (own | (~blocked_by(viewer_id, author) & (open_to_all | for_followers | Q(mentioned))))
+
+
+def readable_by_viewer(author: str = "s.account_id") -> str:
+    """`can_see` as an SQL condition on the post `s` alone: of a boost, the boosted post needs a condition of its own.
+
+    `author` is an expression for the author's id. Given as a parameter, PostgreSQL evaluates its conditions once, not per post.
+    """
+    return f"""s.deleted_at IS NULL AND {PRESENT.sql(author, has_viewer=False)}
+  AND ({author} = %(viewer)s OR (
+    NOT {VIEWER_IS_BLOCKED.format(author=author)}
+    AND {readable_sql("s", follows_author=FOLLOWED.format(author=author))}))"""
+
+
+NAMES_HIDDEN: Final = """EXISTS (
+  SELECT 1 FROM statuses_mention m WHERE m.status_id IN ({posts}) AND m.account_id IN (SELECT id FROM hidden))"""
+"""SQL condition that the viewer hides an account mentioned by `{posts}` (ids, as expressions); needs VIEWER_SETS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Conditions of a surface for a post, besides that its viewer may read it.
+
+    - `authors`: the accounts whose posts it shows;
+    - `boosted`: the accounts whose posts it shows as boosts, if that differs from `authors`;
+    - `listed`: it shows public posts only, and no boosts;
+    - `replies`: it shows answers to other people too;
+    - `mentions`: it leaves out posts that mention an account which the viewer blocks or mutes, except the viewer's own posts.
+    """
+
+    authors: People
+    boosted: People | None = None
+    listed: bool = False
+    replies: bool = True
+    mentions: bool = False
+
+    def shows(self, post: Post, relations: Relations) -> bool:
+        """Tell whether the surface shows its viewer the post.
+
+        `relations` are the viewer's, NO_RELATIONS for an anonymous one. They must know the author and the boosted author,
+        with `mentions` also the accounts that the two posts mention.
+        """
+        original = post.original
+        if self.listed and (post.is_deleted or original is not None or not is_listed(post.visibility)):
+            return False
+        if not _shows(self.authors, post, relations):
+            return False
+        if self.mentions and post.account_id != relations.viewer_id:
+            named = post.addressed_ids if original is None else (*post.addressed_ids, *original.addressed_ids)
+            if relations.hides_any(named):
+                return False
+        return original is None or _shows(self.boosted or self.authors, original, relations)
+
+    def shows_author(self, account_id: int, mentioned: Collection[int], relations: Relations) -> bool:
+        """Tell whether the surface shows a public post of an author who is neither suspended nor limited."""
+        if not self.authors.shows(account_id, relations):
+            return False
+        return not self.mentions or account_id == relations.viewer_id or not relations.hides_any(mentioned)
+
+    def shows_answer(self, post: Post) -> bool:
+        """Tell whether the surface shows the post as far as it depends on what it answers."""
+        return self.replies or not post.is_reply or post.in_reply_to_account_id == post.account_id
+
+    def sql(self, *, has_viewer: bool = True) -> str:
+        """`shows` and `shows_answer` as an SQL condition on a post `s` that is no boost; with a viewer it needs VIEWER_SETS."""
+        conditions = [PUBLIC_POST] if self.listed else []
+        conditions.append(self.authors.sql("s.account_id", has_viewer=has_viewer))
+        if self.mentions and has_viewer:
+            conditions.append(f"(s.account_id = %(viewer)s OR NOT {NAMES_HIDDEN.format(posts='s.id')})")
+        if not self.replies:
+            conditions.append(
+                "(s.in_reply_to_account_id = s.account_id"
+                " OR (s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL))"
+            )
+        return " AND ".join(conditions)
+
+
+def _shows(people: People, post: Post, relations: Relations) -> bool:
+    return people.shows(
+        post.account_id, relations, is_suspended=post.author.is_suspended, is_limited=post.author.is_limited
+    )
+
+
+_PUBLIC_AUTHORS: Final = People(hidden=True, servers=True, limited=Limited.NOBODY)
+
+THREAD: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS))
+"""Threads, lists of quotes and posts asked for by several ids (behaviours section 7), and the search among posts that the
+viewer wrote, marked or is mentioned in (section 15).
+"""
+
+PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)
+"""The page of one account (sections 7 and 11): its posts are shown even if the viewer hides it, hidden people's boosted ones
+are not.
+"""
+
+HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, mentions=True)
+"""Home timelines and lists, for posts of followed accounts (section 11)."""
+
+HASHTAG_TIMELINE: Final = Audience(_PUBLIC_AUTHORS, listed=True)
+"""Timelines of hashtags and links (section 11), and trending posts."""
+
+PUBLIC_TIMELINE: Final = replace(HASHTAG_TIMELINE, replies=False)
+"""The public timelines (section 11)."""
+
+FOLLOWED_HASHTAG: Final = replace(HASHTAG_TIMELINE, mentions=True)
+"""Home timelines, for posts with a followed hashtag (section 11)."""
+
+HASHTAG_STREAM: Final = FOLLOWED_HASHTAG
+"""Public and hashtag streams (section 16). Posts that quote an account outside UNHIDDEN are left out as well: all listeners get
+the same bytes, while a timeline can mark the quote as hidden for one viewer.
+"""
+
+PUBLIC_SEARCH: Final = Audience(People(hidden=True, servers=True, limited=Limited.FOLLOWERS), listed=True)
+"""Search among public posts of authors who agree to be found (section 15)."""

@@ -1,0 +1,154 @@
+"""A post as everything reads it: what it is (`Post`), who wrote it (`Author`) and what it says (`PostBody`). Pure values, which
+`statuses.queries.posts` loads: the client API, streams, ActivityPub, pages, feeds and search begin with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from social.kernel import links
+from statuses.models import MediaAttachment
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Author:
+    """Author of a post: what decides whether it is seen, and what is counted."""
+
+    id: int
+    version: int
+    username: str
+    domain: str | None
+    uri: str
+    is_suspended: bool
+    is_limited: bool
+    is_sensitized: bool
+    followers_count: int = 0
+    following_count: int = 0
+    statuses_count: int = 0
+    last_status_on: str | None = None
+
+
+@dataclass(slots=True)
+class Post:
+    """A post without its body: what decides who sees it, and what changes too often to be kept.
+
+    `original` is the boosted post, `quoted` the post it quotes, whatever came of the quote (`quote_state`, None for a post
+    without one). `addressed_ids` are the accounts it mentions, silently or not; a boost addresses nobody itself.
+    """
+
+    id: int
+    account_id: int
+    created_ms: int
+    in_reply_to_id: int | None
+    in_reply_to_account_id: int | None
+    reblog_of_id: int | None
+    application_id: int | None
+    version: int
+    quote_policy: int
+    visibility: str
+    uri: str | None
+    language: str | None
+    is_deleted: bool
+    local: bool
+    sensitive: bool
+    is_orphan: bool
+    author: Author
+    replies_count: int = 0
+    reblogs_count: int = 0
+    favourites_count: int = 0
+    quotes_count: int = 0
+    poll_id: int | None = None
+    quote_state: str | None = None
+    quoted_status_id: int | None = None
+    card_id: int | None = None
+    addressed_ids: list[int] = field(default_factory=list)
+    original: Post | None = None
+    quoted: Post | None = None
+
+    @property
+    def username(self) -> str:
+        """The author's name."""
+        return self.author.username
+
+    @property
+    def domain(self) -> str | None:
+        """The author's server, None for this one."""
+        return self.author.domain
+
+    @property
+    def object_uri(self) -> str:
+        """ActivityPub id of the post."""
+        return self.uri or links.status_uri(self.username, self.id)
+
+    @property
+    def created_at(self) -> datetime:
+        """Moment at which it was written."""
+        return _EPOCH + timedelta(milliseconds=self.created_ms)
+
+    @property
+    def proper(self) -> Post:
+        """The post that is read: of a boost the boosted one."""
+        return self.original if self.original is not None else self
+
+    @property
+    def mentioned_ids(self) -> list[int]:
+        """The accounts addressed by the post that is read, silently or not, as `can_see` wants them."""
+        return self.proper.addressed_ids
+
+    @property
+    def quotes(self) -> list[Post]:
+        """The posts that deciding on its quote takes: what the post that is read quotes, and what that quotes."""
+        quoted = self.proper.quoted
+        if quoted is None:
+            return []
+        return [quoted] if quoted.quoted is None else [quoted, quoted.quoted]
+
+    @property
+    def is_reply(self) -> bool:
+        """Tell whether it answers something: known here, not known, or deleted meanwhile."""
+        return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
+
+    def count_favourite(self, change: int) -> None:
+        """Show a favourite that was made or taken back since the post was read."""
+        self.favourites_count = max(0, self.favourites_count + change)
+
+
+@dataclass(slots=True)
+class PostBody:
+    """Content of a post, which everybody sees alike, where it belongs, and the application that has written it.
+
+    `addressed` are the accounts it mentions, with id, username, domain, url, uri and whether that is `silent`; `tags` are
+    normalised names, in the order of the text. `quote` is how the quote is known to other servers: its id, `quoted_uri` and
+    `approval_uri`; None for a post without one. `thread_root_id` is the first known post of the thread.
+    """
+
+    id: int
+    url: str | None
+    text: str
+    content_type: str
+    content: str
+    spoiler_text: str
+    edited_at: datetime | None
+    thread_root_id: int
+    conversation_uri: str | None
+    in_reply_to_uri: str | None
+    quote: dict[str, Any] | None
+    addressed: list[dict[str, Any]]
+    tags: list[str]
+    media: list[MediaAttachment]
+    poll_options: list[str]
+    application_name: str | None
+    application_website: str | None
+
+    @property
+    def mentions(self) -> list[dict[str, Any]]:
+        """Mentions among the addressed: those whom the text names."""
+        return [account for account in self.addressed if not account["silent"]]
+
+    def texts(self, *, local: bool) -> tuple[str, str]:
+        """The texts that may hold emojis: what was typed here, or the HTML that came from elsewhere."""
+        return self.text if local else self.content, self.spoiler_text

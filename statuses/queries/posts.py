@@ -1,0 +1,295 @@
+"""Reads posts: the one module that loads a `Post`, its `PostBody` and its poll, always for many ids at once.
+
+What decides who sees a post, and what changes too often to be kept, is one statement for a whole page; moments come as
+milliseconds, because reading the dates of forty posts costs more than the posts. What posts say is another one, asked only
+where no encoded copy is at hand. What a viewer has done with posts is in `statuses.queries.marks`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import MISSING, fields
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+from social.kernel.statements import rows_of
+from statuses.models import MediaAttachment, Poll
+from statuses.policies.posts import Author, Post, PostBody
+
+Values = tuple[Any, ...]
+
+
+class _Part(NamedTuple):
+    """Columns that the statement reads of one table, by the type that they have, each a name, or `expression AS name`."""
+
+    source: str
+    bigint: tuple[str, ...]
+    text: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> str:
+        """Columns as they are selected."""
+        return ", ".join((*self.bigint, *self.text, *self.boolean))
+
+
+def _name(column: str) -> str:
+    return column.rpartition(" AS ")[2]
+
+
+# A column that everything may look at is a name here and a field of Post.
+_POST: Final = _Part(
+    "statuses_status",
+    bigint=(
+        "id",
+        "account_id",
+        "(date_part('epoch', created_at) * 1000000)::bigint / 1000 AS created_ms",
+        "in_reply_to_id",
+        "in_reply_to_account_id",
+        "reblog_of_id",
+        "application_id",
+        "version",
+        "quote_policy",
+    ),
+    text=("visibility", "uri", "language"),
+    boolean=(
+        "deleted_at IS NOT NULL AS is_deleted",
+        "local",
+        "sensitive",
+        "in_reply_to_uri IS NOT NULL AS is_orphan",
+    ),
+)
+_BODIES: Final = "ANY((SELECT ids FROM bodies)::bigint[])"
+_PEOPLE: Final = "ANY((SELECT ids FROM people)::bigint[])"
+# A statement that joins these tables gets plans that read the small ones whole, some of them once for each post, and where it
+# gets none such it asks each of them post by post. Each table is asked once here, for all ids, by its index, and the rows are
+# put together in Python; the ids come from subselects, whose length the planner does not know (docs/adr/0011).
+_PARTS: Final = {
+    "post": _Part("post", *(tuple(map(_name, columns)) for columns in _POST[1:])),
+    "author": _Part(
+        f"accounts_account WHERE id = {_PEOPLE}",
+        bigint=("id", "version"),
+        text=("username", "domain", "uri"),
+        boolean=(
+            "suspended_at IS NOT NULL AS is_suspended",
+            "limited_at IS NOT NULL AS is_limited",
+            "sensitized_at IS NOT NULL AS is_sensitized",
+        ),
+    ),
+    "author_stat": _Part(
+        f"accounts_accountstat WHERE account_id = {_PEOPLE}",
+        bigint=("account_id", "followers_count", "following_count", "statuses_count"),
+        text=("to_char(last_status_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS last_status_on",),
+    ),
+    "stat": _Part(
+        f"statuses_statusstat WHERE status_id = {_BODIES}",
+        bigint=("status_id", "replies_count", "reblogs_count", "favourites_count", "quotes_count"),
+    ),
+    "quote": _Part("quote", bigint=("status_id", "quoted_status_id"), text=("state",)),
+    "inner_quote": _Part("inner_quote", bigint=("status_id", "quoted_status_id"), text=("state",)),
+    "poll": _Part(f"statuses_poll WHERE status_id = {_BODIES}", bigint=("status_id", "id")),
+    "card": _Part(f"statuses_statuscard WHERE status_id = {_BODIES}", bigint=("status_id", "card_id")),
+    "mention": _Part(f"statuses_mention WHERE status_id = {_BODIES}", bigint=("status_id", "account_id")),
+}
+
+
+def _laid_out(part: _Part) -> list[str]:
+    """The columns of a part, with nothing where another part has more of a type: all parts have the same columns."""
+    found: list[str] = []
+    for kind in ("bigint", "text", "boolean"):
+        given = getattr(part, kind)
+        found += [*given, *[f"NULL::{kind}"] * (max(len(getattr(each, kind)) for each in _PARTS.values()) - len(given))]
+    return found
+
+
+def _reader(part: str, *names: str) -> Callable[[Values], Any]:
+    """Make a function that takes the values of these names out of a row of the part."""
+    places = {_name(column): place for place, column in enumerate(_laid_out(_PARTS[part]), start=1)}
+    return itemgetter(*(places[name] for name in names))
+
+
+def _required(shape: type) -> tuple[str, ...]:
+    """The fields of a shape that have no default, in their order: those that are given to make one."""
+    return tuple(each.name for each in fields(shape) if each.default is MISSING and each.default_factory is MISSING)
+
+
+_read_post: Final = _reader("post", *_required(Post)[:-1])  # the last is the author
+_read_author: Final = _reader("author", *_required(Author))
+_read_author_stat: Final = _reader(
+    "author_stat", "account_id", "followers_count", "following_count", "statuses_count", "last_status_on"
+)
+_read_stat: Final = _reader("stat", "status_id", "replies_count", "reblogs_count", "favourites_count", "quotes_count")
+_read_quote: Final = _reader("quote", "status_id", "quoted_status_id", "state")
+_read_poll: Final = _reader("poll", "status_id", "id")
+_read_card: Final = _reader("card", "status_id", "card_id")
+_read_mention: Final = _reader("mention", "status_id", "account_id")
+
+_PARTS_SQL: Final = "\nUNION ALL\n".join(
+    f"SELECT '{name}', {', '.join(_laid_out(part))} FROM {part.source}"  # noqa: S608 (constants)
+    for name, part in _PARTS.items()
+)
+# Besides the posts asked for: what they boost, what those or they themselves quote, and what the quoted ones quote. A boost
+# quotes nothing, is counted nowhere and addresses nobody.
+_POSTS_SQL: Final = f"""
+WITH own AS MATERIALIZED (SELECT {_POST.columns} FROM {_POST.source} WHERE id = ANY((SELECT %(ids)s)::bigint[])),
+quote AS MATERIALIZED (
+  SELECT status_id, quoted_status_id, state FROM statuses_quote
+   WHERE status_id = ANY(ARRAY(SELECT COALESCE(reblog_of_id, id) FROM own))
+),
+inner_quote AS MATERIALIZED (
+  SELECT status_id, quoted_status_id, state FROM statuses_quote
+   WHERE status_id = ANY(ARRAY(SELECT quoted_status_id FROM quote))
+),
+post AS MATERIALIZED (
+  SELECT * FROM own
+   UNION ALL
+  SELECT {_POST.columns} FROM {_POST.source}
+   WHERE id = ANY(ARRAY(
+     SELECT reblog_of_id FROM own WHERE reblog_of_id IS NOT NULL
+      UNION ALL
+     SELECT quoted_status_id FROM quote
+      UNION ALL
+     SELECT quoted_status_id FROM inner_quote))
+),
+bodies (ids) AS MATERIALIZED (SELECT ARRAY(SELECT id FROM post WHERE reblog_of_id IS NULL)),
+people (ids) AS MATERIALIZED (SELECT ARRAY(SELECT account_id FROM post))
+{_PARTS_SQL}
+"""  # noqa: S608 (constants)
+
+
+def load_posts(status_ids: Iterable[int]) -> list[Post]:
+    """The posts with these ids, each once and in their order, whatever their state; unknown ids are left out.
+
+    One query, none for no ids. A boost carries the post it boosts, a quote the quoted one.
+    """
+    ids = list(dict.fromkeys(status_ids))
+    if not ids:
+        return []
+    found: defaultdict[str, list[Values]] = defaultdict(list)
+    for values in rows_of(_POSTS_SQL, {"ids": ids}):
+        found[values[0]].append(values)
+    authors = _authors(found)
+    posts: dict[int, Post] = {}
+    for values in found["post"]:
+        own = _read_post(values)
+        posts[own[0]] = Post(*(*own, authors[own[1]]))
+    _complete(posts, found)
+    return [posts[status_id] for status_id in ids if status_id in posts]
+
+
+def _authors(found: defaultdict[str, list[Values]]) -> dict[int, Author]:
+    authors = {author.id: author for author in (Author(*_read_author(values)) for values in found["author"])}
+    for values in found["author_stat"]:
+        account_id, followers, following, statuses, last_status_on = _read_author_stat(values)
+        author = authors[account_id]
+        author.followers_count, author.following_count, author.statuses_count = followers, following, statuses
+        author.last_status_on = last_status_on
+    return authors
+
+
+def _complete(posts: dict[int, Post], found: defaultdict[str, list[Values]]) -> None:
+    for values in found["stat"]:
+        status_id, replies, reblogs, favourites, quotes = _read_stat(values)
+        post = posts[status_id]
+        post.replies_count, post.reblogs_count, post.favourites_count, post.quotes_count = (
+            replies,
+            reblogs,
+            favourites,
+            quotes,
+        )
+    for status_id, poll_id in map(_read_poll, found["poll"]):
+        posts[status_id].poll_id = poll_id
+    for status_id, card_id in map(_read_card, found["card"]):
+        posts[status_id].card_id = card_id
+    for status_id, account_id in map(_read_mention, found["mention"]):
+        posts[status_id].addressed_ids.append(account_id)
+    for status_id, quoted_id, state in map(_read_quote, found["quote"] + found["inner_quote"]):
+        posts[status_id].quoted_status_id, posts[status_id].quote_state = quoted_id, state
+    for post in posts.values():
+        if post.reblog_of_id is not None:
+            post.original = posts.get(post.reblog_of_id)
+        if post.quoted_status_id is not None:
+            post.quoted = posts.get(post.quoted_status_id)
+
+
+# What PostBody holds, by name. Mentions, tags and files are read as JSON beside it: one statement instead of four.
+_BODY: Final = {
+    "id": "s.id",
+    "url": "s.url",
+    "text": "s.text",
+    "content_type": "s.content_type",
+    "content": "s.content",
+    "spoiler_text": "s.spoiler_text",
+    "edited_at": "s.edited_at",
+    "thread_root_id": "COALESCE(s.thread_id, s.id)",
+    "conversation_uri": "s.conversation_uri",
+    "in_reply_to_uri": "s.in_reply_to_uri",
+    "quote": """(
+      SELECT json_build_object('id', q.id, 'quoted_uri', q.quoted_uri, 'approval_uri', q.approval_uri)
+        FROM statuses_quote q WHERE q.status_id = s.id)""",
+    "addressed": """(
+      SELECT json_agg(json_build_object('id', m.account_id, 'username', b.username, 'domain', b.domain, 'url', b.url,
+                                        'uri', b.uri, 'silent', m.silent) ORDER BY m.id)
+        FROM statuses_mention m JOIN accounts_account b ON b.id = m.account_id WHERE m.status_id = s.id)""",
+    "tags": """(
+      SELECT json_agg(t.name ORDER BY h.id)
+        FROM statuses_statustag h JOIN accounts_tag t ON t.id = h.tag_id WHERE h.status_id = s.id)""",
+    "media": """(
+      SELECT json_agg(json_build_object('id', f.id, 'type', f.type, 'content_type', f.content_type,
+                                        'processing', f.processing, 'file', f.file, 'preview', f.preview,
+                                        'remote_url', f.remote_url, 'preview_remote_url', f.preview_remote_url,
+                                        'meta', f.meta, 'description', f.description, 'blurhash', f.blurhash)
+                      ORDER BY f.position, f.id)
+        FROM statuses_mediaattachment f WHERE f.status_id = s.id)""",
+    "poll_options": "(SELECT q.options FROM statuses_poll q WHERE q.status_id = s.id)",
+    "application_name": "p.name",
+    "application_website": "p.website",
+}
+_BODIES_SQL: Final = f"""
+SELECT {", ".join(_BODY.values())}
+  FROM statuses_status s LEFT JOIN accounts_application p ON p.id = s.application_id
+ WHERE s.id = ANY(%(ids)s)
+"""  # noqa: S608 (constants)
+
+
+def load_bodies(status_ids: Iterable[int]) -> dict[int, PostBody]:
+    """Load what the posts with these ids say, in one query; unknown ids are left out."""
+    ids = list(set(status_ids))
+    if not ids:
+        return {}
+    return {body.id: body for body in (_body(values) for values in rows_of(_BODIES_SQL, {"ids": ids}))}
+
+
+def _body(values: Values) -> PostBody:
+    found = dict(zip(_BODY, values, strict=True))
+    # Nothing at all is NULL in SQL, and files come as JSON.
+    for name in ("addressed", "tags", "media", "poll_options"):
+        found[name] = found[name] or []
+    found["media"] = [MediaAttachment(status_id=found["id"], **file) for file in found["media"]]
+    return PostBody(**found)
+
+
+_VOTES: Final = """
+SELECT v.account_id, q.status_id, array_agg(v.choice ORDER BY v.id)
+  FROM statuses_poll q JOIN statuses_pollvote v ON v.poll_id = q.id
+ WHERE q.status_id = ANY(%(statuses)s) AND v.account_id = ANY(%(accounts)s)
+ GROUP BY 1, 2
+"""
+
+
+def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
+    """The polls of these posts, by post. One query, none for no posts."""
+    ids = list(status_ids)
+    return {poll.status_id: poll for poll in Poll.objects.filter(status_id__one_of=ids)} if ids else {}
+
+
+def load_votes(account_ids: Collection[int], status_ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
+    """Load what these accounts have voted in the polls of these posts: choices by account and post. One query at most."""
+    found: dict[int, dict[int, list[int]]] = {}
+    if not account_ids or not status_ids:
+        return found
+    values = {"accounts": list(account_ids), "statuses": list(status_ids)}
+    for account_id, status_id, choices in rows_of(_VOTES, values):
+        found.setdefault(account_id, {})[status_id] = choices
+    return found

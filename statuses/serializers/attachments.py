@@ -1,0 +1,86 @@
+"""The entities MediaAttachment and Poll (contract, entities)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accounts.policies.remote_copies import proxied_url
+from accounts.queries.emojis import EmojiLookup
+from accounts.serializers.account import CustomEmojiSerializer
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+from social.kernel.media import storage
+from statuses.models import MediaAttachment, MediaType, Poll, Processing
+from statuses.policies.media import proxied_path
+from statuses.policies.polls import has_ended
+
+#: Of these a preview can be drawn where their server has none.
+_PICTURED_TYPES: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
+
+
+def file_url(media: MediaAttachment) -> str | None:
+    """Address of a file; one of another server is shown by this one (contract, behaviours section 10)."""
+    if media.file:
+        return storage.url(media.file)
+    return proxied_url(proxied_path(media.id), media.remote_url) if media.remote_url else None
+
+
+def preview_url(media: MediaAttachment) -> str | None:
+    """Address of its small picture, None if it has none."""
+    if media.preview:
+        return storage.url(media.preview)
+    if media.remote_url and (media.preview_remote_url or media.type in _PICTURED_TYPES):
+        return proxied_url(proxied_path(media.id, small=True), media.remote_url)
+    return None
+
+
+class MediaAttachmentSerializer(EntitySerializer):
+    """MediaAttachment: a file as clients see it; until it is processed it has no address, but it may have a preview."""
+
+    def to_representation(self, instance: MediaAttachment) -> dict[str, Any]:
+        return {
+            "id": str(instance.id),
+            "type": instance.type,
+            "url": file_url(instance) if instance.processing == Processing.COMPLETE else None,
+            "preview_url": preview_url(instance),
+            "remote_url": instance.remote_url,
+            "preview_remote_url": instance.preview_remote_url,
+            "text_url": None,
+            "meta": instance.meta or None,
+            "description": instance.description,
+            "blurhash": instance.blurhash,
+        }
+
+
+class PollSerializer(EntitySerializer):
+    """A poll as a viewer sees it.
+
+    The context: `viewer_id` (None for anybody), `author_id`, `own_votes` (places of the options the viewer has voted for),
+    `domain` of the author's server and `emojis`, which knows the emojis of the options.
+    """
+
+    def to_representation(self, instance: Poll) -> dict[str, Any]:
+        """The entity; who wrote the poll counts as having voted."""
+        viewer_id: int | None = self.context["viewer_id"]
+        own_votes: Sequence[int] = self.context["own_votes"]
+        emojis: EmojiLookup = self.context["emojis"]
+        ended = has_ended(instance.expires_at, clock.now())
+        hidden = instance.hide_totals and not ended
+        entity: dict[str, Any] = {
+            "id": str(instance.id),
+            "expires_at": clock.iso_or_none(instance.expires_at),
+            "expired": ended,
+            "multiple": instance.multiple,
+            "votes_count": sum(instance.tallies),
+            "voters_count": instance.voters_count,
+            "options": [
+                {"title": title, "votes_count": None if hidden else count}
+                for title, count in zip(instance.options, instance.tallies, strict=True)
+            ],
+            "emojis": CustomEmojiSerializer(emojis.find(self.context["domain"], *instance.options), many=True).data,
+        }
+        if viewer_id is not None:
+            entity["voted"] = bool(own_votes) or viewer_id == self.context["author_id"]
+            entity["own_votes"] = list(own_votes)
+        return entity

@@ -1,0 +1,122 @@
+"""Removes what a deleted account has written, liked and uploaded, moves posts to another account that is the same person,
+and writes files into archives: steps of `erasing`, `merging` and `archives` of accounts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from django.db import transaction
+
+from accounts.models import Account
+from accounts.services import archives, erasing, merging
+from accounts.services.archive_files import ArchiveWriter
+from social.kernel.media import storage
+from statuses.models import MediaAttachment, Mention, Poll, PollVote, Status
+from statuses.services.changing import BATCH_SIZE, change_statuses, forget_copies_of
+from statuses.services.deleting import delete_statuses
+from statuses.services.interactions import take_back_favourites
+
+
+def _delete_posts(account_id: int) -> int:
+    posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("id")
+    chosen = list(posts.values_list("id", flat=True)[: erasing.BATCH_SIZE])
+    delete_statuses(status_ids=chosen, delete_media=True)
+    return len(chosen)
+
+
+def _take_back_favourites(account_id: int) -> int:
+    return take_back_favourites(account_id=account_id, limit=erasing.BATCH_SIZE)
+
+
+def _take_back_votes(account_id: int) -> int:
+    """Votes in polls of this server count no more; what polls of other servers say is what those servers count."""
+    with transaction.atomic():
+        votes = PollVote.objects.filter(account_id=account_id).order_by("poll_id", "id")
+        chosen = list(votes.values_list("id", "poll_id", "choice")[: erasing.BATCH_SIZE])
+        choices: dict[int, list[int]] = defaultdict(list)
+        for _vote_id, poll_id, choice in chosen:
+            choices[poll_id].append(choice)
+        # Locked as `vote` locks it; all of them in one order.
+        polls = Poll.objects.select_for_update(of=("self",)).filter(id__one_of=list(choices), status__local=True)
+        locked = list(polls.order_by("id"))
+        PollVote.objects.filter(id__one_of=[vote_id for vote_id, _poll_id, _choice in chosen]).delete()
+        voting = set(
+            PollVote.objects.filter(account_id=account_id, poll_id__one_of=list(choices)).values_list("poll_id")
+        )
+        for poll in locked:
+            for choice in choices[poll.id]:
+                poll.tallies[choice] = max(poll.tallies[choice] - 1, 0)
+            if (poll.id,) not in voting:
+                poll.voters_count = max((poll.voters_count or 0) - 1, 0)
+            poll.save(update_fields=["tallies", "voters_count"])
+    return len(chosen)
+
+
+def _leave_posts_of_others(account_id: int) -> int:
+    """Posts of others mention and answer nobody any more, and no cached body of them does."""
+    with transaction.atomic():
+        mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
+        mentioning = dict(mentions.values_list("id", "status_id")[: erasing.BATCH_SIZE])
+        Mention.objects.filter(id__one_of=list(mentioning)).delete()
+        change_statuses(set(mentioning.values()))
+        rows = Status.objects.filter(in_reply_to_account_id=account_id).order_by("id")
+        answers = list(rows.values_list("id", flat=True)[: erasing.BATCH_SIZE])
+        change_statuses(answers, in_reply_to_account=None)
+    return len(mentioning) + len(answers)
+
+
+def _remove_files(account_id: int) -> int:
+    """Remove what was uploaded and is in no post; posts took theirs along."""
+    with transaction.atomic():
+        rows = MediaAttachment.objects.select_for_update(skip_locked=True).filter(account_id=account_id)
+        chosen = list(rows.order_by("id")[: erasing.BATCH_SIZE])
+        files = [path for media in chosen for path in media.paths]
+        forget_copies_of(chosen)
+        MediaAttachment.objects.filter(id__one_of=[media.id for media in chosen]).delete()
+        if files:
+            transaction.on_commit(lambda: storage.remove(*files), robust=True)
+    return len(chosen)
+
+
+def _move_posts(source: Account, target: Account) -> int:
+    """Posts, deleted ones too: they are known by their ids."""
+    return _move("account_id", source, target)
+
+
+def _move_answers(source: Account, target: Account) -> int:
+    """Answers to the first account name the second."""
+    return _move("in_reply_to_account_id", source, target)
+
+
+def _move(column: str, source: Account, target: Account) -> int:
+    moved = 0
+    rows = Status.objects.filter(**{column: source.id}).order_by("id").values_list("id", flat=True)
+    while ids := list(rows[:BATCH_SIZE]):
+        change_statuses(ids, **{column: target.id})
+        moved += len(ids)
+    return moved
+
+
+_FILES_PER_STEP: Final = 10
+
+
+def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    """The files that were uploaded, under the names they have in the documents; previews can be made again from them."""
+    rows = (
+        MediaAttachment.objects.filter(account=account, id__gt=cursor).exclude(file="").order_by("id")[:_FILES_PER_STEP]
+    )
+    last = None
+    for media in rows:
+        writer.add_stored(media.file, media.file)
+        last = media.id
+    return last
+
+
+def register_steps() -> None:
+    """Add these steps; those of erasing before those of the apps below."""
+    erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _leave_posts_of_others, _remove_files)
+    merging.register("posts", _move_posts, ("statuses.Status", "account"))
+    merging.register("answers", _move_answers, ("statuses.Status", "in_reply_to_account"))
+    archives.register(archives.ArchivePart("media", _write_media))

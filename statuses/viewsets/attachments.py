@@ -1,0 +1,214 @@
+"""Files and polls of posts over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import IO, Any, cast
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse
+from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from accounts.models.remote import CopyPurpose
+from accounts.queries.emojis import EmojiLookup
+from accounts.viewsets.media_proxy import MediaProxyViewSet
+from social.api.access import optional_user, user
+from social.api.declarations import EMPTY, Endpoint
+from social.api.exceptions import exception_handler
+from social.api.later import answer_later
+from social.api.limits import limited
+from social.api.parsers import MEBIBYTE
+from social.api.responses import redirect, reply
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import FieldError, Invalid, KernelError, NotFound
+from social.kernel.media import storage
+from statuses.models import MediaAttachment, Poll, Processing
+from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
+from statuses.policies.posts import Post
+from statuses.policies.visibility import is_for_anybody
+from statuses.queries.media import find_media, find_shown_media
+from statuses.queries.posts import load_votes
+from statuses.queries.statuses import find_poll
+from statuses.serializers.attachments import MediaAttachmentSerializer, PollSerializer
+from statuses.serializers.inputs.statuses import MediaInput, VoteInput
+from statuses.services.media import (
+    MediaChange,
+    MediaUpload,
+    SentFile,
+    delete_media,
+    update_media,
+    upload_media,
+)
+from statuses.services.polls import vote
+
+# The largest video as one part of a form, with its thumbnail and a little more; what is larger is refused unread (413).
+UPLOAD_BODY_LIMIT = VIDEO_SIZE_LIMIT + IMAGE_SIZE_LIMIT + MEBIBYTE
+# The largest picture in base64, escaped for a form: such bodies are held in memory.
+TEXT_BODY_LIMIT = 2 * IMAGE_SIZE_LIMIT + MEBIBYTE
+WAIT_SECONDS = 60.0
+"""The longest that `POST /api/v1/media` waits for a file to be processed."""
+
+
+_UPLOAD = Endpoint(
+    user("write:media"),
+    "MediaAttachment",
+    input=MediaInput,
+    throttles=limited("media"),
+    max_body=UPLOAD_BODY_LIMIT,
+    max_text=TEXT_BODY_LIMIT,
+)
+
+
+class MediaViewSet(ApiViewSet):
+    """`/api/v1/media` and `/api/v2/media`."""
+
+    endpoints = {
+        "create": _UPLOAD,
+        "create_v1": replace(_UPLOAD, deprecated=1586044800),  # 3.1.3
+        "retrieve": Endpoint(user("write:media"), "MediaAttachment"),
+        "update": Endpoint(user("write:media"), "MediaAttachment", input=MediaInput, max_body=TEXT_BODY_LIMIT),
+        "destroy": Endpoint(user("write:media"), EMPTY),
+    }
+
+    def create_v1(self, request: Request) -> HttpResponse:
+        """`POST /api/v1/media`: answered when the file is processed, after WAIT_SECONDS as by the second version."""
+        media = self._upload(request)
+        response = _respond(media, processing=202)
+        if media.processing == Processing.COMPLETE:
+            return response
+        poll = partial(_poll, media.id, self.account_id, get_language())
+        return answer_later(request._request, poll, response, seconds=WAIT_SECONDS)
+
+    def create(self, request: Request) -> HttpResponse:
+        """`POST /api/v2/media`: a picture is ready when answered; else 202, without an address."""
+        return _respond(self._upload(request), processing=202)
+
+    def _upload(self, request: Request) -> MediaAttachment:
+        form = MediaInput.read(request)
+        if form.file is None:
+            raise Invalid.of([FieldError("file", "ERR_BLANK", _("can't be blank"), _("File"))])
+        upload = MediaUpload(
+            sent=_sent(form.file),
+            description=form.description,
+            focus=form.focus,
+            thumbnail=_sent(form.thumbnail) if form.thumbnail is not None else None,
+        )
+        return upload_media(account_id=self.account_id, upload=upload)
+
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
+        """`GET /api/v1/media/:id`: 206 until it is processed."""
+        return _respond(find_media(id, self.account_id))
+
+    def update(self, request: Request, id: int) -> HttpResponse:
+        """`PUT /api/v1/media/:id`: description, focus and thumbnail, until it is attached."""
+        form = MediaInput.read(request)
+        change = MediaChange(
+            description=form.description,
+            focus=form.focus,
+            thumbnail=_sent(form.thumbnail) if form.thumbnail is not None else None,
+        )
+        return _respond(update_media(account_id=self.account_id, media_id=id, change=change))
+
+    def destroy(self, request: Request, id: int) -> Any:
+        """`DELETE /api/v1/media/:id`."""
+        delete_media(account_id=self.account_id, media_id=id)
+        return {}
+
+
+def _sent(file: UploadedFile) -> SentFile:
+    return SentFile(cast("IO[bytes]", file.file), file.content_type or "")
+
+
+def _poll(media_id: int, account_id: int, language: str | None) -> HttpResponse | None:
+    """The answer about a file that was being processed, None as long as it is."""
+    with override(language):
+        try:
+            media = find_media(media_id, account_id, unattached=False)
+            return None if media.processing in (Processing.QUEUED, Processing.RUNNING) else _respond(media)
+        except KernelError as error:
+            return exception_handler(error, {})
+
+
+def _respond(media: MediaAttachment, *, processing: int = 206) -> HttpResponse:
+    if media.processing == Processing.FAILED:
+        raise Invalid(_("Error processing thumbnail for uploaded media"))
+    return reply(
+        MediaAttachmentSerializer(media).data, status=200 if media.processing == Processing.COMPLETE else processing
+    )
+
+
+class AttachmentsViewSet(MediaProxyViewSet):
+    """`/media_proxy/:id/:style` and `/media/:id`: for those who may read the post, or were given an address with a key."""
+
+    endpoints = {
+        "proxy": Endpoint(optional_user(), None, also=("key",)),
+        "show_file": Endpoint(optional_user(), None),
+    }
+
+    def proxy(self, request: Request, id: int, style: str) -> HttpResponse:
+        """302 to the copy of a file of another server: a style that ends with "small" is the preview."""
+        media, is_readable = find_shown_media(id, self.viewer_id)
+        url, keyed = media.remote_url, False
+        if url is not None and not media.file:
+            keyed = self.has_key(request, url)
+        if url is None or media.file or not (is_readable or keyed):
+            raise NotFound
+        small, purpose = style.endswith("small"), CopyPurpose.ATTACHMENT
+        if small and media.preview_remote_url:
+            purpose, url = CopyPurpose.COVER, media.preview_remote_url
+        return self.show(request, purpose, url, small=small, shared=_is_for_anybody(media), keyed=keyed)
+
+    def show_file(self, request: Request, id: int) -> HttpResponse:
+        """302 to the file, or to the copy of one of another server."""
+        media, is_readable = find_shown_media(id, self.viewer_id)
+        if is_readable and media.file:
+            return redirect(storage.url(media.file), shared=_is_for_anybody(media))
+        if is_readable and media.remote_url:
+            shared = _is_for_anybody(media)
+            return self.show(request, CopyPurpose.ATTACHMENT, media.remote_url, small=False, shared=shared, keyed=False)
+        raise NotFound
+
+
+def _is_for_anybody(media: MediaAttachment) -> bool:
+    return media.status is not None and is_for_anybody(media.status.visibility)
+
+
+class PollsViewSet(ApiViewSet):
+    """`/api/v1/polls/:id`."""
+
+    endpoints = {
+        "retrieve": Endpoint(optional_user("read:statuses"), "Poll"),
+        "vote": Endpoint(user("write:statuses"), "Poll", input=VoteInput),
+    }
+
+    def retrieve(self, request: Request, id: int) -> Any:
+        """`GET /api/v1/polls/:id`: for who may read its post."""
+        poll, post, _relations = find_poll(id, self.viewer_id)
+        return self._shown(poll, post)
+
+    def vote(self, request: Request, id: int) -> Any:
+        """`POST /api/v1/polls/:id/votes`: vote for the options at `choices[]`."""
+        poll, post, relations = find_poll(id, self.account_id)
+        counted = vote(
+            account_id=self.account_id,
+            poll=poll,
+            author_id=post.account_id,
+            relations=relations,
+            choices=VoteInput.read(request).choices,
+        )
+        return self._shown(counted, post)
+
+    def _shown(self, poll: Poll, post: Post) -> Any:
+        viewer_id = self.viewer_id
+        votes = {} if viewer_id is None else load_votes([viewer_id], [post.id]).get(viewer_id, {})
+        context = {
+            "viewer_id": viewer_id,
+            "author_id": post.account_id,
+            "own_votes": votes.get(post.id, ()),
+            "domain": post.domain,
+            "emojis": EmojiLookup([(post.domain, poll.options)]),
+        }
+        return PollSerializer(poll, context=context).data

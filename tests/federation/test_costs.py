@@ -1,0 +1,173 @@
+"""What anybody may fetch takes as many statements however much stands in it: every ActivityPub document and every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, get_resolver
+
+from accounts.models import Account, Collection, CollectionItem, CustomEmoji
+from accounts.services.following import FollowChange, follow_account
+from social.api.routing import EndpointPattern
+from social.kernel import redis
+from statuses.models import PreviewCard, Status, StatusCard
+from statuses.policies.polls import PollDraft
+from tests.factories.accounts import make_remote, make_user
+from tests.factories.statuses import (
+    edit,
+    make_favourite,
+    make_media,
+    make_reblog,
+    make_remote_media,
+    make_remote_status,
+    make_status,
+)
+from tests.support.client import Api
+from timelines.queries import public
+
+pytestmark = pytest.mark.django_db
+DOCUMENT: Final = "application/activity+json"
+PAGE: Final = "text/html"
+PATHS: Final = [
+    (DOCUMENT, "/.well-known/webfinger?resource=acct:alice@social.localhost"),
+    (DOCUMENT, "/.well-known/host-meta"),
+    (DOCUMENT, "/.well-known/nodeinfo"),
+    (DOCUMENT, "/nodeinfo/2.0"),
+    (DOCUMENT, "/nodeinfo/2.1"),
+    (DOCUMENT, "/actor"),
+    (DOCUMENT, "/actor/outbox"),
+    (DOCUMENT, "/users/alice"),
+    (DOCUMENT, "/users/alice/outbox"),
+    (DOCUMENT, "/users/alice/outbox?page=true"),
+    (DOCUMENT, "/users/alice/outbox?page=true&min_id=0"),
+    (DOCUMENT, "/users/alice/followers"),
+    (DOCUMENT, "/users/alice/followers?page=1"),
+    (DOCUMENT, "/users/alice/following"),
+    (DOCUMENT, "/users/alice/following?page=1"),
+    (DOCUMENT, "/users/alice/collections/featured"),
+    (DOCUMENT, "/users/alice/collections/tags"),
+    (DOCUMENT, "/users/alice/statuses/{post}"),
+    (DOCUMENT, "/users/alice/statuses/{post}/activity"),
+    (DOCUMENT, "/users/alice/statuses/{boost}/activity"),
+    (DOCUMENT, "/users/alice/statuses/{post}/replies"),
+    (DOCUMENT, "/users/alice/statuses/{post}/replies?page=true"),
+    (DOCUMENT, "/users/alice/statuses/{post}/replies?page=true&only_other_accounts=true"),
+    (DOCUMENT, "/users/alice/statuses/{post}/likes"),
+    (DOCUMENT, "/users/alice/statuses/{post}/shares"),
+    (DOCUMENT, "/@alice"),
+    (DOCUMENT, "/@alice/{post}"),
+    (PAGE, "/"),
+    (PAGE, "/about"),
+    (PAGE, "/about/more"),
+    (PAGE, "/privacy-policy"),
+    (PAGE, "/@alice"),
+    (PAGE, "/@alice.rss"),
+    (PAGE, "/@alice/{post}"),
+    (PAGE, "/@alice/{boost}"),
+    (PAGE, "/@alice/{post}/embed"),
+    (PAGE, "/users/alice/statuses/{post}/embed"),
+    (PAGE, "/@alice/tagged/garden"),
+    (PAGE, "/tags/garden"),
+    (PAGE, "/tags/garden.rss"),
+    (PAGE, "/public"),
+    (PAGE, "/public/local"),
+    (PAGE, "/public/remote"),
+    (PAGE, "/collections/{collection}"),
+]
+#: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
+ELSEWHERE: Final = re.compile(
+    r"(api|settings|auth|oauth|authorize_interaction|share|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|terms-of-service|"
+    r"\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
+)
+
+
+class World:
+    """Posts of alice with everything that a post can have, and all that others add to them."""
+
+    def __init__(self, alice: Account) -> None:
+        self.alice = alice
+        self.remote = make_remote("zoe")
+        self.post = make_status(alice, "the post #garden")
+        self.boost = make_reblog(alice, self.post)
+        self.collection = Collection.objects.create(account=alice, name="Gardeners", sensitive=False, discoverable=True)
+        self.card = PreviewCard.objects.create(url="https://site.example/", title="Garden")
+
+    def grow(self, number: int) -> None:
+        """More of everything, by people of their own."""
+        for _ in range(number):
+            bob, yan = make_user().account, make_remote(avatar_remote_url="https://files.example/yan.png")
+            CustomEmoji.objects.create(shortcode=f"e{bob.id}", image="emoji.png")
+            for one, other in ((bob, self.alice), (self.alice, bob)):
+                follow_account(account=one, target=other, change=FollowChange())
+            CollectionItem.objects.create(collection=self.collection, account=bob)
+            make_favourite(bob, self.post)
+            make_reblog(bob, self.post)
+            self._posts(self.alice, bob, yan, reply_to=None)
+            self._posts(self.alice, bob, yan, reply_to=self.post)
+            self._posts(bob, self.alice, yan, reply_to=self.post)
+            theirs = make_remote_status(yan, "<p>there</p>", tags=[("garden", "garden")], parent=self.post)
+            make_remote_media(theirs, copied=False)
+            make_reblog(self.alice, theirs)
+            make_remote_media(make_remote_status(yan, "<p>elsewhere</p>"), copied=False)
+
+    def _posts(self, author: Account, bob: Account, yan: Account, reply_to: Status | None) -> None:
+        text = f"@{bob.username} @{yan.acct} #garden #tea{bob.id} :e{bob.id}:"
+        rose = make_media(author, "a rose")
+        post = make_status(author, text, reply_to=reply_to, media=[rose])
+        quoted = make_status(bob, "quote me", media=[make_media(bob)])
+        make_status(author, f"{text} look", reply_to=reply_to, quoted_status_id=quoted.id)
+        make_status(author, text, reply_to=reply_to, poll=PollDraft(options=("a", "b"), expires_in=600))
+        make_status(author, f"{text} I go on", reply_to=post)
+        StatusCard.objects.create(status=make_status(author, "a card", reply_to=reply_to), card=self.card, url="x")
+        edit(post, f"{text} edited", media_ids=(rose.id,))
+
+    def path(self, name: str) -> str:
+        """The address with the ids of this world."""
+        return name.format(post=self.post.id, boost=self.boost.id, collection=self.collection.id)
+
+
+def _ask(form: str, path: str) -> tuple[int, int]:
+    redis.client("cache").flushdb()  # bodies that are kept would not be read
+    with CaptureQueriesContext(connection) as queries:
+        answer = Api().get(path, headers={"Accept": form})
+    assert answer.status_code == 200, (path, answer.content)
+    return len(queries), len(answer.content)
+
+
+def test_what_anybody_may_fetch_takes_as_many_statements_for_much_as_for_little(
+    alice: Account, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr(public, "_ACCESS_SECONDS", 1e12)  # how open the timelines are is read again every two seconds
+    world = World(alice)
+    world.grow(2)
+    paths = [(form, world.path(path)) for form, path in PATHS]
+    for form, path in paths:
+        _ask(form, path)
+    few = {one: _ask(*one) for one in paths}
+    world.grow(3)
+    many = {one: _ask(*one) for one in paths}
+    grown = {one: (few[one], many[one]) for one in paths if many[one][0] != few[one][0]}
+    assert grown == {}
+    assert {one for one in paths if many[one][0] > 20} == set()
+
+
+def test_every_public_address_is_among_them() -> None:
+    known = [path.partition("?")[0].format(post=1, boost=1, collection=1)[1:] for _form, path in PATHS]
+    (router,) = (each for each in get_resolver().url_patterns if type(each).__name__ == "ApiRouter")
+    public = [
+        each for each in router.url_patterns if isinstance(each, URLPattern) and not isinstance(each, EndpointPattern)
+    ]
+    forgotten = [
+        str(each.pattern)
+        for each in public
+        if not ELSEWHERE.match(str(each.pattern).lstrip("^").replace("\\.well", ".well"))
+        and not any(each.resolve(path) for path in known)
+    ]
+    assert len(public) > 30
+    assert forgotten == []

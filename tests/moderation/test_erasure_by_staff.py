@@ -1,0 +1,163 @@
+"""Erasure of accounts by staff: whom they reject or delete, what waits thirty days, what outlasts it, and what stops it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import (
+    Account,
+    AuditEntry,
+    Follow,
+    KeyPair,
+    SeveredAccount,
+    SeveredFollow,
+    User,
+)
+from accounts.policies.staff import OPERATOR
+from accounts.services import sanctions
+from accounts.services.erasing import delete_user
+from accounts.services.following import FollowChange, follow_account
+from moderation.models import Report
+from social.kernel import clock
+from statuses.models import Status
+from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.factories.statuses import make_status
+from tests.support.client import Api
+from tests.support.federation_server import needs_federation
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+WRITE = "admin:read admin:write"
+
+
+@pytest.fixture
+def boss() -> Api:
+    return Api(make_token(make_user("boss", role="Owner"), WRITE))
+
+
+def act(api: Api, account: Account, kind: str, **more: Any) -> Any:
+    return api.post(f"/api/v1/admin/accounts/{account.id}/action", {"type": kind, **more})
+
+
+def follow(follower: Account, target: Account) -> None:
+    follow_account(account=follower, target=target, change=FollowChange())
+
+
+def test_who_waits_is_approved_or_rejected_and_nobody_else(boss: Api) -> None:
+    ann, bea = make_user("ann"), make_user("bea")
+    User.objects.filter(pk=ann.pk).update(approved=False)
+    User.objects.filter(pk=bea.pk).update(approved=False)
+    found = boss.get("/api/v1/admin/accounts", {"pending": "true"}).json()
+    assert {one["username"] for one in found} == {"ann", "bea"}
+    assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/approve").json()["approved"] is True
+    assert boss.post(f"/api/v1/admin/accounts/{bea.account_id}/reject").json() == {}
+    for verb in ("approve", "reject"):
+        assert boss.post(f"/api/v1/admin/accounts/{ann.account_id}/{verb}").status_code == 403
+    work()
+    assert boss.get(f"/api/v1/admin/accounts/{bea.account_id}").status_code == 404
+
+
+def test_only_who_is_suspended_for_a_time_is_deleted(boss: Api) -> None:
+    ann = make_user("ann")
+    path = f"/api/v1/admin/accounts/{ann.account_id}"
+    assert boss.delete(path).status_code == 403
+    act(boss, ann.account, "suspend")
+    assert boss.delete(path).json() == {}
+    work()
+    assert not Account.objects.filter(id=ann.account_id).exists()
+
+
+def test_reports_about_a_person_outlast_their_deletion_by_staff(boss: Api) -> None:
+    ann, bea, carl, zoe = (
+        make_user("ann", display_name="Ann"),
+        make_account("bea"),
+        make_user("carl"),
+        make_remote("zoe"),
+    )
+    make_status(ann.account, "mine")
+    for account in (ann.account, carl.account, zoe):
+        Report.objects.create(account=bea, target_account=account, comment="Spam")
+    for account in (ann.account, zoe):
+        act(boss, account, "suspend")
+        assert boss.delete(f"/api/v1/admin/accounts/{account.id}").json() == {}
+    delete_user(user=carl)
+    work()
+    reports = boss.get("/api/v1/admin/reports?resolved=true&unresolved=true").json()
+    shown = [(one["target_account"]["username"], one["target_account"]["account"]["display_name"]) for one in reports]
+    assert shown == [("zoe", ""), ("ann", "")]
+    assert not User.objects.filter(id=ann.id).exists()
+    assert not KeyPair.objects.filter(account_id__in=[ann.account_id, zoe.id]).exists()
+    assert not Status.objects.filter(account_id__in=[ann.account_id, zoe.id], deleted_at=None).exists()
+    assert boss.post(f"/api/v1/admin/accounts/{zoe.id}/unsuspend").status_code == 404
+    assert Api().get("/api/v1/accounts/lookup?acct=ann").status_code == 404
+
+
+def test_a_suspended_person_of_another_server_follows_nobody_here_and_may_be_followed_on() -> None:
+    ann, zoe = make_account("ann"), make_remote("zoe")
+    for follower, target in ((zoe, ann), (ann, zoe)):
+        Follow.objects.create(account=follower, target=target, uri=f"https://x.example/{follower.id}")
+    sanctions.suspend_account(by=OPERATOR, account=zoe)
+    work()
+    assert list(Follow.objects.values_list("account_id", "target_id")) == [(ann.id, zoe.id)]
+    kept = SeveredFollow.objects.select_related("severance").get()
+    assert (kept.account_id, kept.target_id, kept.severance.type) == (zoe.id, ann.id, "account_suspension")
+    assert SeveredAccount.objects.get(account=ann).followers_count == 1
+
+
+@needs_federation
+def test_seed_051_nothing_is_erased_before_thirty_days_and_everything_after_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ann, bea = make_user("ann", display_name="Ann"), make_account("bea")
+    make_status(ann.account, "mine")
+    follow(bea, ann.account)
+    sanctions.suspend_account(by=OPERATOR, account=ann.account)
+    Report.objects.create(account=bea, target_account=ann.account)
+    work()
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=29, hours=23))
+    assert sanctions.erase_suspended() == 0
+    assert Status.objects.filter(deleted_at=None).count() == 1
+    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=30, seconds=1))
+    assert (sanctions.erase_suspended(), sanctions.erase_suspended()) == (1, 0)
+    work()
+    account = Account.objects.get(id=ann.account_id)
+    assert (account.suspended, account.display_name, account.suspended_for_a_time) == (True, "", False)
+    assert not Status.objects.filter(account=account).exists()
+    assert not Follow.objects.exists()
+    assert Account.objects.select_related("stat").get(id=bea.id).stat.following_count == 0
+    # What staff know of it stays, and the name stays its own.
+    assert Report.objects.filter(target_account=account).exists()
+    assert Api().get("/users/ann", headers={"Accept": "application/activity+json"}).status_code == 410
+    sanctions.unsuspend_account(by=OPERATOR, account=account)
+    assert Api().get(f"/api/v1/accounts/{account.id}").json()["statuses_count"] == 0
+
+
+def test_a_hold_stops_an_erasure_until_it_is_released() -> None:
+    ann = make_user("ann")
+    make_status(ann.account, "evidence")
+    sanctions.suspend_account(by=OPERATOR, account=ann.account)
+    sanctions.hold_account(by=OPERATOR, account=ann.account, reason="a court asks")
+    sanctions.delete_suspended_account(by=OPERATOR, account=ann.account)
+    work()
+    assert Status.objects.filter(deleted_at=None).count() == 1
+    assert AuditEntry.objects.get(action="hold").details["reason"] == "a court asks"
+    sanctions.release_account(by=OPERATOR, account=ann.account)
+    work()
+    assert not Account.objects.filter(id=ann.account_id).exists()
+    assert not Status.objects.exists()
+
+
+def test_operators_hold_and_release_at_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    ann = make_account("ann")
+    with pytest.raises(CommandError):
+        call_command("hold_account", "ann")
+    call_command("hold_account", "ann", "--reason", "a court asks")
+    assert Account.objects.get(id=ann.id).held_at is not None
+    call_command("hold_account", "ann", "--release")
+    assert Account.objects.get(id=ann.id).held_at is None
+    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["hold", "release"]

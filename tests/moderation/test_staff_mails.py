@@ -1,0 +1,113 @@
+"""Staff end mails from within them, and one whose mailbox refuses keeps nobody else from theirs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from accounts.models import Account, SiteSetting, User
+from moderation.policies.reports import ReportDraft
+from moderation.services.reports import file_report
+from social.kernel.outbox import OutboxRow, drain
+from tests.factories.accounts import make_account, make_user
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+ONE_CLICK = {"List-Unsubscribe": "One-Click"}
+
+
+@pytest.fixture
+def ann() -> Account:
+    return make_user("ann").account
+
+
+@pytest.fixture
+def boss() -> User:
+    return make_user("boss", role="Owner")
+
+
+def reported(by: Account, comment: str = "") -> list[Any]:
+    mail.outbox.clear()
+    file_report(account=by, target=make_account(f"target{Account.objects.count()}"), draft=ReportDraft(comment=comment))
+    work()
+    return list(mail.outbox)
+
+
+def address_in(letter: Any) -> str:
+    found = re.fullmatch(r"<http://social\.localhost(/unsubscribe/\S+)>", letter.extra_headers["List-Unsubscribe"])
+    assert found is not None
+    return found[1]
+
+
+def test_one_click_in_a_mail_program_ends_the_mails_without_signing_in(ann: Account, boss: User) -> None:
+    (letter,) = reported(ann)
+    assert letter.extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    address = address_in(letter)
+    assert address in letter.body
+    assert Client(enforce_csrf_checks=True).post(address, ONE_CLICK).status_code == 200
+    assert reported(ann) == []
+    boss.refresh_from_db()
+    assert boss.preferences == {"staff_mails": False}, "and no others"
+
+
+def test_a_program_that_opens_the_links_of_a_mail_ends_nothing(ann: Account, boss: User) -> None:
+    page = Client().get(address_in(reported(ann)[0]))
+    assert page.status_code == 200
+    assert "Mails about reports and appeals" in page.content.decode()
+    assert len(reported(ann)) == 1
+
+
+@pytest.mark.parametrize("change", [("staff_mails", "sign_up_mails"), ("staff_mails", "locale"), ("-", "0-")])
+def test_a_forged_link_leads_nowhere(ann: Account, boss: User, change: tuple[str, str]) -> None:
+    address = address_in(reported(ann)[0])
+    assert Client().post(address.replace(*change, 1), ONE_CLICK).status_code == 404
+    boss.refresh_from_db()
+    assert boss.preferences == {}
+
+
+def test_the_mail_comes_in_the_name_of_the_server_as_text_and_html_and_quotes_strangers(
+    ann: Account, boss: User
+) -> None:
+    SiteSetting.objects.create(key="site_title", value="Birds")
+    (letter,) = reported(ann, "Look:\n\n<b>here</b>")
+    assert letter.from_email == "Birds <notifications@social.localhost>"
+    assert "\n> Look:\n>\n> <b>here</b>\n" in letter.body
+    assert "Sent by Birds to @boss@social.localhost." in letter.body
+    ((html, _kind),) = letter.alternatives
+    assert '<blockquote dir="auto">Look:<br><br>&lt;b&gt;here&lt;/b&gt;</blockquote>' in html
+    assert "Look at the report</a>" in html
+
+
+def test_who_cannot_be_reached_now_keeps_nobody_from_their_mail_and_has_them_get_it_once(
+    ann: Account, boss: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_user("mod", role="Moderator")
+    sent = mail.EmailMultiAlternatives.send
+
+    def refuse_one(letter: mail.EmailMultiAlternatives, *args: Any) -> int:
+        if letter.to == ["mod@example.com"]:
+            raise ConnectionRefusedError
+        return sent(letter, *args)
+
+    monkeypatch.setattr(mail.EmailMultiAlternatives, "send", refuse_one)
+    mail.outbox.clear()
+    file_report(account=ann, target=make_account("target"), draft=ReportDraft())
+    for _time in range(3):
+        drain("mailers")
+        OutboxRow.objects.filter(queue="mailers").update(due_at="2020-01-01T00:00Z")
+    assert [letter.to for letter in mail.outbox] == [["boss@example.com"]]
+    monkeypatch.undo()
+    OutboxRow.objects.update(last_error="")
+    work()
+    assert sorted(letter.to[0] for letter in mail.outbox) == ["boss@example.com", "mod@example.com"]
+
+
+def test_a_flood_of_reports_is_no_flood_of_mails(ann: Account, boss: User, settings: Any) -> None:
+    settings.RATE_LIMITS = True
+    for _time in range(30):
+        assert len(reported(ann)) == 1
+    assert reported(ann) == []

@@ -1,0 +1,151 @@
+"""People are notified when somebody puts them into a collection, and when one that they are in is edited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.events import CollectionItemAdded
+from accounts.models import CollectionItem, User
+from notifications.models import Notification
+from notifications.services.collections import notify_added
+from tests.factories.accounts import make_token, make_user
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+FULL: dict[str, Any] = {
+    "name": "Gardens",
+    "description": "People who grow things",
+    "sensitive": False,
+    "discoverable": True,
+}
+
+
+class Person:
+    def __init__(self, name: str) -> None:
+        self.user: User = make_user(name, discoverable=True)
+        self.id = str(self.user.account_id)
+        self.api = Api(make_token(self.user))
+
+    def notified(self) -> list[dict[str, Any]]:
+        work()
+        answer = self.api.get("/api/v1/notifications")
+        assert answer.status_code == 200, answer.content
+        body: list[dict[str, Any]] = answer.json()
+        return body
+
+    def types(self) -> list[str]:
+        return [one["type"] for one in self.notified()]
+
+    def make(self, *members: Person, **more: Any) -> dict[str, Any]:
+        answer = self.api.post("/api/v1/collections", FULL | {"account_ids": [one.id for one in members]} | more)
+        assert answer.status_code == 200, answer.content
+        found: dict[str, Any] = answer.json()["collection"]
+        return found
+
+    def change(self, collection: dict[str, Any], **values: Any) -> None:
+        answer = self.api.patch(f"/api/v1/collections/{collection['id']}", values)
+        assert answer.status_code == 200, answer.content
+
+
+@pytest.fixture
+def ann() -> Person:
+    return Person("ann")
+
+
+@pytest.fixture
+def bea() -> Person:
+    return Person("bea")
+
+
+@pytest.fixture
+def cat() -> Person:
+    return Person("cat")
+
+
+def test_who_is_put_into_a_collection_is_notified_with_it(ann: Person, bea: Person, cat: Person) -> None:
+    gardens = ann.make(bea)
+    added = ann.api.post(f"/api/v1/collections/{gardens['id']}/items", {"account_id": cat.id})
+    assert added.status_code == 200, added.content
+    for person, count in ((bea, 2), (cat, 2)):
+        (one,) = person.notified()
+        assert (one["type"], one["account"]["acct"]) == ("added_to_collection", "ann")
+        assert one["group_key"] == f"ungrouped-{one['id']}"
+        assert (one["collection"]["id"], one["collection"]["item_count"]) == (gardens["id"], count)
+    assert ann.types() == []
+
+
+def test_only_another_name_or_description_notifies_who_is_in_it_once_each_edit(ann: Person, bea: Person) -> None:
+    gardens = ann.make(bea)
+    assert bea.types() == ["added_to_collection"]
+    bea.api.post("/api/v1/notifications/clear")
+    ann.change(gardens, discoverable=False, sensitive=True, language="de", name="Gardens")
+    assert bea.types() == []
+    ann.change(gardens, name="Parks")
+    (first,) = bea.notified()
+    assert (first["type"], first["account"]["acct"], first["collection"]["name"]) == (
+        "collection_update",
+        "ann",
+        "Parks",
+    )
+    ann.change(gardens, description="Green places")
+    (second,) = bea.notified()
+    assert int(second["id"]) > int(first["id"]), "a new one takes the place of the old one"
+
+
+def test_who_has_left_is_not_notified_of_edits_and_forgets_what_was_notified(
+    ann: Person, bea: Person, cat: Person
+) -> None:
+    gardens = ann.make(bea, cat)
+    ann.change(gardens, name="Parks")
+    assert bea.types() == cat.types() == ["collection_update", "added_to_collection"]
+    of_bea, of_cat = (item["id"] for item in gardens["items"])
+    items = f"/api/v1/collections/{gardens['id']}/items"
+    assert bea.api.post(f"{items}/{of_bea}/revoke").status_code == 200
+    assert ann.api.delete(f"{items}/{of_cat}").status_code == 200
+    ann.change(gardens, name="Woods")
+    assert bea.types() == cat.types() == []
+    assert ann.api.post(items, {"account_id": cat.id}).status_code == 200
+    assert cat.types() == ["added_to_collection"]
+
+
+def test_a_deleted_collection_takes_its_notifications_along(ann: Person, bea: Person) -> None:
+    gardens = ann.make(bea)
+    ann.change(gardens, name="Parks")
+    assert len(bea.notified()) == 2
+    assert ann.api.delete(f"/api/v1/collections/{gardens['id']}").status_code == 200
+    assert not Notification.objects.exists()
+
+
+def test_who_mutes_the_owner_with_notifications_is_not_notified(ann: Person, bea: Person) -> None:
+    bea.api.post(f"/api/v1/accounts/{ann.id}/mute")
+    ann.change(ann.make(bea), name="Parks")
+    assert bea.notified() == []
+
+
+def test_an_item_that_is_gone_before_its_turn_notifies_nobody(ann: Person, bea: Person) -> None:
+    gardens = ann.make(bea)
+    item = CollectionItem.objects.get()
+    notify_added([CollectionItemAdded(collection_id=int(gardens["id"]), item_id=item.id)])
+    assert bea.types() == ["added_to_collection"], "twice is once"
+    item.delete()
+    Notification.objects.all().delete()
+    notify_added([CollectionItemAdded(collection_id=int(gardens["id"]), item_id=item.id or 0)])
+    assert bea.types() == []
+
+
+def test_a_page_of_collections_costs_as_many_statements_whatever_their_number(ann: Person, bea: Person) -> None:
+    def cost(number: int) -> int:
+        with CaptureQueriesContext(connection) as caught:
+            answer = bea.api.get("/api/v1/notifications", {"limit": number})
+        assert len(answer.json()) == number
+        return len(caught)
+
+    for number in range(6):
+        ann.make(bea, name=f"Collection {number}")
+    bea.notified()
+    assert cost(2) == cost(6)

@@ -1,0 +1,165 @@
+"""Like notifications are shown as one (contract, behaviours section 13 "Grouping"; clients.md trap 31)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Account
+from notifications.models import Notification
+from statuses.models import Status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import make_favourite, make_status
+from tests.notifications.test_notifications import Person, alice, bob, carol
+from tests.support.client import Api
+from tests.support.work import work
+
+__all__ = ["alice", "bob", "carol"]
+pytestmark = pytest.mark.django_db
+GROUPS = "/api/v2/notifications"
+
+
+@pytest.fixture
+def post(alice: Person) -> Status:
+    return make_status(alice.user.account)
+
+
+def ask(api: Api, path: str = GROUPS, **params: Any) -> Any:
+    work()
+    answer = api.get(path, params)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def groups(person: Person, **params: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(person.api, **params)["notification_groups"]
+    return found
+
+
+def favourite(*accounts: Account, post: Status) -> list[str]:
+    """The ids of the notifications, oldest first."""
+    for account in accounts:
+        make_favourite(account, post)
+        work()
+    found = Notification.objects.filter(status=post, type="favourite").order_by("id")
+    return [str(number) for number in found.values_list("id", flat=True)]
+
+
+def test_those_who_favourite_one_post_are_one_group_with_the_newest_first(alice: Person, post: Status) -> None:
+    people = [make_account() for _number in range(10)]
+    ids = favourite(*people, post=post)
+    body = ask(alice.api)
+    (group,) = body["notification_groups"]
+    newest = [str(account.id) for account in people[::-1]][:8]
+    assert group["group_key"].startswith(f"favourite-{post.id}-")
+    assert (group["notifications_count"], group["type"], group["status_id"]) == (10, "favourite", str(post.id))
+    assert group["sample_account_ids"] == newest == [account["id"] for account in body["accounts"]]
+    assert (group["page_min_id"], group["page_max_id"]) == (ids[0], ids[-1])
+    assert group["most_recent_notification_id"] == ids[-1]
+    assert [status["id"] for status in body["statuses"]] == [str(post.id)]
+    assert "partial_accounts" not in body
+
+
+def test_a_group_stands_once_on_a_page_and_again_on_the_next_as_far_as_it_was_then(
+    alice: Person, bob: Person, carol: Person, post: Status
+) -> None:
+    first = favourite(bob.user.account, post=post)
+    bob.post("@alice hello")
+    work()
+    second = favourite(carol.user.account, post=post)[1:]
+    page = alice.api.get(GROUPS, {"limit": 1})
+    (group,) = page.json()["notification_groups"]
+    assert (group["notifications_count"], group["page_min_id"], group["page_max_id"]) == (2, second[0], second[0])
+    assert f"max_id={second[0]}" in page.headers["Link"]
+    assert f"min_id={second[0]}" in page.headers["Link"]
+    mention, rest = groups(alice, max_id=second[0])
+    assert (mention["type"], mention["group_key"]) == (
+        "mention",
+        f"ungrouped-{mention['most_recent_notification_id']}",
+    )
+    assert (rest["notifications_count"], rest["sample_account_ids"], rest["page_max_id"]) == (
+        1,
+        [str(bob.id)],
+        first[0],
+    )
+    before, after = groups(alice, min_id=first[0])
+    assert [before["type"], after["type"]] == ["favourite", "mention"]
+    assert before["notifications_count"] == 2
+
+
+def test_a_client_chooses_what_is_grouped_and_of_whom_it_gets_a_small_picture_only(
+    alice: Person, bob: Person, carol: Person, post: Status
+) -> None:
+    favourite(bob.user.account, carol.user.account, post=post)
+    apart = groups(alice, **{"grouped_types[]": "follow"})
+    assert [(group["notifications_count"], group["group_key"][:10]) for group in apart] == [(1, "ungrouped-")] * 2
+    body = ask(alice.api, expand_accounts="partial_avatars")
+    assert [account["id"] for account in body["accounts"]] == [str(carol.id)]
+    assert [account["acct"] for account in body["partial_accounts"]] == ["bob"]
+    for wrong in ("nonsense", ""):
+        answer = alice.api.get(GROUPS, {"expand_accounts": wrong})
+        message = f"Invalid value for 'expand_accounts': '{wrong}', allowed values are 'full' and 'partial_avatars'"
+        assert (answer.status_code, answer.json()) == (400, {"error": message})
+    assert groups(alice, account_id=str(bob.id))[0]["notifications_count"] == 2, "not a parameter of groups"
+    assert groups(alice, **{"types[]": "nonsense"}) == groups(alice, limit=0) == []
+
+
+def test_a_group_is_read_and_dismissed_by_its_key(alice: Person, bob: Person, carol: Person, post: Status) -> None:
+    favourite(bob.user.account, carol.user.account, post=post)
+    bob.post("@alice hello")
+    mention, likes = (group["group_key"] for group in groups(alice))
+    one = ask(alice.api, f"{GROUPS}/{likes}")
+    assert one["notification_groups"][0]["notifications_count"] == 2
+    assert "page_min_id" not in one["notification_groups"][0]
+    everybody = alice.api.get(f"{GROUPS}/{likes}/accounts", {"limit": 1})
+    assert [account["id"] for account in everybody.json()] == [str(carol.id)]
+    assert 'rel="next"' in everybody.headers["Link"]
+    assert ask(alice.api, f"{GROUPS}/{mention}/accounts") == ask(alice.api, f"{GROUPS}/nonsense/accounts") == []
+    assert ask(bob.api, f"{GROUPS}/{likes}/accounts") == []
+    for person, key in ((alice, "nonsense"), (alice, "ungrouped-1"), (alice, "ungrouped-x"), (bob, likes)):
+        assert person.api.get(f"{GROUPS}/{key}").status_code == 404
+    assert bob.api.post(f"{GROUPS}/{likes}/dismiss").json() == {}
+    assert len(groups(alice)) == 2, "another person's"
+    for _again in range(2):
+        assert alice.api.post(f"{GROUPS}/{likes}/dismiss").json() == {}
+    assert [group["group_key"] for group in groups(alice)] == [mention]
+    assert ask(alice.api, f"{GROUPS}/{mention}")["notification_groups"][0]["type"] == "mention"
+    assert alice.api.post(f"{GROUPS}/{mention}/dismiss").json() == {}
+    assert groups(alice) == []
+
+
+def test_groups_that_are_newer_than_the_marker_are_unread(alice: Person, bob: Person, carol: Person) -> None:
+    posts = [make_status(alice.user.account) for _number in range(3)]
+    for post in posts:
+        favourite(bob.user.account, carol.user.account, post=post)
+    count = f"{GROUPS}/unread_count"
+    assert ask(alice.api, count) == {"count": 3}
+    assert ask(alice.api, count, limit=2) == {"count": 2}
+    assert ask(alice.api, count, limit=0) == {"count": 0}
+    assert ask(alice.api, count, **{"grouped_types[]": "follow"}) == {"count": 6}
+    assert ask(alice.api, count, **{"exclude_types[]": "favourite"}) == {"count": 0}
+    last = groups(alice)[0]["most_recent_notification_id"]
+    alice.api.post("/api/v1/markers", {"notifications": {"last_read_id": last}})
+    assert ask(alice.api, count) == {"count": 0}
+
+
+def test_a_page_takes_as_many_queries_for_groups_of_many_as_of_one(alice: Person, post: Status) -> None:
+    favourite(make_account(), post=post)
+    ask(alice.api)
+    with CaptureQueriesContext(connection) as few:
+        alice.api.get(GROUPS)
+    favourite(*(make_account() for _number in range(7)), post=post)
+    ask(alice.api)
+    with CaptureQueriesContext(connection) as many:
+        alice.api.get(GROUPS)
+    assert len(few) == len(many)
+
+
+def test_those_who_are_suspended_are_not_counted(alice: Person, bob: Person, carol: Person, post: Status) -> None:
+    favourite(bob.user.account, carol.user.account, post=post)
+    Account.objects.filter(id=carol.id).update(suspended_at=carol.user.account.created_at)
+    (group,) = groups(alice)
+    assert (group["notifications_count"], group["sample_account_ids"]) == (1, [str(bob.id)])

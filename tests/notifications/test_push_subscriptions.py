@@ -1,0 +1,232 @@
+"""Applications subscribe to Web Push: one subscription for each access token, with the words of Mastodon for refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+
+from accounts.models import AccessToken, User
+from accounts.policies.staff import OPERATOR
+from accounts.services.sessions import change_password
+from accounts.services.staff import reset_second_factor
+from accounts.services.tokens import revoke_tokens
+from notifications.models import PushSubscription
+from notifications.policies import push
+from notifications.policies.push import ALERTS, LIFETIME, unsubscribe_url
+from social.kernel import clock
+from tests.factories.accounts import make_token, make_user
+from tests.factories.push import make_push_subscription
+from tests.support.client import Api
+from tests.support.moments import at
+from tests.support.push import Device
+
+pytestmark = pytest.mark.django_db
+
+PUSH = "/api/v1/push/subscription"
+KEYS = Device(7).keys
+TARGET: dict[str, Any] = {"endpoint": "https://push.example.org/one", "keys": KEYS}
+KEY_ERROR = "is not a valid Ed25519 or Curve25519 key"
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def api(ann: User) -> Api:
+    return Api(make_token(ann))
+
+
+def created(api: Api, target: Any = TARGET, **data: Any) -> dict[str, Any]:
+    answer = api.post(PUSH, {"subscription": target} | ({"data": data} if data else {}))
+    assert answer.status_code == 200, answer.content
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_seed_030_a_subscription_is_made_read_changed_and_ended(api: Api) -> None:
+    made = created(api)
+    assert made == {
+        "id": made["id"],
+        "endpoint": TARGET["endpoint"],
+        "standard": False,
+        "alerts": {},
+        "server_key": django_settings.VAPID_PUBLIC_KEY,
+        "policy": "all",
+    }
+    assert api.get(PUSH).json() == made
+    changed = api.put(PUSH, {"data": {"alerts": {"mention": True}, "policy": "followed"}})
+    assert changed.json() == made | {"alerts": {"mention": True}, "policy": "followed"}
+    assert api.request("DELETE", PUSH).json() == {}
+    for answer in (api.get(PUSH), api.put(PUSH, {"data": {}})):
+        assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
+    assert api.request("DELETE", PUSH).status_code == 200
+
+
+def test_seed_083_new_posts_of_people_who_are_followed_can_be_asked_for(api: Api) -> None:
+    assert created(api, alerts={"status": "true"})["alerts"] == {"status": True}
+
+
+def test_every_type_is_an_alert_in_every_spelling_and_others_are_dropped(api: Api) -> None:
+    assert created(api, alerts=dict.fromkeys(ALERTS, True))["alerts"] == dict.fromkeys(ALERTS, True)
+    form = "&".join(
+        f"data[alerts][{name}]={value}"
+        for name, value in (("mention", "1"), ("follow", "0"), ("poll", "off"), ("update", ""), ("nonsense", "true"))
+    )
+    answer = api.request("PUT", PUSH, form=f"{form}&data[alerts][reblog][]=1")
+    assert answer.json()["alerts"] == {"mention": True, "follow": False, "poll": False}
+
+
+def test_a_form_subscribes_as_json_does(api: Api) -> None:
+    form = f"subscription[endpoint]=https://push.example.org/form&subscription[keys][p256dh]={KEYS['p256dh']}"
+    form += f"&subscription[keys][auth]={KEYS['auth']}&subscription[standard]=true&data[policy]=follower"
+    answer = api.request("POST", PUSH, form=form)
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    assert (body["endpoint"], body["standard"], body["policy"]) == ("https://push.example.org/form", True, "follower")
+
+
+@pytest.mark.parametrize("data", [{}, {"data": None}, {"data": {}}, {"data": ""}])
+def test_what_is_not_chosen_is_as_at_the_beginning(api: Api, data: Any) -> None:
+    created(api, alerts={"mention": True}, policy="none")
+    body = api.put(PUSH, data).json()
+    assert (body["alerts"], body["policy"]) == ({}, "all")
+
+
+def test_a_change_leaves_the_address_as_it_is(api: Api) -> None:
+    made = created(api)
+    other = {"endpoint": "https://push.example.org/two", "keys": KEYS}
+    assert (
+        api.put(PUSH, {"subscription": other, "data": {"alerts": {"poll": True}}}).json()["endpoint"]
+        == made["endpoint"]
+    )
+
+
+def test_a_second_subscription_of_a_token_takes_the_place_of_the_first(api: Api, ann: User) -> None:
+    first, second = created(api), created(api, alerts={"poll": True})
+    assert first["id"] != second["id"]
+    assert [str(row.id) for row in PushSubscription.objects.all()] == [second["id"]]
+    assert created(Api(make_token(ann)))["id"] != second["id"]
+    assert api.get(PUSH).json() == second
+
+
+def test_one_that_is_refused_ends_nothing(api: Api) -> None:
+    made = created(api)
+    for wrong in (None, "text", {}, [], {"endpoint": "nonsense", "keys": KEYS}):
+        assert api.post(PUSH, {"subscription": wrong}).status_code in (400, 422)
+    assert api.get(PUSH).json() == made
+
+
+@pytest.mark.parametrize("sent", [{}, {"subscription": "text"}, {"subscription": {}}, {"subscription": [TARGET]}])
+def test_without_a_subscription_nothing_is_understood(api: Api, sent: Any) -> None:
+    answer = api.post(PUSH, sent)
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "param is missing or the value is empty or invalid: subscription"}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_data_that_is_no_object_is_not_understood(api: Api, method: str) -> None:
+    created(api)
+    answer = api.request(method, PUSH, {"subscription": TARGET, "data": "text"})
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "param is missing or the value is empty or invalid: data"}
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "text"),
+    [
+        (None, "Endpoint can't be blank, Endpoint is invalid"),
+        ("", "Endpoint can't be blank, Endpoint is invalid"),
+        ("nonsense", "Endpoint is invalid"),
+        ("ftp://push.example.org/", "Endpoint is invalid"),
+        # Guarded like every outgoing request.
+        ("http://push.example.org/", "Endpoint is invalid"),
+        ("https://127.0.0.1/", "Endpoint is invalid"),
+        ("https://10.0.0.1/", "Endpoint is invalid"),
+        ("https://169.254.169.254/latest", "Endpoint is invalid"),
+        ("https://[::1]/", "Endpoint is invalid"),
+        ("https://[::ffff:10.0.0.1]/", "Endpoint is invalid"),
+        ("https://localhost/", "Endpoint is invalid"),
+        ("https://printer.local/", "Endpoint is invalid"),
+        ("https://push.example.org:22/", "Endpoint is invalid"),
+        ("https://somebody@push.example.org/", "Endpoint is invalid"),
+        ("https://push.example.org/" + "x" * 10_000, "Endpoint is invalid"),
+    ],
+)
+def test_addresses_that_this_server_never_asks_are_refused(api: Api, endpoint: str | None, text: str) -> None:
+    answer = api.post(PUSH, {"subscription": {"endpoint": endpoint, "keys": KEYS}})
+    assert answer.status_code == 422
+    assert answer.json() == {"error": f"Validation failed: {text}"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({"p256dh": "abc", "auth": "abc"}, KEY_ERROR),
+        ({"p256dh": "", "auth": ""}, f"Key p256dh can't be blank, Key auth can't be blank, {KEY_ERROR}"),
+        ({"p256dh": KEYS["p256dh"]}, f"Key auth can't be blank, {KEY_ERROR}"),
+        ({"auth": KEYS["auth"]}, f"Key p256dh can't be blank, {KEY_ERROR}"),
+        ({"p256dh": "B" * 87, "auth": "abc"}, KEY_ERROR),
+        ({"p256dh": KEYS["p256dh"], "auth": "x" * 10_000}, KEY_ERROR),
+        ("text", f"Key p256dh can't be blank, Key auth can't be blank, {KEY_ERROR}"),
+    ],
+)
+def test_keys_with_which_nothing_can_be_encrypted_are_refused(api: Api, keys: Any, text: str) -> None:
+    answer = api.post(PUSH, {"subscription": {"endpoint": TARGET["endpoint"], "keys": keys}})
+    assert answer.status_code == 422
+    assert answer.json() == {"error": f"Validation failed: {text}"}
+
+
+def test_a_secret_of_the_device_is_any_text_and_a_policy_any_that_can_be_kept(api: Api) -> None:
+    made = created(api, TARGET | {"keys": {"p256dh": KEYS["p256dh"], "auth": "abc"}}, policy="nonsense")
+    assert made["policy"] == "nonsense"
+    assert api.put(PUSH, {"data": {"policy": "x" * 65}}).status_code == 422
+
+
+def test_row_20_the_subscription_of_another_token_is_out_of_reach(api: Api, ann: User) -> None:
+    created(api)
+    for other in (make_token(ann), make_token(make_user("eve"))):
+        assert Api(other).get(PUSH).status_code == 404
+        assert Api(other).put(PUSH, {"data": {"policy": "none"}}).status_code == 404
+        assert Api(other).request("DELETE", PUSH).status_code == 200
+    assert api.get(PUSH).json()["policy"] == "all"
+
+
+@pytest.mark.parametrize("end", ["revoke", "password", "second factor"])
+def test_row_24_a_token_that_ends_takes_its_subscription_along(api: Api, ann: User, end: str) -> None:
+    created(api)
+    if end == "revoke":
+        revoke_tokens(AccessToken.objects.filter(token=api.token))
+    elif end == "password":
+        change_password(user=ann, password="another horse")
+    else:
+        reset_second_factor(by=OPERATOR, user=ann)
+    assert not PushSubscription.objects.exists()
+
+
+def test_row_69_subscriptions_of_one_person_are_bounded_and_the_oldest_ends(
+    ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("notifications.services.push_subscriptions.SUBSCRIPTIONS_LIMIT", 2)
+    other = make_push_subscription(make_token(make_user("eve")))
+    made = [make_push_subscription(make_token(ann)) for _time in range(3)]
+    assert set(PushSubscription.objects.all()) == {other, *made[1:]}
+    assert push.SUBSCRIPTIONS_LIMIT >= 50
+
+
+def test_a_push_service_can_end_a_subscription_by_the_address_that_came_with_a_message(api: Api, ann: User) -> None:
+    made = make_push_subscription(str(api.token))
+    address = unsubscribe_url(made.id).removeprefix(django_settings.BASE_URL)
+    for wrong in (f"{address}x", address.replace(str(made.id), str(made.id + 1)), "/api/web/push_subscriptions/1"):
+        answer = Api().request("DELETE", wrong)
+        assert (answer.status_code, answer.content) == (200, b"")
+    assert PushSubscription.objects.exists()
+    with at(clock.now() + LIFETIME):
+        Api().request("DELETE", address)
+    assert PushSubscription.objects.exists()
+    for _time in range(2):
+        assert Api().request("DELETE", address).status_code == 200
+    assert not PushSubscription.objects.exists()

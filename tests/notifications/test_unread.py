@@ -1,0 +1,120 @@
+"""Unread notifications are counted up to a limit, and nothing is read beyond it (contract, behaviours section 13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from notifications.models import Notification, NotificationType
+from notifications.queries.listing import NotificationFilter, count_unread, list_notifications
+from social.kernel.cursors import Cursor
+from tests.factories.accounts import make_remote
+from tests.factories.statuses import make_favourite, make_remote_status, make_status
+from tests.notifications.test_notifications import Person, alice, bob, carol
+from tests.support.work import work
+from tests.timelines.plans import looked_at
+
+__all__ = ["alice", "bob", "carol"]
+pytestmark = pytest.mark.django_db
+COUNT = "/api/v1/notifications/unread_count"
+PAGE = 20
+
+
+def count(person: Person, **params: Any) -> int:
+    work()
+    answer = person.api.get(COUNT, params)
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    assert body == {"count": body["count"]}
+    return int(body["count"])
+
+
+def test_what_is_newer_than_the_marker_is_unread(alice: Person, bob: Person, carol: Person) -> None:
+    posts = [make_status(alice.user.account) for _ in range(3)]
+    for person in (bob, carol):
+        for post in posts:
+            make_favourite(person.user.account, post)
+    carol.post("@alice hello")
+    assert count(alice) == 7
+    assert count(alice, limit=2) == count(alice, limit=-2) == 2
+    assert count(alice, limit=0) == count(alice, limit="abc") == 0
+    assert count(alice, limit=5000) == 7
+    assert count(alice, **{"types[]": "mention"}) == 1
+    assert count(alice, **{"types[]": ["mention", "favourite", "nonsense"]}) == 7
+    assert count(alice, **{"types[]": "nonsense"}) == 0
+    assert count(alice, **{"exclude_types[]": "mention"}) == 6
+    assert count(alice, account_id=str(carol.id)) == 4
+    assert count(alice, account_id="abc") == count(alice, account_id="1") == 0
+    third = alice.notifications()[2]["id"]
+    assert alice.api.post("/api/v1/markers", {"notifications": {"last_read_id": third}}).status_code == 200
+    assert count(alice) == 2
+    alice.do("notifications/clear")
+    assert count(alice) == 0
+    assert count(bob) == 0
+
+
+def test_what_is_held_is_not_unread_unless_its_sender_is_named(alice: Person, bob: Person) -> None:
+    bob.post("@alice psst", visibility="direct")
+    assert count(alice) == 0
+    assert count(alice, account_id=str(bob.id)) == 1
+
+
+def fill(alice: Person, number: int, **values: Any) -> None:
+    """Many favourites of a post."""
+    status = make_status(alice.user.account)
+    sender = make_remote()
+    fields = {"type": NotificationType.FAVOURITE, "from_account": sender, "status": status} | values
+    before = Notification.objects.count()
+    Notification.objects.bulk_create(
+        Notification(account_id=alice.id, cause=f"favourite:{before + place}", **fields) for place in range(number)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE notifications_notification")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        NotificationFilter(),
+        NotificationFilter(types=["mention"]),
+        NotificationFilter(types=["mention", "follow", "poll"]),
+        NotificationFilter(exclude_types=["favourite"]),
+        NotificationFilter(include_filtered=True),
+        NotificationFilter(types=["mention"], include_filtered=True),
+    ],
+    ids=["all", "one type", "three types", "without a type", "with held ones", "one type, with held ones"],
+)
+def test_a_count_and_a_page_read_as_much_among_many_as_among_few(alice: Person, wanted: NotificationFilter) -> None:
+    """Whichever types are asked for: a million favourites cost somebody who looks for a mention nothing."""
+    for _ in range(3):
+        make_remote_status(make_remote(), mentions=[alice.user.account])
+    work()
+
+    def cost() -> tuple[int, int]:
+        return (
+            looked_at(lambda: count_unread(int(alice.id), wanted, PAGE), of="notifications_notification"),
+            looked_at(lambda: list_notifications(int(alice.id), wanted, Cursor(PAGE)), of="notifications_notification"),
+        )
+
+    fill(alice, 300)
+    few = cost()
+    fill(alice, 3000)
+    assert all(now <= before + PAGE for now, before in zip(cost(), few, strict=True))
+
+
+def test_a_page_of_one_sender_reads_as_much_among_many_as_among_few(alice: Person) -> None:
+    sender = make_remote()
+    wanted = NotificationFilter(from_account_id=sender.id)
+
+    def cost() -> int:
+        return looked_at(
+            lambda: list_notifications(int(alice.id), wanted, Cursor(PAGE)), of="notifications_notification"
+        )
+
+    fill(alice, 300, from_account=sender)
+    few = cost()
+    fill(alice, 3000)
+    fill(alice, 600, from_account=sender)
+    assert cost() <= few + PAGE

@@ -1,0 +1,107 @@
+"""A watcher that stood still itself believes nobody hung; one that is awake finds who is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from social.runtime import processes
+from social.runtime.console import Console
+from social.runtime.processes import ProcessSpec
+from social.runtime.supervisor import Supervisor
+from social.runtime.web.processes import SILENCE, Processes, _Process
+from tests.runtime.processes import eventually
+from tests.runtime.test_supervisor import BEATS
+
+
+class Clock:
+    """A monotonic clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=clock.monotonic))
+    return clock
+
+
+def test_a_gap_counts_as_one_step(clock: Clock) -> None:
+    watcher = processes.AwakeTime()
+    clock.ahead += 3600
+    assert watcher.look() == processes.STEP
+    clock.ahead += 0.25
+    assert processes.STEP + 0.25 <= watcher.look() < 2 * processes.STEP + 0.25
+
+
+@pytest.fixture
+def supervisor() -> Iterator[Supervisor]:
+    found = Supervisor(Console(colour=False))
+    found.start(ProcessSpec("beating", (sys.executable, "-u", "-c", BEATS), silence=30.0))
+    yield found
+    found.stop()
+
+
+def test_after_a_pause_of_the_machine_no_child_is_killed(supervisor: Supervisor, clock: Clock) -> None:
+    child = supervisor.children["beating"]
+    assert child.process is not None
+
+    def beats_again() -> bool:
+        supervisor.turn(0.1)
+        return child.has_shown_life
+
+    eventually(beats_again)
+    first = child.process.pid
+    os.kill(first, signal.SIGSTOP)
+    clock.ahead += 3600
+    for _ in range(5):
+        supervisor.turn(0)
+    assert child.process.returncode is None
+    os.kill(first, signal.SIGCONT)
+    child.has_shown_life = False
+    eventually(beats_again)
+    assert child.process.pid == first
+    # One that is silent while the supervisor is awake is replaced.
+    os.kill(first, signal.SIGSTOP)
+
+    def is_replaced() -> bool:
+        clock.ahead += 1
+        supervisor.turn(0.01)
+        return child.process is not None and child.process.pid != first
+
+    eventually(is_replaced)
+
+
+def test_after_a_pause_of_the_machine_no_web_process_is_killed(clock: Clock) -> None:
+    processes = Processes(1, lambda beat: True, grace=1.0)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    watched: _Process = processes._processes[0]
+    watched.pid = child.pid
+    try:
+        processes._beats.beat(0)
+        processes._look()
+        for _ in range(5):
+            clock.ahead += 3600
+            processes._look()
+            processes._beats.beat(0)
+            processes._look()
+        assert not watched.killed
+        for _ in range(int(SILENCE) + 2):
+            clock.ahead += 1
+            processes._look()
+        assert watched.killed
+    finally:
+        child.kill()
+        child.wait()

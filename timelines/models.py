@@ -1,0 +1,201 @@
+"""The tables of timelines: lists with their members, conversations, markers, trends, and what is searched."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import Q
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import HOST_LIMIT, MESSAGE_LIMIT, WORD_LIMIT, lengths
+from statuses.models import Status
+
+TITLE_LIMIT = 256
+LISTS_LIMIT = 50
+
+
+class RepliesPolicy(models.TextChoices):
+    """Answers to others that a list shows: to members, to anybody the owner follows, or none."""
+
+    LIST = "list"
+    FOLLOWED = "followed"
+    NONE = "none"
+
+
+class List(models.Model):
+    """A list of its owner, `account`. `exclusive`: posts of its members are not in the owner's home timeline.
+
+    `absent`: the owner has not been here for days (`timelines.services.presence`).
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    title = models.TextField()
+    replies_policy = models.TextField(choices=RepliesPolicy.choices, default=RepliesPolicy.LIST)
+    exclusive = models.BooleanField(default=False)
+    absent = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("timelines_list_lengths", replies_policy=WORD_LIMIT),
+            models.CheckConstraint(condition=Q(title__length__lte=TITLE_LIMIT), name="timelines_list_title_length"),
+        ]
+        indexes = [
+            models.Index(fields=["account", "id"], name="timelines_list_account"),
+            models.Index(fields=["account"], name="timelines_list_active", condition=Q(absent=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class ListMember(models.Model):
+    """`account` is in the list. Its owner follows it, has asked to, or is it: without that its posts are not shown.
+
+    `absent` is the list's: nobody pays for lists whose owners are away.
+    """
+
+    list = models.ForeignKey(List, on_delete=models.CASCADE, related_name="members", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    absent = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["list", "account"], name="timelines_listmember_pair")]
+        indexes = [
+            models.Index(fields=["account", "list"], name="timelines_listmember_account"),
+            models.Index(fields=["account", "list"], name="timelines_listmember_reached", condition=Q(absent=False)),
+        ]
+
+
+class Conversation(models.Model):
+    """Part that `account`, a local one, has in a thread among the same people.
+
+    `participants` are the others' account ids in ascending order, none for a note to oneself, and `key` is made of them.
+    `last_status` is the newest of the posts in it.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    thread_id = models.BigIntegerField()
+    participants = ArrayField(models.BigIntegerField())
+    key = models.TextField()
+    last_status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="+")
+    unread = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            lengths("timelines_conversation_lengths", key=MESSAGE_LIMIT),
+            models.UniqueConstraint(fields=["account", "thread_id", "key"], name="timelines_conversation_key"),
+        ]
+        indexes = [models.Index(fields=["account", "-last_status"], name="timelines_conversation_account")]
+
+
+class ConversationPost(models.Model):
+    """A post of a conversation."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="posts", db_index=False)
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "status"], name="timelines_conversationpost_pair")
+        ]
+
+
+class Timeline(models.TextChoices):
+    """Timelines that have a marker."""
+
+    HOME = "home"
+    NOTIFICATIONS = "notifications"
+
+
+class Marker(models.Model):
+    """The last item that `account` has read of a timeline; `version` grows by one with every change."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    timeline = models.TextField(choices=Timeline.choices)
+    last_read_id = models.BigIntegerField()
+    version = models.BigIntegerField(default=1)
+    updated_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("timelines_marker_lengths", timeline=WORD_LIMIT),
+            models.UniqueConstraint(fields=["account", "timeline"], name="timelines_marker_pair"),
+            models.CheckConstraint(condition=Q(last_read_id__gte=0), name="timelines_marker_last_read_id"),
+        ]
+
+
+class TrendKind(models.TextChoices):
+    """Kinds of things that can trend, and that staff can allow to: posts also by their authors, links also by their
+    publishers.
+    """
+
+    TAG = "tag"
+    STATUS = "status"
+    LINK = "link"
+    AUTHOR = "author"
+
+
+class Trend(models.Model):
+    """A hashtag, post or preview card that trends now, whether it may be shown or not. `score` orders them.
+
+    `peak` is the highest score of the last days, at `peak_at`: from there the score falls by half in a set time.
+    """
+
+    kind = models.TextField(choices=TrendKind.choices)
+    object_id = models.BigIntegerField()
+    score = models.FloatField()
+    peak = models.FloatField(default=0)
+    peak_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("timelines_trend_lengths", kind=WORD_LIMIT),
+            models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trend_key"),
+        ]
+        indexes = [models.Index(fields=["kind", "-score"], name="timelines_trend_score")]
+
+
+class TrendReview(models.Model):
+    """Decision of staff about a post, an author or a link; hashtags and publishers hold theirs themselves."""
+
+    kind = models.TextField(choices=TrendKind.choices)
+    object_id = models.BigIntegerField()
+    trendable = models.BooleanField()
+    reviewed_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        constraints = [
+            lengths("timelines_trendreview_lengths", kind=WORD_LIMIT),
+            models.UniqueConstraint(fields=["kind", "object_id"], name="timelines_trendreview_key"),
+        ]
+
+
+class LinkPublisher(models.Model):
+    """A site whose pages have trended; `trendable` is None until staff have decided."""
+
+    id = SnowflakeField(primary_key=True)
+    domain = models.TextField(unique=True)
+    trendable = models.BooleanField(null=True)
+    reviewed_at = models.DateTimeField(null=True)
+    requested_review_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [lengths("timelines_linkpublisher_lengths", domain=HOST_LIMIT)]
+
+
+class SearchDocument(models.Model):
+    """The words of a post, and what can be asked of it, as `timelines.services.search_index` writes them. Boosts have none."""
+
+    status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    words = SearchVectorField()
+
+    class Meta:
+        indexes = [GinIndex(fields=["words"], name="timelines_document_words")]

@@ -1,0 +1,173 @@
+"""The pages that lead here from other servers: to follow somebody, to act on a post, and to share a text.
+
+WebFinger names their addresses (contract, federation section 13; FEP-3b86). What an address of another server leads to is
+looked up for who is signed in only, as often as `limits.INTERACTIONS` allows.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import Account, User
+from accounts.pages.forms import ServiceForm
+from accounts.pages.person import shown_person
+from accounts.pages.settings import counted, signed_in
+from accounts.pages.settings_forms import VISIBILITIES
+from accounts.policies.visibility import default_visibility
+from accounts.queries.accounts import find_account
+from accounts.queries.relations import load_relations
+from accounts.queries.users import find_user
+from accounts.services.following import FollowChange, follow_account
+from accounts.services.remote_accounts import find_or_resolve
+from social.api import limits
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.text.names import clean_input
+from social.pages.frame import show
+from statuses.pages.posts import load_shown
+from statuses.queries.marks import Marks, load_marks
+from statuses.queries.statuses import find_post_and_relations
+from statuses.services.composing import Draft
+from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
+from statuses.services.publishing import publish_status
+from timelines.services.searching import find_behind
+
+
+class PostForm(ServiceForm):
+    """A post that consists of text."""
+
+    text = forms.CharField(label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto"}))
+    spoiler_text = forms.CharField(
+        label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
+    )
+    visibility = forms.ChoiceField(
+        label=gettext_lazy("Who may read it"),
+        choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
+    )
+    # A form that is sent twice makes one post.
+    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
+
+    def publish(self, user: User, **values: Any) -> bool:
+        """Publish what was sent, when it is valid; whether that is done. What is wrong stands beside the fields."""
+        if not self.is_valid():
+            return False
+        sent: dict[str, Any] = {
+            name: clean_input(self.cleaned_data[name]) for name in ("text", "spoiler_text", "visibility")
+        }
+        try:
+            publish_status(author=user.account, draft=Draft(**sent, **values), idempotency_key=self.cleaned_data["key"])
+        except Invalid as refusal:
+            self.add_details(refusal)
+            return False
+        return True
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def interact(request: HttpRequest) -> HttpResponse:
+    """`/authorize_interaction?uri=`: what a person or a post of any server can be done with.
+
+    `uri` is an address (`acct:` or not), or the id or page of an account or post. Raises NotFound for anything else, and for
+    what the person who is signed in may not read.
+    """
+    user = find_user(signed_in(request).pk)
+    counted(limits.INTERACTIONS, user)
+    uri = clean_input(request.GET.get("uri", "")).strip()
+    if not uri.startswith(("https://", "http://")):
+        return _of_person(request, user, find_or_resolve(uri.removeprefix("acct:")))
+    found = find_behind(uri, user.account_id)
+    if found.accounts:
+        return _of_person(request, user, find_account(found.accounts[0]))
+    return _of_post(request, user, found.statuses[0] if found.statuses else None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def share(request: HttpRequest) -> HttpResponse:
+    """`/share?text=`: a text from elsewhere to be posted, perhaps with the `title` and `url` of the page it comes from."""
+    user = find_user(signed_in(request).pk)
+    form = PostForm(request.POST or None, initial=_initial(user, " ".join(_shared(request))))
+    if request.method == "POST":
+        counted(limits.INTERACTIONS, user)
+        if form.publish(user):
+            messages.success(request, _("Your post has been published."))
+            return redirect("share")
+    context = {"form": form, "me": shown_person(user.account)}
+    return show(request, "timelines/share.html", context, status=422 if form.errors else 200)
+
+
+def _shared(request: HttpRequest) -> list[str]:
+    sent = (clean_input(request.GET.get(name, "")).strip() for name in ("title", "text", "url"))
+    return [text for text in sent if text]
+
+
+def _initial(user: User, text: str, visibility: str = "public") -> dict[str, str]:
+    """The values of a new form; `visibility` is that of the post it answers, beyond which an answer does not go by itself."""
+    own = default_visibility(user.default_privacy, locked=user.account.locked)
+    return {"text": text, "visibility": visibility if own == "public" else own, "key": secrets.token_urlsafe(16)}
+
+
+def _of_person(request: HttpRequest, user: User, target: Account) -> HttpResponse:
+    if target.suspended:
+        raise NotFound
+    person = shown_person(target)
+    if request.method == "POST":
+        follow_account(account=user.account, target=target, change=FollowChange())
+        return redirect(request.get_full_path())
+    relations = load_relations(user.account_id, [target.id])
+    context = {
+        "me": shown_person(user.account),
+        "person": person,
+        "locked": target.locked,
+        "is_me": target.id == user.account_id,
+        "following": target.id in relations.following,
+        "requested": target.id in relations.requested,
+    }
+    return show(request, "timelines/follow.html", context)
+
+
+def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpResponse:
+    found, relations = find_post_and_relations(status_id, user.account_id)
+    post = found.proper
+    shown = load_shown([post.id])
+    if not shown:
+        # Those that not everybody may read have no page to come from.
+        raise NotFound
+    mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
+    initial = _initial(user, "" if post.account_id == user.account_id else f"{mention} ", post.visibility)
+    answer = PostForm(request.POST if request.POST.get("act") == "reply" else None, initial=initial)
+    if request.method == "POST":
+        match request.POST.get("act"):
+            case "favourite":
+                favourite_status(account_id=user.account_id, status=post, relations=relations)
+            case "unfavourite":
+                unfavourite_status(account_id=user.account_id, status_id=post.id)
+            case "boost":
+                reblog_status(account=user.account, status=post, relations=relations)
+            case "unboost":
+                unreblog_status(account_id=user.account_id, status_id=post.id)
+            case "reply" if not answer.publish(user, in_reply_to_id=post.id):
+                return _show_post(request, user, shown[0], answer)
+            case "reply":
+                messages.success(request, _("Your reply has been published."))
+        return redirect(request.get_full_path())
+    return _show_post(request, user, shown[0], answer)
+
+
+def _show_post(request: HttpRequest, user: User, post: dict[str, Any], answer: PostForm) -> HttpResponse:
+    number = int(post["id"])
+    marks = load_marks([user.account_id], [number]).get(user.account_id, Marks())
+    context = {
+        "me": shown_person(user.account),
+        "post": post,
+        "form": answer,
+        "favourited": number in marks.favourited,
+        "boosted": number in marks.reblogged,
+    }
+    return show(request, "timelines/interact.html", context, status=422 if answer.errors else 200)

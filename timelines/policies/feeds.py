@@ -1,0 +1,240 @@
+"""Posts that stand in a home timeline and in a list's, and boosts that repeat what stands next to them.
+
+Both rules are written twice, side by side: for a row in memory, and in SQL; property tests hold the two together. Source:
+contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out asks the first before it
+writes to a feed, whoever reads a feed asks it again, and what a feed does not hold is found by the second.
+
+Authors of a list are members whom the owner follows, or the owner. What answers others passes the list's own policy first,
+then the rule of the home timeline; hashtags and exclusive lists have no part in it. Posts for the addressed alone are in
+no list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Sequence
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from accounts.policies.audience import PRESENT, VIEWER_SETS
+from accounts.policies.relations import FOLLOWED, NO_RELATIONS, Relations
+from statuses.policies.audience import FOLLOWED_HASHTAG, HASHTAG_TIMELINE, HOME, NAMES_HIDDEN, can_see
+from statuses.policies.posts import Post
+from statuses.policies.visibility import ADDRESSED_POST, FOLLOWER_VISIBILITIES, is_for_addressed, readable_sql
+from timelines.models import RepliesPolicy
+
+
+class FeedReason(StrEnum):
+    """Reason why a post is in a home timeline, or is not."""
+
+    DELIVER = "deliver"
+    UNREADABLE = "the viewer may not read it"
+    NOT_FOLLOWED = "the author is not followed"
+    BROKEN_REPLY = "it answers a post that is unknown here"
+    DIRECT_BEFORE = "it was for few people, and the viewer has muted the author since"
+    LANGUAGE = "the viewer follows the author in other languages"
+    HIDDEN = "the viewer blocks or mutes the author, the boosted author or somebody mentioned"
+    BLOCKED_BY = "the author, or the boosted author, blocks the viewer"
+    REPLY_TO_STRANGER = "it answers somebody the viewer does not follow"
+    REBLOGS_HIDDEN = "the viewer does not want to see the author's boosts"
+    EXCLUSIVE = "the viewer reads the author in lists alone"
+
+    @property
+    def delivered(self) -> bool:
+        """Tell whether the post is shown."""
+        return self is FeedReason.DELIVER
+
+
+def involved_ids(post: Post) -> set[int]:
+    """The accounts that the viewer's relations must know for `home_verdict`."""
+    ids = {post.account_id, *post.addressed_ids}
+    if post.in_reply_to_account_id is not None:
+        ids.add(post.in_reply_to_account_id)
+    if post.original is not None:
+        ids.update((post.original.account_id, *post.original.addressed_ids))
+    return ids
+
+
+def home_verdict(
+    post: Post, relations: Relations, tagged: Container[int] = (), *, is_readable: bool = False
+) -> FeedReason:
+    """Decide whether the post is in the home timeline of `relations.viewer_id`.
+
+    `relations` must know `involved_ids(post)`. Direct and limited posts reach followers that they mention, but not those
+    who have ended a mute of the author since; private ones reach all followers. Whom the viewer blocks or mutes is looked
+    for among the author, the boosted author and everybody whom the post or the boosted post mentions. `tagged` holds the
+    posts with a hashtag that the viewer followed before they were written, and is asked only about posts that do not come
+    otherwise: such a public post comes whether its author is followed or not, and answers and exclusive lists do not keep
+    it out. `is_readable`: it is known already that `relations.viewer_id` may read the post.
+    """
+    verdict = people_verdict(post, relations, is_readable=is_readable)
+    if verdict.delivered and post.account_id in relations.read_apart and post.account_id != relations.viewer_id:
+        verdict = FeedReason.EXCLUSIVE
+    if not verdict.delivered and FOLLOWED_HASHTAG.shows(post, relations) and post.id in tagged:
+        return FeedReason.DELIVER
+    return verdict
+
+
+def people_verdict(post: Post, relations: Relations, *, is_readable: bool = False) -> FeedReason:
+    """Judge like `home_verdict` for somebody who follows people alone: what every list asks as well."""
+    viewer_id, original = relations.viewer_id, post.original
+    addressed = post.addressed_ids if original is None else original.addressed_ids
+    if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
+        return _why_unreadable(post, relations)
+    if post.account_id == viewer_id:
+        return FeedReason.DELIVER
+    follow = relations.following.get(post.account_id)
+    if follow is None:
+        return FeedReason.NOT_FOLLOWED
+    if is_broken_reply(post):
+        return FeedReason.BROKEN_REPLY
+    if follow.direct_since is not None and is_for_addressed(post.visibility) and post.created_at <= follow.direct_since:
+        return FeedReason.DIRECT_BEFORE
+    if follow.languages and post.language and post.language not in follow.languages:
+        return FeedReason.LANGUAGE
+    if original is not None and not follow.show_reblogs:
+        return FeedReason.REBLOGS_HIDDEN
+    if not HOME.shows(post, relations):
+        return FeedReason.HIDDEN
+    answered = post.in_reply_to_account_id
+    if original is not None or answered in (None, viewer_id, post.account_id) or answered in relations.following:
+        return FeedReason.DELIVER
+    return FeedReason.REPLY_TO_STRANGER
+
+
+def is_followable_by_hashtag(post: Post) -> bool:
+    """Tell whether some followers of its hashtags may get the post."""
+    return HASHTAG_TIMELINE.shows(post, NO_RELATIONS)
+
+
+def is_broken_reply(post: Post) -> bool:
+    """Tell whether it answers a post that was never known here. Of a deleted one it is still known whom it answers."""
+    return post.is_orphan and post.in_reply_to_id is None and post.in_reply_to_account_id is None
+
+
+def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
+    authors = {post.account_id} if post.original is None else {post.account_id, post.original.account_id}
+    return FeedReason.UNREADABLE if authors.isdisjoint(relations.blocked_by) else FeedReason.BLOCKED_BY
+
+
+_EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
+
+# The first condition is asked once: most people have no such list.
+EXCLUSIVE_LIST_CONDITION: Final = f"""
+EXISTS ({_EXCLUSIVE_LISTS})
+  AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
+"""  # noqa: S608 (constants)
+"""SQL condition that an account `a` is in one of the viewer's exclusive lists."""
+
+
+AUTHORS: Final = f"""
+  authors (id) AS MATERIALIZED (
+    SELECT target_id FROM accounts_follow
+     WHERE account_id = %(viewer)s AND target_id NOT IN (SELECT id FROM hidden) AND target_id NOT IN (SELECT id FROM blockers)
+       AND target_id NOT IN (SELECT m.account_id FROM timelines_listmember m WHERE m.list_id IN ({_EXCLUSIVE_LISTS}))
+    UNION ALL
+    SELECT %(viewer)s
+  )
+"""  # noqa: S608 (constants)
+"""Whose posts may come into the home timeline, after VIEWER_SETS: no post of anybody else does, but by a hashtag."""
+
+
+INCLUSIVE_CONDITION: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (
+  SELECT 1 FROM timelines_listmember m WHERE m.account_id = s.account_id AND m.list_id IN ({_EXCLUSIVE_LISTS})))"""  # noqa: S608 (constants)
+"""SQL condition that the author of a post `s` is in none of the viewer's exclusive lists."""
+
+
+PEOPLE_CONDITION: Final = f"""
+  s.deleted_at IS NULL AND {HOME.authors.sql("s.account_id", joined="author")}
+  AND (s.reblog_of_id IS NULL OR (
+    o.deleted_at IS NULL AND {PRESENT.sql("o.account_id", joined="boosted")}
+    AND (o.account_id = %(viewer)s OR {readable_sql("o", follows_author=FOLLOWED.format(author="o.account_id"))})))
+  AND (s.account_id = %(viewer)s OR (
+    source.id IS NOT NULL
+    -- Of a boost nobody is addressed, so it is read as its visibility says.
+    AND {readable_sql("s", follows_author="TRUE", may_be_addressed="s.reblog_of_id IS NULL")}
+    AND (s.in_reply_to_uri IS NULL OR s.in_reply_to_id IS NOT NULL OR s.in_reply_to_account_id IS NOT NULL)
+    AND (source.direct_since IS NULL OR s.created_at > source.direct_since OR NOT {ADDRESSED_POST})
+    AND (s.language IS NULL OR s.language = '' OR source.languages IS NULL OR cardinality(source.languages) = 0
+         OR s.language = ANY(source.languages))
+    AND (NOT EXISTS (SELECT 1 FROM hidden) OR NOT {NAMES_HIDDEN.format(posts="s.id, o.id")})
+    AND CASE WHEN s.reblog_of_id IS NOT NULL
+             THEN source.show_reblogs AND {(HOME.boosted or HOME.authors).sql("o.account_id", joined="boosted")}
+             ELSE s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (%(viewer)s, s.account_id)
+                  OR {FOLLOWED.format(author="s.in_reply_to_account_id")} END))
+"""  # noqa: S608 (constants)
+"""`people_verdict` in SQL, after VIEWER_SETS: `s` is the post, `author` its author and `source` the viewer's follow of them;
+`o` is the boosted post and `boosted` that one's author (left joins, but for the author).
+"""
+
+HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {INCLUSIVE_CONDITION})"
+"""`home_verdict` in SQL with the same names, without what comes by hashtags."""
+
+
+def list_verdict(
+    post: Post, relations: Relations, replies_policy: str, members: Collection[int], *, is_readable: bool = False
+) -> FeedReason:
+    """Decide whether the post is in the list of `relations.viewer_id` with this policy; `is_readable` as for `home_verdict`.
+
+    `relations` must know `involved_ids(post)`, `members` the author and whom the post answers, as far as they are in it.
+    """
+    if post.account_id not in members:
+        return FeedReason.NOT_FOLLOWED
+    if post.visibility not in FOLLOWER_VISIBILITIES:
+        return FeedReason.UNREADABLE
+    answered = post.in_reply_to_account_id
+    if (
+        answered not in (None, post.account_id, relations.viewer_id)
+        and replies_policy != RepliesPolicy.FOLLOWED
+        and not (replies_policy == RepliesPolicy.LIST and answered in members)
+    ):
+        return FeedReason.REPLY_TO_STRANGER
+    return people_verdict(post, relations, is_readable=is_readable)
+
+
+LIST_SETS: Final = f"""
+  {VIEWER_SETS},
+  members (id) AS MATERIALIZED (SELECT account_id FROM timelines_listmember WHERE list_id = %(list)s)
+"""  # noqa: S608 (constants)
+"""The owner's and the list's sets, as the beginning of a WITH."""
+
+MEMBER_CONDITION: Final = "s.account_id IN (SELECT id FROM members)"
+"""SQL condition that a post `s` is by a member, after LIST_SETS."""
+
+_REPLY_CONDITION: Final = (
+    "(s.in_reply_to_account_id IS NULL OR s.in_reply_to_account_id IN (s.account_id, %(viewer)s){more})"
+)
+
+_REPLY_CONDITIONS: Final = {
+    RepliesPolicy.NONE: _REPLY_CONDITION.format(more=""),
+    RepliesPolicy.LIST: _REPLY_CONDITION.format(more=" OR s.in_reply_to_account_id IN (SELECT id FROM members)"),
+    RepliesPolicy.FOLLOWED: "TRUE",
+}
+
+
+def list_condition(replies_policy: RepliesPolicy) -> str:
+    """`list_verdict` in SQL, after LIST_SETS, with the names of `PEOPLE_CONDITION`."""
+    return f"{MEMBER_CONDITION} AND NOT {ADDRESSED_POST} AND {_REPLY_CONDITIONS[replies_policy]} AND {PEOPLE_CONDITION}"
+
+
+BOOST_WINDOW: Final = 40
+"""A boost is not shown when the same post, or another boost of it, is among this many next older items, shown or not."""
+
+Item = TypeVar("Item", bound=tuple[int, int])
+
+
+def repeated_items(items: Sequence[Item]) -> list[Item | None]:
+    """Find for each item of a timeline (id, original's id or 0; oldest first, without gaps) the item that it repeats,
+    or None if it is shown. What comes before the first of them is unknown, so the first `BOOST_WINDOW` are judged by
+    less than the rule asks for.
+    """
+    found: list[Item | None] = [None] * len(items)
+    last_places: dict[int, int] = {}
+    for place, (post, original) in enumerate(items):
+        if not original:
+            last_places[post] = place
+            continue
+        last = last_places.get(original)
+        if last is not None and place - last <= BOOST_WINDOW:
+            found[place] = items[last]
+        last_places[original] = place
+    return found

@@ -1,0 +1,118 @@
+"""The entities Conversation, List, Marker, Search and Trends::Link (contract, entities)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from accounts.serializers.account import present_accounts
+from accounts.serializers.tag import DayOfUseSerializer
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+from statuses.models import PreviewCard
+from statuses.queries.cards import load_shown_cards
+from statuses.queries.page import hydrate
+from statuses.serializers.card import encode_cards
+from statuses.serializers.presenting import present_by_id
+from timelines.models import Conversation, List, Marker
+from timelines.queries.trends import load_link_histories
+
+
+class ConversationSerializer(EntitySerializer):
+    """Conversation: with the others in it, or with oneself when there is nobody else. Context: `accounts` and `statuses`,
+    presented, by id; what is not there may not be shown.
+    """
+
+    def to_representation(self, instance: Conversation) -> dict[str, Any]:
+        accounts = self.context["accounts"]
+        people = instance.participants or [instance.account_id]
+        return {
+            "id": str(instance.id),
+            "unread": instance.unread,
+            "accounts": [accounts[number] for number in people if number in accounts],
+            "last_status": self.context["statuses"].get(instance.last_status_id),
+        }
+
+
+def present_conversations(conversations: Sequence[Conversation], viewer_id: int) -> list[Any]:
+    """The entities of one's own conversations, in their order, in a fixed number of queries."""
+    people = {number for one in conversations for number in (one.participants or [one.account_id])}
+    context = {
+        "accounts": present_accounts(sorted(people), viewer_id),
+        "statuses": present_by_id(hydrate([one.last_status_id for one in conversations], viewer_id)),
+    }
+    entities: list[Any] = ConversationSerializer(list(conversations), many=True, context=context).data
+    return entities
+
+
+class ListSerializer(EntitySerializer):
+    """List: as its owner sees it; nobody else does."""
+
+    def to_representation(self, instance: List) -> dict[str, Any]:
+        return {
+            "id": str(instance.id),
+            "title": instance.title,
+            "replies_policy": instance.replies_policy,
+            "exclusive": instance.exclusive,
+        }
+
+
+class MarkersSerializer(EntitySerializer):
+    """Markers by the name of their timeline; those that are not there are absent."""
+
+    def to_representation(self, instance: Sequence[Marker]) -> dict[str, Any]:
+        return {
+            marker.timeline: {
+                "last_read_id": str(marker.last_read_id),
+                "version": marker.version,
+                "updated_at": clock.iso(marker.updated_at),
+            }
+            for marker in instance
+        }
+
+
+@dataclass(frozen=True)
+class Results:
+    """The entities that were found, presented, by kind."""
+
+    accounts: list[Any] = field(default_factory=list)
+    statuses: list[Any] = field(default_factory=list)
+    hashtags: list[Any] = field(default_factory=list)
+    collections: list[Any] = field(default_factory=list)
+
+
+class SearchSerializer(EntitySerializer):
+    """Search."""
+
+    def to_representation(self, instance: Results) -> dict[str, Any]:
+        """The entity: all four lists, whatever was asked for."""
+        return {
+            "accounts": instance.accounts,
+            "statuses": instance.statuses,
+            "hashtags": instance.hashtags,
+            "collections": instance.collections,
+        }
+
+
+class TrendingLinkSerializer(EntitySerializer):
+    """Trends::Link: a preview card and how often its page was linked to. Context: `cards`, encoded by id, and `histories`."""
+
+    def to_representation(self, instance: PreviewCard) -> dict[str, Any]:
+        entity: dict[str, Any] = orjson.loads(self.context["cards"][instance.id])
+        return entity | {"history": DayOfUseSerializer(self.context["histories"][instance.id], many=True).data}
+
+
+def present_trending_links(cards: Sequence[PreviewCard], viewer_id: int | None) -> list[Any]:
+    """The entities of these cards, in their order, in a fixed number of queries."""
+    shown = [card for card in cards if card.is_shown]
+    if not shown:
+        return []
+    context = {
+        "cards": encode_cards(load_shown_cards(shown, viewer_id), viewer_id),
+        "histories": load_link_histories([card.id for card in shown]),
+    }
+    entities: list[Any] = TrendingLinkSerializer(shown, many=True, context=context).data
+    return entities

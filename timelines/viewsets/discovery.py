@@ -1,0 +1,158 @@
+"""Search, hashtags, and trends as far as staff have allowed them to be shown, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+
+from accounts.models import Tag
+from accounts.queries.collections import find_shown
+from accounts.queries.tags import list_followed_tags, named_tag, view_tags
+from accounts.queries.users import find_own_account
+from accounts.serializers.account import present_accounts
+from accounts.serializers.collection import CollectionSerializer
+from accounts.serializers.tag import present_tags
+from accounts.services.tags import follow_tag, unfeature_tag_named, unfollow_tag
+from social.api.access import optional_user, user
+from social.api.declarations import Endpoint
+from social.api.limits import family
+from social.api.pagination import ByCursor, ByOffset, Limit
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Forbidden, Invalid, NotFound
+from statuses.policies.audience import THREAD
+from statuses.queries.page import fill, select
+from statuses.queries.tags import find_tag
+from statuses.serializers.presenting import present, present_statuses
+from statuses.services.featured_tags import feature_used_tag
+from timelines.models import TrendKind
+from timelines.policies.search_query import InvalidDate
+from timelines.queries.trends import list_allowed_ids, load_cards, load_tags
+from timelines.serializers.entities import Results, SearchSerializer, present_trending_links
+from timelines.serializers.inputs import SearchInput
+from timelines.services.searching import search
+
+
+class SearchViewSet(ApiViewSet):
+    """Accounts, posts and hashtags by words; anything by its address."""
+
+    endpoints = {"search": Endpoint(user("read:search"), "Search", input=SearchInput)}
+
+    def search(self, request: Request) -> Any:
+        """Find what the caller may find (contract, behaviours section 15)."""
+        viewer_id = self.account_id
+        try:
+            found = search(SearchInput.read(request), viewer_id)
+        except InvalidDate:
+            raise Invalid(_("Invalid date supplied")) from None
+        tags = list(found.hashtags)
+        results = Results(
+            accounts=list(present_accounts(found.accounts, viewer_id).values()),
+            statuses=present_statuses(found.statuses, viewer_id),
+            hashtags=present_tags(tags, view_tags(tags, self.viewer_id)) if tags else [],
+            collections=_collections(found.collections, viewer_id),
+        )
+        return SearchSerializer(results).data
+
+
+def _collections(ids: Iterable[int], viewer_id: int) -> list[Any]:
+    """Find the collection that is asked for by its address, if any."""
+    shown = []
+    for number in ids:
+        with suppress(NotFound, Forbidden):
+            shown.append(CollectionSerializer(find_shown(number, viewer_id)).data)
+    return shown
+
+
+_FOLLOWED_PAGES: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id=True)
+
+
+class TagsViewSet(ApiViewSet):
+    """`/api/v1/tags/:name` and `/api/v1/followed_tags`. A name that is no hashtag is not found."""
+
+    endpoints = {
+        "retrieve": Endpoint(optional_user(), "Tag"),
+        "follow": Endpoint(user("write:follows", "follow"), "Tag", throttles=family("follows")),
+        "unfollow": Endpoint(user("write:follows", "follow"), "Tag"),
+        "feature": Endpoint(user("write:accounts"), "Tag"),
+        "unfeature": Endpoint(user("write:accounts"), "Tag"),
+        "followed": Endpoint(user("read:follows", "follow"), "Tag", many=True, paging=_FOLLOWED_PAGES),
+    }
+
+    def retrieve(self, request: Request, name: str) -> Any:
+        """A hashtag, whether anybody has used it or not."""
+        return self._shown(find_tag(name, self.viewer_id))
+
+    def follow(self, request: Request, name: str) -> Any:
+        """Have its public posts come into one's home timeline."""
+        return self._shown(follow_tag(account_id=self.account_id, name=name))
+
+    def unfollow(self, request: Request, name: str) -> Any:
+        """Have them come no more."""
+        tag = find_tag(name, self.account_id)
+        unfollow_tag(account_id=self.account_id, tag=tag)
+        return self._shown(tag)
+
+    def feature(self, request: Request, name: str) -> Any:
+        """Show it on one's profile."""
+        named = named_tag(name)
+        featured = feature_used_tag(account=find_own_account(self.account_id), name=named.display_name)
+        return self._shown(featured.tag)
+
+    def unfeature(self, request: Request, name: str) -> Any:
+        """Take it off one's profile."""
+        tag = find_tag(name, self.account_id)
+        unfeature_tag_named(account=find_own_account(self.account_id), tag=tag)
+        return self._shown(tag)
+
+    def followed(self, request: Request) -> HttpResponse:
+        """The hashtags one follows, the latest follow first."""
+        page = self.paginate(list_followed_tags(self.account_id))
+        tags = [row.tag for row in page.items]
+        return page.respond(present_tags(tags, view_tags(tags, self.account_id)))
+
+    def _shown(self, tag: Tag) -> Any:
+        return present_tags([tag], view_tags([tag], self.viewer_id))[0]
+
+
+TAGS_PATH: Final = "/api/v1/trends/tags"
+#: Mastodon 3.5.0, 2022-03-30 (contract, endpoints).
+_DEPRECATION_TIME: Final = 1_648_598_400
+_TAG_PAGES: Final = ByOffset(Limit(10, 20), links=True, path=TAGS_PATH)
+
+
+class TrendsViewSet(ApiViewSet):
+    """Trends, for anybody; what a viewer blocks or mutes is left out of posts."""
+
+    endpoints = {
+        "tags": Endpoint(optional_user(), "Tag", many=True, paging=_TAG_PAGES),
+        "old_tags": Endpoint(optional_user(), "Tag", many=True, paging=_TAG_PAGES, deprecated=_DEPRECATION_TIME),
+        "statuses": Endpoint(optional_user(), "Status", many=True, paging=ByOffset(Limit(20, 40), links=True)),
+        "links": Endpoint(optional_user(), "PreviewCard", many=True, paging=ByOffset(Limit(10, 20), links=True)),
+    }
+
+    def tags(self, request: Request) -> HttpResponse:
+        """Hashtags, the strongest first."""
+        page = self.paginate(list_allowed_ids(TrendKind.TAG))
+        tags = load_tags(page.items)
+        return page.respond(present_tags(tags, view_tags(tags, self.viewer_id)) if tags else [])
+
+    def old_tags(self, request: Request) -> HttpResponse:
+        """The same at the path of clients before 3.5; its links lead to the newer path."""
+        return self.tags(request)
+
+    def statuses(self, request: Request) -> HttpResponse:
+        """Posts, the strongest first."""
+        found = select(list_allowed_ids(TrendKind.STATUS), self.viewer_id, THREAD.shows)
+        page = self.paginate(found.rows)
+        found.rows = page.items
+        return page.respond(present(fill(found)) if found.rows else [])
+
+    def links(self, request: Request) -> HttpResponse:
+        """Pages, the strongest first."""
+        page = self.paginate(list_allowed_ids(TrendKind.LINK))
+        return page.respond(present_trending_links(load_cards(page.items), self.viewer_id))
