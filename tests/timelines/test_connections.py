@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncIterator, Callable, Collection
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from django.db import OperationalError
 
 from accounts.models import AccessToken, AccountDomainBlock, Block, Mute, User
 from accounts.services.blocking import mute_account
+from accounts.services.sessions import publish_user_state
 from social.api.identities import Identity, find_in_database
 from social.kernel import clock, redis, streams
 from tests.factories.accounts import make_remote
@@ -160,6 +162,37 @@ async def test_the_sweep_looks_at_the_user_too(registry: ConnectionRegistry, ide
     await in_thread(change)
     await registry.sweep()
     async with asyncio.timeout(60):
+        assert await client.closed is False
+
+
+async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_stream(
+    registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(registry, identity)
+    assert await client.open()
+    was_read, may_answer = threading.Event(), threading.Event()
+    original = connections.list_good_tokens
+
+    def answer_late(token_ids: Collection[int]) -> set[int]:
+        good = original(token_ids)
+        was_read.set()
+        assert may_answer.wait(60)
+        return good
+
+    monkeypatch.setattr(connections, "list_good_tokens", answer_late)
+    user = await in_thread(User.objects.get, id=identity.user_id)
+    await in_thread(publish_user_state, user=user)
+    await in_thread(work)
+    async with asyncio.timeout(30):  # the sweep comes after 60
+        assert await asyncio.to_thread(was_read.wait, 60)
+        await in_thread(User.objects.filter(id=user.id).update, disabled_at=clock.now())
+        await in_thread(publish_user_state, user=user)
+        await in_thread(work)
+        # Both messages have come when one that was sent after them has.
+        await client.connection.subscribe("user")
+        await in_thread(broadcast_to_account, int(identity.account_id or 0), Event.ANNOUNCEMENT, b"1")
+        await client.next()
+        may_answer.set()
         assert await client.closed is False
 
 

@@ -99,6 +99,7 @@ class Connection:
         self._commands = Allowances(_COMMANDS_AT_ONCE, _COMMANDS_A_SECOND)
         self._ended = False
         self._review: asyncio.Task[None] | None = None
+        self._user_changes = 0
 
     async def open(self) -> bool:
         """Begin to listen for the end of the token; False when it has been revoked meanwhile.
@@ -264,17 +265,23 @@ class Connection:
             self.end()
 
     def _on_user(self, _message: Message) -> None:
+        self._user_changes += 1
         if self._review is None or self._review.done():
             self._review = asyncio.create_task(self._look_again())
 
     async def _look_again(self) -> None:
-        try:
-            good = await in_thread(list_good_tokens, [self.token_id])
-        except Exception:
-            logger.exception("A stream could not be checked: the sweep will")
-            return
-        if self.token_id not in good:
-            self.end()
+        looked_at = None
+        # What was read while the user changed once more may be the old state.
+        while looked_at != self._user_changes:
+            looked_at = self._user_changes
+            try:
+                good = await in_thread(list_good_tokens, [self.token_id])
+            except Exception:
+                logger.exception("A stream could not be checked: the sweep will")
+                return
+            if self.token_id not in good:
+                self.end()
+                return
 
     async def serve(self) -> None:
         """`run`, for a task that nobody waits for."""
