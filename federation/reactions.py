@@ -17,12 +17,27 @@ from federation.outbound.reporting import send_reports
 from federation.tasks.processing import process_received
 from moderation.events import ReportFiled
 from social.kernel.events import on
-from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
+from statuses.events import (
+    PollEnded,
+    PollVoted,
+    PollVotesDue,
+    QuotePolicyChanged,
+    StatusDeleted,
+    StatusEdited,
+    StatusFavourited,
+    StatusPublished,
+    StatusUnfavourited,
+)
 
 # Writing the rows is not sending them: it must not wait behind a slice of deliveries.
 QUEUE = "default"
 
 on(StatusPublished, distributing.send_published, queue=QUEUE, database=True, when=lambda event: event.local)
+on(StatusEdited, distributing.send_edited, queue=QUEUE, database=True, when=lambda event: event.local)
+on(QuotePolicyChanged, distributing.send_edited, queue=QUEUE, database=True)
+on(PollVotesDue, distributing.send_poll_votes, queue=QUEUE, database=True)
+on(PollEnded, distributing.send_poll_ended, queue=QUEUE, database=True)
+on(PollVoted, distributing.send_voted, queue=QUEUE, database=True)
 on(StatusDeleted, distributing.send_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusFavourited, distributing.send_favourited, queue=QUEUE, database=True, when=lambda event: not event.local)
 on(StatusUnfavourited, distributing.send_unfavourited, queue=QUEUE, database=True, when=lambda event: not event.local)

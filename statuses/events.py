@@ -134,6 +134,23 @@ class PollEnded(Event, key="status:{status_id}"):
     status_id: int
 
 
+class PollVoted(Event, key="status:{status_id}"):
+    """Vote of somebody here in a poll of another server."""
+
+    vote_id: int
+    status_id: int
+
+
+class PollVotesDue(Event, key="status:{status_id}"):
+    """Votes in a poll written here are to be announced to other servers.
+
+    Published beforehand with the first vote, to be handled some minutes later, once for all that were cast meanwhile.
+    """
+
+    poll_id: int
+    status_id: int
+
+
 class MediaUploaded(Event):
     """A file was uploaded here that must be converted before it can be shown."""
 

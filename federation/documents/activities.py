@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from accounts.models import Account
@@ -63,6 +64,41 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
         else:
             found[post.id] = with_context(announce(post, context=False) | {"object": inner}, note_terms(inner))
     return found
+
+
+def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
+    """An edit of a post at that moment, and any other change of what it says."""
+    activity = {
+        "id": f"{note['id']}#updates/{int(moment.timestamp())}",
+        "type": "Update",
+        "actor": note["attributedTo"],
+        "published": iso(moment),
+        "to": note["to"],
+        "cc": note["cc"],
+        "object": note,
+    }
+    return with_context(activity, note_terms(note))
+
+
+def update_poll(note: dict[str, Any], moment: datetime) -> dict[str, Any]:
+    """The votes in a poll at that moment (contract, federation section 7 "Update Question")."""
+    activity = update(note, moment)
+    del activity["published"], activity["cc"]
+    return activity
+
+
+def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: str) -> dict[str, Any]:
+    """A vote for one option of a poll of another server."""
+    uri = f"{account.uri}#votes/{number}"
+    note = {
+        "id": uri,
+        "type": "Note",
+        "name": option,
+        "attributedTo": account.uri,
+        "inReplyTo": poll_uri,
+        "to": author_uri,
+    }
+    return _act("Create", f"{uri}/activity", account, note) | {"to": author_uri}
 
 
 def undo_announce(boost: Post) -> dict[str, Any]:

@@ -67,6 +67,7 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
             "showFeatured",
             "showMedia",
             "showRepliesInMedia",
+            "votersCount",
         )
     },
 }

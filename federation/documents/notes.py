@@ -13,14 +13,15 @@ from accounts.queries.emojis import EmojiLookup
 from accounts.queries.relations import load_nearby_pairs
 from federation.documents.actors import emoji_object, hashtag, iso
 from federation.documents.context import PUBLIC, addresses, followers_url_of, with_context
-from social.kernel import links
+from social.kernel import clock, links
 from social.kernel.ids import moment_of
 from social.kernel.media import storage
-from statuses.models import MediaAttachment, QuoteState
+from statuses.models import MediaAttachment, Poll, QuoteState
+from statuses.policies.polls import has_ended
 from statuses.policies.posts import Post, PostBody
 from statuses.policies.quotes import Group, automatic_groups
 from statuses.policies.visibility import allowed_visibility
-from statuses.queries.posts import load_bodies, load_posts
+from statuses.queries.posts import load_bodies, load_polls, load_posts
 from statuses.queries.threads import load_self_replies
 
 _QUOTE_TERMS = ("quote", "_misskey_quote", "quoteUri", "quoteAuthorization")
@@ -33,7 +34,7 @@ SELF_REPLIES: Final = 5
 
 def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
     """Posts of this server, no boosts, as they stand inside a Create, without their @context, by id: five queries at most,
-    however many, and one more when one is of a limited author.
+    however many, one more when one is of a limited author, and one when one has a poll.
     """
     found = {post.id: post for post in posts}
     bodies = load_bodies(found)
@@ -41,6 +42,7 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
     parents = {parent.id: parent.object_uri for parent in load_posts(answered)}
     emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies.values())
     replies = load_self_replies(found, SELF_REPLIES)
+    polls = load_polls([post.id for post in found.values() if post.poll_id is not None])
     limited = {post.account_id for post in found.values() if post.author.is_limited}
     nearby = load_nearby_pairs({account["id"] for body in bodies.values() for account in body.addressed}, limited)
     return {
@@ -48,6 +50,7 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
             found[number],
             body,
             parent_uri=parents.get(found[number].in_reply_to_id or 0, body.in_reply_to_uri),
+            poll=polls.get(number),
             emojis=emojis.find(None, *body.texts(local=True)),
             self_replies=replies[number],
             addressed=[
@@ -65,6 +68,7 @@ def note(
     body: PostBody,
     *,
     parent_uri: str | None,
+    poll: Poll | None,
     emojis: Iterable[CustomEmoji],
     self_replies: Iterable[int],
     addressed: Sequence[str],
@@ -78,7 +82,7 @@ def note(
     to, cc = addresses(visibility, followers_url_of(author), addressed)
     return {
         "id": uri,
-        "type": "Note",
+        "type": "Note" if poll is None else "Question",
         "summary": body.spoiler_text or None,
         "inReplyTo": parent_uri,
         "published": iso(post.created_at),
@@ -93,6 +97,7 @@ def note(
         "conversation": body.conversation_uri or _conversation(body.thread_root_id),
         "content": body.content,
         **({"contentMap": {post.language: body.content}} if post.language else {}),
+        **({} if poll is None else _question(poll)),
         **_quote(post, body),
         "interactionPolicy": {"canQuote": {"automaticApproval": _may_quote(post)}},
         "attachment": [_attachment(media) for media in body.media],
@@ -107,7 +112,7 @@ def note_terms(document: dict[str, Any]) -> list[str]:
     """The terms a Note uses beyond the vocabularies."""
     terms = ["sensitive", "atomUri", "inReplyToAtomUri", "conversation"]
     terms += ["interactionPolicy", "canQuote", "automaticApproval", "manualApproval"]
-    terms += [name for name in _QUOTE_TERMS if name in document]
+    terms += [name for name in (*_QUOTE_TERMS, "votersCount") if name in document]
     kinds = {item["type"] for item in document["tag"]}
     terms += sorted(kinds - {"Mention"})
     if any("blurhash" in item for item in document["attachment"]):
@@ -120,6 +125,23 @@ def note_terms(document: dict[str, Any]) -> list[str]:
 def note_document(note: dict[str, Any]) -> dict[str, Any]:
     """A post as it is fetched."""
     return with_context(note, note_terms(note))
+
+
+def _question(poll: Poll) -> dict[str, Any]:
+    """The options of a poll with their votes, which are null while nobody is to see them."""
+    ended = has_ended(poll.expires_at, clock.now())
+    counted = ended or not poll.hide_totals
+    end = {} if poll.expires_at is None else {"endTime": iso(poll.expires_at)}
+    options = [
+        {"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": count if counted else None}}
+        for name, count in zip(poll.options, poll.tallies, strict=True)
+    ]
+    return {
+        **end,
+        **({"closed": end["endTime"]} if ended else {}),
+        **({} if poll.voters_count is None else {"votersCount": poll.voters_count}),
+        "anyOf" if poll.multiple else "oneOf": options,
+    }
 
 
 def _may_quote(post: Post) -> list[str]:

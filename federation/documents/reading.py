@@ -136,17 +136,21 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
     return min(value, limit) if value >= 0 else None
 
 
-def moment_of(value: Any) -> datetime:
-    """The time when something was made: now for what cannot be read or lies ahead."""
-    now = clock.now()
+def time_of(value: Any) -> datetime | None:
+    """A time, in the past or ahead; None for what cannot be read."""
     try:
         moment = parse_datetime(value) if isinstance(value, str) and len(value) <= 64 else None
         if moment is None:
-            return now
-        moment = moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        return now if moment > now or moment.year < 1970 else moment
+            return None
+        return moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        return now
+        return None
+
+
+def moment_of(value: Any) -> datetime:
+    """The time when something was made: now for what cannot be read or lies ahead."""
+    now, moment = clock.now(), time_of(value)
+    return now if moment is None or moment > now or moment.year < 1970 else moment
 
 
 def origin_of(uri: str) -> str | None:

@@ -23,14 +23,17 @@ from federation.documents.reading import (
     number_of,
     same_origin,
     text_of,
+    time_of,
     uri_of,
     uris_of,
     web_uri,
 )
+from social.kernel import clock
 from social.kernel.text.names import normalise_hashtag
 from social.kernel.text.sanitize import MAX_BYTES, sanitize
 from statuses.models import MediaType
-from statuses.models.attachments import DESCRIPTION_LIMIT
+from statuses.models.attachments import DESCRIPTION_LIMIT, OPTIONS_LIMIT
+from statuses.policies.polls import RemotePoll
 from statuses.services.storing import RemoteFile
 
 NOTES: Final = frozenset({"Note", "Question"})
@@ -40,6 +43,7 @@ ATTACHMENTS_LIMIT: Final = 4
 MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000
+OPTION_LENGTH: Final = 400
 _MEDIA_TYPES: Final = {"image": MediaType.IMAGE, "video": MediaType.VIDEO, "audio": MediaType.AUDIO}
 # Two to three letters, then subtags (RFC 5646, section 2.1): what clients give to their locale libraries.
 _LANGUAGE: Final = re.compile(r"(?=.{2,12}\Z)[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
@@ -75,6 +79,7 @@ class ReceivedNote:
     quote_authorization: str | None = None
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
+    poll: RemotePoll | None = None
 
     @property
     def addressed(self) -> list[str]:
@@ -84,13 +89,11 @@ class ReceivedNote:
 
 def is_note(document: Any) -> bool:
     """Tell whether a document is one of the types that become posts, and not a vote in a poll, which has the type of one."""
-    return (
-        isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document)) and not _is_vote(document)
-    )
+    return isinstance(document, Mapping) and any(kind in TYPES for kind in kinds_of(document)) and not is_vote(document)
 
 
-def _is_vote(document: Mapping[str, Any]) -> bool:
-    # Contract, federation section 7 "Poll vote": the option's text as name, nothing as content.
+def is_vote(document: Mapping[str, Any]) -> bool:
+    """Tell whether a document is a vote: the option's text as name, nothing as content (contract, federation section 7)."""
     named = bool(document.get("name")) and bool(document.get("inReplyTo"))
     return named and "Note" in kinds_of(document) and not (document.get("content") or document.get("contentMap"))
 
@@ -136,6 +139,28 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         quote_authorization=web_uri(document.get("quoteAuthorization")),
         automatic_approval=_approving(document, "automaticApproval"),
         manual_approval=_approving(document, "manualApproval"),
+        poll=_read_poll(document) if kind == "Question" else None,
+    )
+
+
+def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
+    """The poll of a Question; None when it has no options."""
+    multiple = bool(document.get("anyOf"))
+    items = [item for item in many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
+    named = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
+    if not named:
+        return None
+    replies = [item.get("replies") for _name, item in named[:OPTIONS_LIMIT]]
+    totals = [number_of(reply.get("totalItems")) if isinstance(reply, Mapping) else None for reply in replies]
+    closed = document.get("closed")
+    end = time_of(closed) or time_of(document.get("endTime")) or (clock.now() if closed is True else None)
+    return RemotePoll(
+        options=[name for name, _item in named[:OPTIONS_LIMIT]],
+        tallies=[total or 0 for total in totals],
+        voters_count=number_of(document.get("votersCount")),
+        multiple=multiple,
+        hide_totals=None in totals,
+        expires_at=end,
     )
 
 

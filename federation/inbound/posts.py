@@ -9,8 +9,8 @@ from django.db import transaction
 
 from accounts.models.account import SuspensionOrigin
 from accounts.services.erasing import end_account
-from federation.documents.reading import Rejected, same_origin, uris_of
-from federation.documents.received_notes import ReceivedNote, is_note, read_note
+from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
+from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
@@ -20,7 +20,10 @@ from federation.remote.posts import compose_received, is_related, keep_note, may
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
 from social.kernel import clock
 from social.kernel.locks import lock
+from statuses.models import Poll
+from statuses.queries.statuses import find_post_and_relations
 from statuses.services.deleting import delete_status
+from statuses.services.polls import vote
 from statuses.services.receiving import revise_remote_status
 
 
@@ -39,6 +42,9 @@ def handle_create(incoming: Incoming) -> None:
         if not may_be_related(incoming.actor, incoming.recipient, addressed):
             raise Rejected("nobody here has to do with the post")
         note = read_note(fetch_document(uri))
+    elif is_vote(incoming.object):
+        _vote(incoming)
+        return
     elif is_note(incoming.object):
         note = read_note(incoming.object)
     else:
@@ -50,6 +56,22 @@ def handle_create(incoming: Incoming) -> None:
     if is_received(note.uri):
         return
     keep_note(note, incoming.actor, recipient=incoming.recipient)
+
+
+def _vote(incoming: Incoming) -> None:
+    """A vote in a poll of ours, which is named by the text of its option; for who may read the poll."""
+    if uri_of(incoming.object.get("attributedTo")) != incoming.actor.uri:
+        raise Rejected("the vote is another's")
+    status = find_post_by_uri(uri_of(incoming.object.get("inReplyTo")) or "")
+    poll = Poll.objects.filter(status=status).first() if status is not None and status.local else None
+    if poll is None:
+        raise Rejected("there is no such poll here")
+    post, relations = find_post_and_relations(poll.status_id, incoming.actor.id)
+    name = text_of(incoming.object.get("name"), OPTION_LENGTH).strip()
+    choices = [poll.options.index(name)] if name in poll.options else []
+    if not choices:
+        raise Rejected("the poll has no such option")
+    vote(account_id=incoming.actor.id, poll=poll, post=post, relations=relations, choices=choices)
 
 
 UNKNOWN_POST_AGE: Final = timedelta(days=1)
@@ -100,12 +122,8 @@ def _update_post(incoming: Incoming, note: ReceivedNote) -> None:
         raise Rejected("the post was deleted")
     if status.account_id != actor.id or status.is_reblog:
         raise Rejected("the post is another author's")
-    if note.updated is not None:
-        revise_remote_status(
-            status_id=status.id,
-            new=compose_received(note, actor, incoming.recipient),
-            edited_at=note.updated,
-        )
+    new = compose_received(note, actor, incoming.recipient)
+    revise_remote_status(status_id=status.id, new=new, edited_at=note.updated)
 
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)

@@ -38,6 +38,8 @@ UNION SELECT account_id FROM statuses_status
        WHERE thread_id = (SELECT COALESCE(thread_id, id) FROM statuses_status WHERE id = %(status)s)
          AND thread_path[array_length(thread_path, 1) - 1] = %(status)s
 UNION SELECT account_id FROM statuses_favourite WHERE status_id = %(status)s
+UNION SELECT v.account_id FROM statuses_pollvote v JOIN statuses_poll p ON p.id = v.poll_id
+       WHERE p.status_id = %(status)s
 """
 
 
@@ -67,12 +69,22 @@ def post_inboxes(post: Post) -> set[str]:
     return _post_inboxes(post, _MENTIONED, answered_id=post.in_reply_to_account_id)
 
 
-def reached_inboxes(post: Post) -> set[str]:
-    """The inboxes where a post may have arrived: where `post_inboxes` sends those of an author who is not limited and,
-    in public, whoever has boosted, liked or answered it.
+def edited_inboxes(post: Post) -> set[str]:
+    """The inboxes of an edit: those of `post_inboxes` and, in public, of whoever has boosted, liked or answered the post,
+    or voted in it.
     """
-    touched = [_INTERACTING_ACCOUNTS] if is_for_anybody(post.visibility) else []
-    return _post_inboxes(post, _MENTIONED, *touched, answered_id=post.in_reply_to_account_id)
+    if post.author.is_limited:
+        return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_interacting(post), answered_id=None)
+    return reached_inboxes(post)
+
+
+def reached_inboxes(post: Post) -> set[str]:
+    """The inboxes where a post may have arrived: where `edited_inboxes` sends those of an author who is not limited."""
+    return _post_inboxes(post, _MENTIONED, *_interacting(post), answered_id=post.in_reply_to_account_id)
+
+
+def _interacting(post: Post) -> list[str]:
+    return [_INTERACTING_ACCOUNTS] if is_for_anybody(post.visibility) else []
 
 
 def _post_inboxes(post: Post, *people: str, answered_id: int | None) -> set[str]:

@@ -24,13 +24,32 @@ from accounts.queries.emojis import EmojiLookup, account_texts
 from accounts.services.key_pairs import keys_of
 from federation.documents import activities
 from federation.documents.actors import actor
+from federation.documents.notes import load_notes
 from federation.events import FollowAnswerDue
-from federation.outbound.audience import followers_inboxes, inbox_of, known_inboxes, post_inboxes, reached_inboxes
+from federation.outbound.audience import (
+    edited_inboxes,
+    followers_inboxes,
+    inbox_of,
+    known_inboxes,
+    post_inboxes,
+    reached_inboxes,
+)
 from federation.outbound.queueing import drop_waiting, enqueue, last_due
 from social.kernel import clock
-from statuses.events import StatusDeleted, StatusFavourited, StatusPublished, StatusUnfavourited
-from statuses.models import Favourite
+from statuses.events import (
+    PollEnded,
+    PollVoted,
+    PollVotesDue,
+    QuotePolicyChanged,
+    StatusDeleted,
+    StatusEdited,
+    StatusFavourited,
+    StatusPublished,
+    StatusUnfavourited,
+)
+from statuses.models import Favourite, Poll, PollVote
 from statuses.queries.posts import load_posts
+from statuses.services.polls import begin_announcement
 
 SPACING: Final = timedelta(seconds=2)
 
@@ -76,6 +95,37 @@ def send_published(events: Sequence[StatusPublished]) -> None:
             enqueue(account=account, document=documents[post.id], inboxes=inboxes[post.id], key=f"status:{post.id}")
 
 
+def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged]) -> None:
+    """Update, to wherever the post may have arrived; of several that still wait for an inbox the last alone."""
+    _send_updates((event.status_id for event in events), activities.update)
+
+
+def send_poll_votes(events: Sequence[PollVotesDue]) -> None:
+    """Update, with the votes as they are now."""
+    begin_announcement(event.poll_id for event in events)
+    _send_updates((event.status_id for event in events), activities.update_poll)
+
+
+def send_poll_ended(events: Sequence[PollEnded]) -> None:
+    """Update, with the votes and the end; of a poll that goes on, because an edit has moved its end, nothing."""
+    ended = Poll.objects.filter(id__one_of=[event.poll_id for event in events], expires_at__lte=clock.now())
+    _send_updates(ended.values_list("status_id", flat=True), activities.update_poll)
+
+
+def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any], datetime], dict[str, Any]]) -> None:
+    found = load_posts(status_ids)
+    posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
+    inboxes = {post.id: reached for post in posts if (reached := edited_inboxes(post))}
+    notes = load_notes(post for post in posts if post.id in inboxes)
+    accounts = _accounts(post.account_id for post in posts if post.id in inboxes)
+    for post in posts:
+        if post.id in notes:
+            key = f"status:{post.id}"
+            drop_waiting(key, inboxes[post.id], "Update")
+            document = activity(notes[post.id], clock.now())
+            enqueue(account=accounts[post.account_id], document=document, inboxes=inboxes[post.id], key=key)
+
+
 def send_deleted(events: Sequence[StatusDeleted]) -> None:
     """Delete, or the Undo of an Announce, to wherever the post may have arrived; what still waits is dropped.
 
@@ -104,6 +154,22 @@ def send_favourited(events: Sequence[StatusFavourited]) -> None:
             document=document,
             inboxes=inbox_of(row.status.account),
             key=f"status:{row.status_id}",
+        )
+
+
+def send_voted(events: Sequence[PollVoted]) -> None:
+    """The votes of somebody here, to the server of the poll's author."""
+    votes = PollVote.objects.select_related("account", "poll__status__account").filter(
+        id__one_of=[event.vote_id for event in events]
+    )
+    for row in votes.order_by("id"):
+        status, author = row.poll.status, row.poll.status.account
+        option = row.poll.options[row.choice]
+        enqueue(
+            account=row.account,
+            document=activities.vote(row.account, row.id, option, status.uri or "", author.uri),
+            inboxes=inbox_of(author),
+            key=f"status:{status.id}",
         )
 
 

@@ -71,10 +71,12 @@ def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
     return moment
 
 
-def drop_waiting(key: str, inboxes: Iterable[str]) -> int:
-    """Delete the unclaimed deliveries of a key; returns how many."""
+def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> int:
+    """Delete the unclaimed deliveries of a key, or those of activities of one kind; returns how many."""
     waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
-    chosen = list(waiting.select_for_update(skip_locked=True).values_list("id", "activity_id"))
+    if kind is not None:
+        waiting = waiting.filter(activity__type=kind)
+    chosen = list(waiting.select_for_update(skip_locked=True, of=("self",)).values_list("id", "activity_id"))
     Delivery.objects.filter(id__one_of=[number for number, _activity in chosen]).delete()
     forget_delivered({activity_id for _number, activity_id in chosen})
     return len(chosen)

@@ -144,6 +144,7 @@ def compose_received(
         tags=note.tags,
         files=_files(note, author),
         has_link="<a " in note.content and note.quoted is None,
+        poll=note.poll,
         quote_policy=_quote_policy(note, author),
         quote=_new_quote(note, author),
         uri=note.uri,

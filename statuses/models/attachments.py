@@ -120,7 +120,8 @@ class Poll(models.Model):
     """The poll of `status`. `tallies` counts the votes for each of the `options`, `voters_count` the people who voted:
     None when the server of a remote poll does not say.
 
-    `expires_at` is None for a remote poll without an end.
+    `expires_at` is None for a remote poll without an end. `announce_at` is when new votes in a poll written here are
+    announced to other servers; None while there are none.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -131,6 +132,7 @@ class Poll(models.Model):
     multiple = models.BooleanField(default=False)
     hide_totals = models.BooleanField(default=False)
     expires_at = models.DateTimeField(null=True)
+    announce_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:

@@ -43,6 +43,20 @@ class PollDraft:
         return [stripped for stripped in (option.strip() for option in self.options) if stripped]
 
 
+@dataclass(frozen=True)
+class RemotePoll:
+    """Poll of another server as its document says it: `voters_count` is None where it does not say, `expires_at` where the
+    poll has no end.
+    """
+
+    options: list[str]
+    tallies: list[int]
+    voters_count: int | None
+    multiple: bool
+    hide_totals: bool
+    expires_at: datetime | None
+
+
 def check_poll(draft: PollDraft) -> None:
     """Raises Invalid for a poll against the rules, with every rule that is broken."""
     choices = draft.choices

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.policies.relations import Relations
 from social.kernel import clock
+from social.kernel.batches import BATCH
 from social.kernel.errors import Forbidden, Invalid, require_found
 from social.kernel.events import publish
-from statuses.events import PollEnded
+from statuses.events import PollEnded, PollVoted, PollVotesDue
 from statuses.models import Poll, PollVote, Status
-from statuses.policies.polls import PollDraft, check_vote, has_ended
+from statuses.policies.polls import PollDraft, RemotePoll, check_vote, has_ended
+from statuses.policies.posts import Post
+
+ANNOUNCEMENT_DELAY: Final = timedelta(minutes=3)
+"""Time from a vote until other servers are sent the new counts (contract, federation section 7 "Update Question")."""
 
 
-def vote(*, account_id: int, poll: Poll, author_id: int, relations: Relations, choices: Sequence[int]) -> Poll:
-    """Vote for the options at these places; the poll with the votes counted.
+def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choices: Sequence[int]) -> Poll:
+    """Vote for the options at these places; the poll, which is that of `post`, with the votes counted.
 
     `relations` are the account's to the author. All of the choices count or none does. Raises Forbidden when one of the
     two blocks the other, Invalid for one's own poll, one that has ended, an option that is not there and a vote too many,
-    NotFound for a poll deleted meanwhile.
+    NotFound for a poll deleted meanwhile. Publishes PollVoted for a poll of another server, and PollEnded for its end.
     """
-    if relations.blocked_either_way(author_id):
+    if relations.blocked_either_way(post.account_id):
         raise Forbidden
-    if account_id == author_id:
+    if account_id == post.account_id:
         raise Invalid.sentence(_("You cannot vote in your own polls"))
     with transaction.atomic():
         # The row lock makes concurrent votes count one after the other.
@@ -39,53 +45,115 @@ def vote(*, account_id: int, poll: Poll, author_id: int, relations: Relations, c
             PollVote.objects.filter(poll_id=locked.id, account_id=account_id).values_list("choice", flat=True)
         )
         check_vote(choices, already, options=len(locked.options), multiple=locked.multiple)
+        if not choices:
+            return locked
+        if post.local:
+            _announce_later(locked)
+        elif not _has_votes_here(locked):
+            _publish_end(locked)
+        votes = PollVote.objects.bulk_create(
+            (PollVote(poll=locked, account_id=account_id, choice=choice) for choice in choices), batch_size=BATCH
+        )
         for choice in choices:
-            PollVote.objects.create(poll=locked, account_id=account_id, choice=choice)
             locked.tallies[choice] += 1
-        if not already and choices:
+        if not already:
             locked.voters_count = (locked.voters_count or 0) + 1
-        locked.save(update_fields=["tallies", "voters_count"])
+        locked.save(update_fields=["tallies", "voters_count", "announce_at"])
+        if not post.local:
+            publish(*(PollVoted(vote_id=row.id, status_id=locked.status_id) for row in votes))
     return locked
 
 
-def store_poll(status: Status, draft: PollDraft) -> Poll:
-    """Write the checked poll of a new local post, in the caller's transaction. PollEnded is published for its end."""
+def _announce_later(poll: Poll) -> None:
+    """Publish PollVotesDue unless that was done for an earlier vote that still waits, or nobody is to see the votes."""
+    if poll.announce_at is None and not poll.hide_totals:
+        poll.announce_at = clock.now() + ANNOUNCEMENT_DELAY
+        publish(PollVotesDue(poll_id=poll.id, status_id=poll.status_id), due_at=poll.announce_at)
+
+
+def begin_announcement(poll_ids: Iterable[int]) -> None:
+    """Have the next vote in these polls announced anew: whoever calls reads the votes after it, in the same transaction."""
+    Poll.objects.filter(id__one_of=poll_ids).update(announce_at=None)
+
+
+def _has_votes_here(poll: Poll) -> bool:
+    return PollVote.objects.filter(poll=poll, account__domain=None).exists()
+
+
+def _publish_end(poll: Poll) -> None:
+    if poll.expires_at is not None:
+        publish(PollEnded(poll_id=poll.id, status_id=poll.status_id), due_at=poll.expires_at)
+
+
+def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
+    """Write the checked poll of a new post, in the caller's transaction. PollEnded is published for the end of one written
+    here; for that of another server when somebody here votes in it.
+    """
+    if isinstance(new, RemotePoll):
+        Poll.objects.create(status=status, **vars(new))
+        return
     poll = Poll.objects.create(
         status=status,
-        options=draft.choices,
-        tallies=[0] * len(draft.choices),
-        multiple=draft.multiple,
-        hide_totals=draft.hide_totals,
-        expires_at=_end(draft),
+        options=new.choices,
+        tallies=[0] * len(new.choices),
+        multiple=new.multiple,
+        hide_totals=new.hide_totals,
+        expires_at=_end(new),
     )
-    publish(PollEnded(poll_id=poll.id, status_id=status.id), due_at=poll.expires_at)
-    return poll
+    _publish_end(poll)
 
 
-def revise_poll(status: Status, draft: PollDraft | None) -> bool:
+def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
     """Give an edited post this checked poll, or none; whether that changes it. The caller holds the post's row.
 
-    Other options drop all votes, as does another `multiple`, which must be repeated to stay the same (contract, parameters
-    section 3). The end is counted from now. PollEnded is published for it.
+    Other options drop all votes, as does another `multiple`, which of a draft must be repeated to stay the same (contract,
+    parameters section 3). The end of a draft is counted from now. PollEnded is published as by `store_poll`.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
-    if draft is None:
+    if new is None:
         if poll is not None:
             poll.delete()
         return poll is not None
     if poll is None:
-        store_poll(status, draft)
+        store_poll(status, new)
         return True
-    said = draft.sent.get("multiple") not in (None, "")
-    if draft.choices != poll.options or draft.multiple != poll.multiple or not said:
+    if isinstance(new, RemotePoll):
+        is_other = (poll.options, poll.multiple) != (new.options, new.multiple)
+        if is_other:
+            PollVote.objects.filter(poll=poll).delete()
+        _refresh(poll, new)
+        return is_other
+    said = new.sent.get("multiple") not in (None, "")
+    if new.choices != poll.options or new.multiple != poll.multiple or not said:
         PollVote.objects.filter(poll=poll).delete()
-        poll.options, poll.tallies = draft.choices, [0] * len(draft.choices)
-        poll.multiple, poll.voters_count = draft.multiple, 0
-    poll.hide_totals = draft.hide_totals
-    poll.expires_at = _end(draft)
+        poll.options, poll.tallies = new.choices, [0] * len(new.choices)
+        poll.multiple, poll.voters_count = new.multiple, 0
+    poll.hide_totals = new.hide_totals
+    poll.expires_at = _end(new)
     poll.save()
-    publish(PollEnded(poll_id=poll.id, status_id=status.id), due_at=poll.expires_at)
+    _publish_end(poll)
     return True
+
+
+def refresh_poll(status: Status, new: PollDraft | RemotePoll | None) -> None:
+    """Write the votes in the poll of a post of another server, and its end. The caller holds the post's row.
+
+    Nothing happens when that has other options now: this is an edit.
+    """
+    if isinstance(new, RemotePoll):
+        same = Poll.objects.filter(status=status, options=new.options, multiple=new.multiple)
+        poll = same.select_for_update().first()
+        if poll is not None:
+            _refresh(poll, new)
+
+
+def _refresh(poll: Poll, new: RemotePoll) -> None:
+    has_moved = poll.expires_at != new.expires_at
+    for name, value in vars(new).items():
+        setattr(poll, name, value)
+    poll.save()
+    if has_moved and _has_votes_here(poll):
+        _publish_end(poll)
 
 
 def _end(draft: PollDraft) -> datetime | None:

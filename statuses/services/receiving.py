@@ -15,6 +15,7 @@ from statuses.events import StatusJoinedThread
 from statuses.models import MediaAttachment, Processing, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump
+from statuses.services.polls import refresh_poll
 from statuses.services.revising import store_revision
 from statuses.services.storing import Composed, RemoteFile, revise_quote, store_status
 
@@ -41,15 +42,19 @@ def publish_remote_status(*, new: Composed) -> Status | None:
     return status
 
 
-def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime) -> bool:
+def revise_remote_status(*, status_id: int, new: Composed, edited_at: datetime | None) -> bool:
     """Store an edit of a post of another server, and publish StatusEdited; whether anything has changed.
 
-    Nothing happens for an edit that is not newer than the last, nor for a deleted post. Who may read the post, what it
-    answers, its poll and its counts stay. Another post that it quotes takes the place of the one before.
+    When it says of no edit, or of none that is newer than the last, the votes in its poll are stored, and nothing else;
+    of a deleted post nothing at all. Who may read the post, what it answers and its counts stay. Another post that it
+    quotes takes the place of the one before.
     """
     with transaction.atomic():
         status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
-        if status is None or edited_at <= (status.edited_at or status.created_at):
+        if status is None:
+            return False
+        if edited_at is None or edited_at <= (status.edited_at or status.created_at):
+            refresh_poll(status, new.poll)
             return False
         media, described = _revised_media(status, new)
         counts = revise_quote(status, new.quote)

@@ -35,8 +35,7 @@ def store_revision(
 ) -> bool:
     """Write an edit; whether anything has changed, by the edit or (`changed`) already by the caller. `status` is held by the
     caller's transaction (`select_for_update`), and so are `media`, its files in their order; of those whose ids are in
-    `described` columns (CHANGED_COLUMNS) are to be written. Who may read a post and what it answers stay, and the poll
-    of one of another server.
+    `described` columns (CHANGED_COLUMNS) are to be written. Who may read a post and what it answers stay.
 
     The version before is kept, and StatusEdited is published. When nothing changes that people see, nothing is written
     but a new quote policy (QuotePolicyChanged). Who is not mentioned any more may still read the post (contract, behaviours
@@ -48,7 +47,7 @@ def store_revision(
     source = "content" if status.local else "text"
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
     changed |= [item.id for item in media] != before.media_ids or bool(described)
-    changed |= status.local and revise_poll(status, new.poll)
+    changed |= revise_poll(status, new.poll)
     if new.quote_policy is not None and new.quote_policy != status.quote_policy:
         values["quote_policy"] = new.quote_policy
         if not changed:

@@ -21,7 +21,7 @@ from social.kernel.events import publish
 from social.kernel.ids import first_at, snowflake_at
 from statuses.events import StatusFetched, StatusPublished, StatusQuoted
 from statuses.models import MediaAttachment, MediaType, Mention, Quote, QuoteState, Status, StatusTag
-from statuses.policies.polls import PollDraft
+from statuses.policies.polls import PollDraft, RemotePoll
 from statuses.policies.publishing import PLAIN_TEXT, check_media, check_tags, missing_media, missing_parent
 from statuses.policies.quotes import missing_quoted
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_counted, is_for_anybody, is_listed
@@ -97,7 +97,7 @@ class Composed:
     tags: Sequence[tuple[str, str]] = ()
     media_ids: Sequence[int] = ()
     files: Sequence[RemoteFile] = ()
-    poll: PollDraft | None = None
+    poll: PollDraft | RemotePoll | None = None
     quote_policy: int | None = None
     quote: NewQuote | None = None
     application_id: int | None = None

@@ -195,7 +195,7 @@ class PollsViewSet(ApiViewSet):
         counted = vote(
             account_id=self.account_id,
             poll=poll,
-            author_id=post.account_id,
+            post=post,
             relations=relations,
             choices=VoteInput.read(request).choices,
         )

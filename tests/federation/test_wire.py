@@ -23,9 +23,9 @@ from federation.documents.received_actors import read_actor
 from federation.documents.received_notes import is_note, read_note
 from federation.models import InboundActivity
 from federation.remote.actors import fetch_actor
-from statuses.models import Status
+from statuses.models import PollVote, Status
 from tests.factories.accounts import make_account
-from tests.factories.statuses import make_status
+from tests.factories.statuses import make_poll, make_status
 from tests.federation.remote_server import RemotePerson, RemoteServer, pair
 from tests.support.work import work
 
@@ -39,6 +39,7 @@ def record(name: str) -> dict[str, Any]:
     return found
 
 
+VOTED = "https://local.example/users/bob/statuses/5"
 POSTS = [name for name in FILES if record(name)["method"] == "POST"]
 
 
@@ -72,7 +73,10 @@ class World:
     def _post(self, match: re.Match[str]) -> str:
         if match[0] not in self.posts:
             author = self.people[match[1]]
-            self.posts[match[0]] = f"{author.uri}/statuses/{make_status(author, match[0]).id}"
+            poll = match[0] == VOTED and make_poll(author, "yes", "no")
+            self.posts[match[0]] = (
+                f"{author.uri}/statuses/{poll.status_id if poll else make_status(author, match[0]).id}"
+            )
         return self.posts[match[0]]
 
     def serve(self, document: dict[str, Any]) -> None:
@@ -122,9 +126,8 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 NOT_KEPT = "answered, and not kept"
 NO_FOLLOW = "rejected: the answer is about no follow of ours"
 NO_PROFILE = "rejected: only the actor's own profile and posts are updated"
-NO_POST = "rejected: the object is no post"
 # What is not "done". By section 7 of the contract: kinds that are not acted upon (yet) are answered and ignored; an answer
-# is to a Follow that waits, by its id; a vote is no post; by section 10 what is forwarded must have to do with us.
+# is to a Follow that waits, by its id; by section 10 what is forwarded must have to do with us.
 REFUSED = {
     "accept_feature_request": NO_FOLLOW,
     "accept_follow_again": NO_FOLLOW,
@@ -132,7 +135,6 @@ REFUSED = {
     "reject_feature_request": NO_FOLLOW,
     "reject_quote_request": NO_FOLLOW,
     "create_note_forwarded_reply": "rejected: the forwarded post answers nothing that concerns anybody here",
-    "create_vote": NO_POST,
     "follow_relay": "rejected: the account is not of this server",
     "update_featured_collection": NO_PROFILE,
 } | {
@@ -154,10 +156,12 @@ def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world
     outcomes = {name: world.send(name) for name in POSTS}
     assert outcomes.pop("delete_actor") == NOT_KEPT, "an actor takes its activities along"
     assert {name: outcome for name, outcome in outcomes.items() if outcome != "done"} == REFUSED
-    created = [world.here(record(name)["body"]["object"]["id"]) for name in POSTS if name.startswith("create_")]
+    posts = [name for name in POSTS if name.startswith("create_") and name != "create_vote"]
+    created = [world.here(record(name)["body"]["object"]["id"]) for name in posts]
     stored = set(Status.objects.filter(uri__in=created).values_list("uri", flat=True))
     refused = {world.here(record(name)["body"]["object"]["id"]) for name in REFUSED if name.startswith("create_")}
     assert stored == set(created) - refused
+    assert PollVote.objects.get(poll__status__account=world.people["bob"]).choice == 1
     alice = Account.objects.get(uri=world.here(record("actor_person")["body"]["id"]))
     assert alice.display_name == record("update_actor")["body"]["object"]["name"]
     assert Account.objects.get(uri=world.here(record("actor_suspended")["body"]["id"])).suspended
