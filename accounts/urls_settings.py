@@ -6,7 +6,7 @@ from django.urls import path
 
 from accounts.pages.invitations import expire, invitations
 from accounts.pages.migration import aliases, cancel_migration, deleted, deletion, forget_alias, migration
-from accounts.pages.profile_settings import feature, preferences, profile_settings, unfeature
+from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
 from accounts.pages.settings import settings_page
 from accounts.pages.settings_forms import IMPORT_MAX_BODY, PROFILE_MAX_BODY
 from accounts.pages.transfers import (
@@ -44,6 +44,7 @@ urlpatterns = [
     path("settings/profile/tags", _active(feature), name="settings_feature_tag"),
     path("settings/profile/tags/<int:featured_tag_id>", _active(unfeature), name="settings_unfeature_tag"),
     path("settings/preferences", _active(preferences), name="settings_preferences"),
+    path("settings/preferences/notifications", _active(notification_mails), name="settings_notification_mails"),
     path("unsubscribe/<str:signed>", page(unsubscribe), name="mail_unsubscribe"),
     path("settings/export", settings_page(exports, states=LEAVING), name="settings_export"),
     path("settings/exports/<slug:name>.csv", settings_page(export_list, states=LEAVING), name="settings_export_list"),

@@ -16,6 +16,10 @@ class PushesDue(Event):
     """There may be messages to push now. Any number of these is as good as one."""
 
 
+class MailsDue(Event):
+    """There may be mails to write now. Any number of these is as good as one."""
+
+
 class AnnualReportRequested(Event, key="annual_report:{report_id}"):
     """A person has asked for the report of a year."""
 

@@ -26,6 +26,7 @@ from notifications.events import (
     SeveredWaiting,
     VotersWaiting,
 )
+from notifications.senders.mails import MAILINGS, queue_mails
 from notifications.senders.web_push import PUSHES
 from notifications.services import annual_reports, collections, edits, event_handlers, severances
 from notifications.services.pushing import queue_pushes
@@ -85,6 +86,8 @@ on(AnnualReportRequested, annual_reports.write_reports, queue=QUEUE, database=Tr
 on(NotificationMade, stream_notifications, queue=QUEUE)
 on(NotificationMade, queue_pushes, queue=QUEUE, database=True)
 PUSHES.subscribe()
+on(NotificationMade, queue_mails, queue=QUEUE, database=True)
+MAILINGS.subscribe()
 on(RequestAccepted, deliver_held, queue=QUEUE, database=True)
 on(RequestDismissed, remove_held, queue=QUEUE, database=True)
 on(NotificationsMerged, stream_merges, queue=QUEUE)

@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.pages.person import person
 from accounts.pages.settings import signed_in
-from accounts.pages.settings_forms import FeaturedTagForm, PreferencesForm, ProfileForm
+from accounts.pages.settings_forms import FeaturedTagForm, NotificationMailsForm, PreferencesForm, ProfileForm
 from accounts.queries.tags import list_featured_tags
 from accounts.queries.users import find_user
 from accounts.services.preferences import change_preferences
@@ -106,6 +106,19 @@ def preferences(request: HttpRequest) -> HttpResponse:
         else:
             return _saved(request, form)
     return show(request, "accounts/settings/preferences.html", _context(form), status=422)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def notification_mails(request: HttpRequest) -> HttpResponse:
+    """`/settings/preferences/notifications`."""
+    user = find_user(signed_in(request).pk)
+    form = NotificationMailsForm(user, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        change_preferences(user=user, change=form.change())
+        messages.success(request, _("Your choice has been saved."))
+        return redirect("settings_notification_mails")
+    context = {"form": form, "address": user.email, "refused": user.preferences.get("refused_address") == user.email}
+    return show(request, "accounts/settings/notification_mails.html", context, status=_status(form))
 
 
 def _context(form: PreferencesForm) -> dict[str, Any]:

@@ -15,7 +15,20 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account, ActorType, User
 from accounts.pages.forms import ServiceForm
-from accounts.policies.mails import SIGN_UPS, STAFF, SWITCHES, is_on
+from accounts.policies.mails import (
+    DAILY,
+    MAILED_TYPES,
+    NO_MAILS,
+    NOTIFICATIONS,
+    SIGN_UPS,
+    SINGLE,
+    STAFF,
+    SUMMARIES,
+    SWITCHES,
+    is_on,
+    mode_of,
+    type_switch,
+)
 from accounts.policies.transfers import FILE_LIMIT, LINES_LIMIT
 from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES, default_visibility
 from accounts.services.portable_lists import all_lists
@@ -280,9 +293,49 @@ class PreferencesForm(ServiceForm):
         """The differences in the rest."""
         names = (
             *("locale", "time_zone", "expand_media", "expand_spoilers", "autoplay_gifs"),
-            *("noindex", "show_application", "staff_mails", "sign_up_mails"),
+            *("noindex", "show_application"),
         )
-        return PreferencesChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
+        sent = {name: self.cleaned_data[name] for name in self.changed_data}
+        return PreferencesChange(
+            **{name: sent[name] for name in names if name in sent},
+            mails={name: sent[name] for name in SWITCHES if name in sent},
+        )
+
+
+class NotificationMailsForm(ServiceForm):
+    """Choice of what is mailed to somebody of what happens to them."""
+
+    notification_mails = forms.ChoiceField(
+        label=_("How you get mails"),
+        choices=[
+            (SINGLE, _("A mail for each, two minutes later if you have not read it here")),
+            (DAILY, _("All of a day in one mail")),
+            (NO_MAILS, _("No mails")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    mails_when_online = _check(
+        _("Also while you are here"), _("Otherwise what happens while an app is open is not mailed.")
+    )
+    summary_mails = _check(SWITCHES[SUMMARIES], _("Once a week, for two months."))
+
+    def __init__(self, user: User, data: Any = None) -> None:
+        kept = user.preferences
+        values: dict[str, Any] = {name: is_on(kept, name) for name in SWITCHES}
+        values |= {NOTIFICATIONS: mode_of(kept), "mails_when_online": bool(kept.get("mails_when_online"))}
+        super().__init__(data, initial=values)
+        for name in map(type_switch, MAILED_TYPES):
+            self.fields[name] = _check(SWITCHES[name])
+
+    def types(self) -> list[forms.BoundField]:
+        """The fields of the types of notifications."""
+        return [self[type_switch(kind)] for kind in MAILED_TYPES]
+
+    def change(self) -> PreferencesChange:
+        """The differences. Saving also has mails sent again to an address that had been refused."""
+        sent = {name: self.cleaned_data[name] for name in self.changed_data}
+        online = sent.pop("mails_when_online", None)
+        return PreferencesChange(mails=sent, mails_when_online=online, refused_address="")
 
 
 def _languages(current: str) -> list[tuple[str, str]]:

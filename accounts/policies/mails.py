@@ -18,18 +18,61 @@ STAFF: Final = "staff_mails"
 SIGN_UPS: Final = "sign_up_mails"
 """Preference of staff: mails about people who wait for approval."""
 
+NOTIFICATIONS: Final = "notification_mails"
+"""Preference: how notifications are mailed, one of MODES."""
+
+SINGLE: Final = "single"
+DAILY: Final = "daily"
+NO_MAILS: Final = "none"
+MODES: Final = (SINGLE, DAILY, NO_MAILS)
+"""Ways in which notifications are mailed: each by itself, all of a day in one mail, or not. The first is the default."""
+
+SUMMARIES: Final = "summary_mails"
+"""Preference: a summary, once a week, for who is away."""
+
+MAILED_TYPES: Final = ("mention", "quote", "follow", "follow_request", "reblog", "favourite")
+"""Types of notifications that can be mailed; the preference of each is `type_switch`."""
+
+
+def type_switch(kind: str) -> str:
+    """The preference of a type of notifications."""
+    return f"{kind}_mails"
+
+
 SWITCHES: Final[Mapping[str, str | Promise]] = {
     STAFF: _("Mails about reports and appeals"),
     SIGN_UPS: _("Mails about people who wait for approval"),
+    NOTIFICATIONS: _("Notifications of all kinds"),
+    SUMMARIES: _("What has happened while you were away for a week or longer"),
+    type_switch("mention"): _("Somebody mentions you"),
+    type_switch("quote"): _("Somebody quotes you"),
+    type_switch("follow"): _("Somebody follows you"),
+    type_switch("follow_request"): _("Somebody asks to follow you"),
+    type_switch("reblog"): _("Somebody boosts your post"),
+    type_switch("favourite"): _("Somebody favourites your post"),
 }
-"""Preferences that switch mails, and what they are called. Each is on until somebody has switched it off."""
+"""Preferences that switch mails, and what they are called."""
+
+OPTIONAL_SWITCHES: Final = frozenset({type_switch("reblog"), type_switch("favourite")})
 
 _SIGNER: Final = Signer(salt="accounts.mails")
 
 
 def is_on(preferences: Mapping[str, Any], switch: str) -> bool:
-    """Tell whether mails are on, by somebody's preferences."""
-    return bool(preferences.get(switch, True))
+    """Tell whether mails are on, by somebody's preferences: those of most kinds until they are switched off."""
+    if switch == NOTIFICATIONS:
+        return mode_of(preferences) != NO_MAILS
+    return bool(preferences.get(switch, switch not in OPTIONAL_SWITCHES))
+
+
+def mode_of(preferences: Mapping[str, Any]) -> str:
+    """The one of MODES that somebody's preferences choose."""
+    return str(preferences.get(NOTIFICATIONS, SINGLE))
+
+
+def off_value(switch: str) -> Any:
+    """The value of a preference that ends the mails of its switch."""
+    return NO_MAILS if switch == NOTIFICATIONS else False
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:

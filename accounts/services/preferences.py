@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from accounts.policies.mails import MODES, NOTIFICATIONS, off_value
 from accounts.services.changing import change_account
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
@@ -25,8 +27,8 @@ class PreferencesChange:
     """Changes of preferences; None leaves a value as it is, an empty string takes a choice back.
 
     `noindex`: search engines are asked to leave the profile alone. `show_application`: posts say which application wrote
-    them. `staff_mails`, `sign_up_mails`: staff get mails about reports and appeals, and about people who
-    wait for approval.
+    them. `mails` are values of the switches of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
+    also to who is here. `refused_address`: the mail server has refused that address for good.
     """
 
     locale: str | None = None
@@ -36,8 +38,9 @@ class PreferencesChange:
     autoplay_gifs: bool | None = None
     noindex: bool | None = None
     show_application: bool | None = None
-    staff_mails: bool | None = None
-    sign_up_mails: bool | None = None
+    mails: Mapping[str, Any] = field(default_factory=dict)
+    mails_when_online: bool | None = None
+    refused_address: str | None = None
 
 
 def change_preferences(*, user: User, change: PreferencesChange) -> None:
@@ -53,16 +56,18 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         for name, values in allowed.items()
         if getattr(change, name) is not None and getattr(change, name) not in values
     ]
+    if change.mails.get(NOTIFICATIONS, MODES[0]) not in MODES:
+        errors.append(FieldError(NOTIFICATIONS, "ERR_INCLUSION", message))
     if errors:
         raise Invalid.of(errors, details=True)
     kept: dict[str, Any] = {
         name: getattr(change, name)
         for name in (
             *("expand_media", "expand_spoilers", "autoplay_gifs", "noindex", "show_application"),
-            *("staff_mails", "sign_up_mails"),
+            *("mails_when_online", "refused_address"),
         )
         if getattr(change, name) is not None
-    }
+    } | dict(change.mails)
     with transaction.atomic():
         # Not to be lost: another change of other settings at the same moment.
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
@@ -78,6 +83,5 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
 
 def end_mails(*, user_id: int, switch: str) -> None:
     """Switch mails off (`accounts.policies.mails`), as a link in one of them asks; nothing for somebody who has left."""
-    switched: dict[str, Any] = {switch: False}
     for user in User.objects.filter(pk=user_id):
-        change_preferences(user=user, change=PreferencesChange(**switched))
+        change_preferences(user=user, change=PreferencesChange(mails={switch: off_value(switch)}))

@@ -1,6 +1,7 @@
 """Lists the tables of the bell."""
 
 from notifications.models.annual_report import AnnualReport
+from notifications.models.mail import Mailing, MailItem, MailRecord
 from notifications.models.notification import Notification, NotificationType
 from notifications.models.policy import Handling, NotificationPermission, NotificationPolicy, NotificationRequest
 from notifications.models.push import Push, PushPolicy, PushSubscription
@@ -8,6 +9,9 @@ from notifications.models.push import Push, PushPolicy, PushSubscription
 __all__ = [
     "AnnualReport",
     "Handling",
+    "MailItem",
+    "MailRecord",
+    "Mailing",
     "Notification",
     "NotificationPermission",
     "NotificationPolicy",

@@ -6,17 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from accounts.models import Account
 from accounts.policies.audience import PRESENT
-from accounts.policies.relations import Relations
-from accounts.queries.accounts import load_accounts
-from accounts.queries.relations import load_relations_of
+from notifications.queries.contents import Content, load_contents
 from social.kernel.statements import rows_of
-from statuses.policies.audience import can_see
-from statuses.policies.filters import Filters
-from statuses.policies.posts import PostBody
-from statuses.queries.filters import load_filters_of
-from statuses.queries.posts import load_bodies, load_posts
 
 PUSHED_SQL: Final = f"""
        notifications_notification n
@@ -45,9 +37,6 @@ SELECT w.id, p.id, p.endpoint, p.p256dh, p.auth, p.standard, t.token, u.locale,
 """  # noqa: S608 (constants)
 
 
-_NO_FILTERS: Final = Filters()
-
-
 @dataclass(frozen=True, slots=True)
 class PushAddress:
     """Where a subscription has messages sent, with the keys of its device, and the access token that it belongs to."""
@@ -64,8 +53,7 @@ class PushAddress:
 class PushMessage:
     """A notification for one subscription, and what it is about.
 
-    `locale` is the recipient's language, or "". `own`: `sender` is the recipient. `post` is what the post says that it is
-    about; `filters` are the recipient's own.
+    `locale` is the recipient's language, or "". `own`: the sender is the recipient.
     """
 
     address: PushAddress
@@ -73,9 +61,7 @@ class PushMessage:
     notification_id: int
     type: str
     own: bool
-    sender: Account
-    post: PostBody | None
-    filters: Filters
+    content: Content
 
 
 def load_messages(push_ids: Collection[int]) -> dict[int, PushMessage]:
@@ -83,29 +69,16 @@ def load_messages(push_ids: Collection[int]) -> dict[int, PushMessage]:
     may not read (any more), are left out. Six queries at most, and one more if a sender has moved.
     """
     rows = rows_of(_MESSAGES, {"ids": list(push_ids)})
-    recipients, senders = {row[-3] for row in rows}, {row[-2] for row in rows}
-    status_ids = {row[-1] for row in rows if row[-1] is not None}
-    posts = {post.id: post for post in load_posts(status_ids)} if status_ids else {}
-    bodies = load_bodies(posts)
-    relations = load_relations_of(recipients, {post.account_id for post in posts.values()})
-    filters = load_filters_of(recipients) if posts else {}
-    people = load_accounts(senders)
-    found: dict[int, PushMessage] = {}
-    for push_id, *address, locale, notification_id, kind, recipient_id, sender_id, status_id in rows:
-        if status_id is not None:
-            post = posts.get(status_id)
-            related = relations.get(recipient_id) or Relations(viewer_id=recipient_id)
-            if post is None or not can_see(post, recipient_id, related, post.mentioned_ids):
-                continue
-        if sender_id in people and (status_id is None or status_id in bodies):
-            found[push_id] = PushMessage(
-                PushAddress(*address),
-                locale=locale or "",
-                notification_id=notification_id,
-                type=kind,
-                own=sender_id == recipient_id,
-                sender=people[sender_id],
-                post=bodies.get(status_id),
-                filters=filters.get(recipient_id, _NO_FILTERS),
-            )
-    return found
+    contents = load_contents({row[-3:] for row in rows})
+    return {
+        push_id: PushMessage(
+            PushAddress(*address),
+            locale=locale or "",
+            notification_id=notification_id,
+            type=kind,
+            own=sender_id == recipient_id,
+            content=contents[recipient_id, sender_id, status_id],
+        )
+        for push_id, *address, locale, notification_id, kind, recipient_id, sender_id, status_id in rows
+        if (recipient_id, sender_id, status_id) in contents
+    }

@@ -21,12 +21,12 @@ from notifications.policies.push import LIFETIME, unsubscribe_url
 from notifications.policies.push_encryption import Device, encode_base64, vapid_token
 from notifications.policies.titles import title_of
 from notifications.queries.pushes import PushMessage, load_messages
+from notifications.senders.filtering import is_hidden
 from social.kernel import clock
 from social.kernel.http.addresses import parse_url
 from social.kernel.http.client import FetchError, Refused, Response, fetch_async
 from social.kernel.runner import Failed, Job, Steps, Work
 from social.kernel.text.markup import plain
-from statuses.serializers.status import searched_text
 
 logger = logging.getLogger("social.push")
 
@@ -37,7 +37,6 @@ TEXT_LIMIT: Final = 140
 # Seconds after which what was read of a message is read again before it is sent: a token that was revoked meanwhile is
 # refused everywhere after as long.
 _FRESHNESS: Final = 1.0
-_FILTER_CONTEXT: Final = "notifications"
 _TEMPORARY: Final = (408, 429)
 _HOUR: Final = 3600
 _VAPID_HOURS: Final = 24
@@ -69,7 +68,7 @@ def _begin(jobs: Sequence[Job[Push]]) -> Iterator[Steps]:
 
 def _push(job: Job[Push], messages: _Messages) -> Steps:
     message = messages.get(job.row.pk)
-    if message is None or _is_hidden(message):
+    if message is None or is_hidden(message.content):
         return
     headers, body = encrypted_request(message, messages.subject)
     try:
@@ -93,11 +92,6 @@ def _push(job: Job[Push], messages: _Messages) -> Steps:
         PushSubscription.objects.filter(id=message.address.subscription_id).delete()
     elif not 200 <= status < 300:
         raise Failed(said)
-
-
-def _is_hidden(message: PushMessage) -> bool:
-    post = message.post
-    return post is not None and message.filters.hides(searched_text(post), post.id, _FILTER_CONTEXT)
 
 
 def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, str], bytes]:
@@ -138,7 +132,7 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
 
 def payload(message: PushMessage) -> bytes:
     """What the application reads, in the recipient's language, as JSON."""
-    sender = message.sender
+    sender = message.content.sender
     locale = message.locale or settings.LANGUAGE_CODE
     name = sender.display_name or sender.username
     if message.type == NotificationType.ADMIN_REPORT and sender.domain is not None:
@@ -160,10 +154,11 @@ def payload(message: PushMessage) -> bytes:
 
 
 def _text_of(message: PushMessage) -> str:
-    if message.post is not None:
-        return message.post.spoiler_text or plain(message.post.content)
+    post, sender = message.content.post, message.content.sender
+    if post is not None:
+        return post.spoiler_text or plain(post.content)
     # Their own biography says nothing to people.
-    return "" if message.own else plain(message.sender.note_html)
+    return "" if message.own else plain(sender.note_html)
 
 
 def _shortened(text: str) -> str:

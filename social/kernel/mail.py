@@ -144,6 +144,11 @@ def compose(
     return mail
 
 
+def message_id(name: str) -> str:
+    """The Message-ID of a mail that is the same one, however often it is sent."""
+    return f"<{name}@{_host()}>"
+
+
 def _host() -> str:
     return urlsplit(f"//{settings.WEB_DOMAIN}").hostname or "localhost"
 

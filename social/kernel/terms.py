@@ -144,4 +144,18 @@ TERMS: Final[dict[str, Terms]] = {
         kept=timedelta(hours=1),
         cautious=True,
     ),
+    # All of one host, the mail server. Each takes as many steps of it as one mail does, and each step ten seconds at most.
+    "mails": Terms(
+        "mails about notifications",
+        at_once=8,
+        per_host=8,
+        slice_seconds=10.0,
+        row_seconds=60.0,
+        lease=75.0,
+        threads=1,
+        attempts=6,
+        lifetime=timedelta(days=3),
+        pause=30.0,
+        kept=timedelta(hours=1),
+    ),
 }

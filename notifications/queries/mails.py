@@ -1,0 +1,118 @@
+"""Reads what is to be mailed to somebody now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from accounts.models import User
+from accounts.policies.audience import PRESENT, is_present
+from accounts.policies.mails import DAILY, MAILED_TYPES, NO_MAILS, NOTIFICATIONS, OPTIONAL_SWITCHES, type_switch
+from notifications.models import MailRecord
+from social.kernel import clock
+from social.kernel.ids import first_at
+from social.kernel.statements import rows_of
+from timelines.models import Timeline
+from timelines.queries.lists import load_markers
+
+TYPES_SQL: Final = ", ".join(f"'{kind}'" for kind in MAILED_TYPES)
+_ON_AT_FIRST: Final = ", ".join(f"'{kind}'" for kind in MAILED_TYPES if type_switch(kind) not in OPTIONAL_SWITCHES)
+
+IS_CHOSEN: Final = f"""
+       u.preferences ->> '{NOTIFICATIONS}' IS DISTINCT FROM '{NO_MAILS}' AND u.disabled_at IS NULL AND n.type IN ({TYPES_SQL})
+   AND COALESCE((u.preferences ->> (n.type || '{type_switch("")}'))::boolean, n.type IN ({_ON_AT_FIRST}))
+"""
+"""A condition: the user `u` wants mails about notifications like `n`."""
+
+IS_DAILY: Final = f"(u.preferences ->> '{NOTIFICATIONS}' IS NOT DISTINCT FROM '{DAILY}')"
+"""A condition: the user `u` wants one mail a day."""
+
+IS_UNREAD: Final = f"""
+       NOT n.filtered AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
+   AND NOT EXISTS (SELECT FROM timelines_marker m
+                    WHERE m.account_id = n.account_id AND m.timeline = 'notifications' AND m.last_read_id >= n.id)
+"""
+"""A condition: the notification `n` is in the list of its recipient, who has not read so far."""
+
+_COLUMNS: Final = "n.id, n.type, n.account_id, n.from_account_id, n.status_id, n.created_at"
+# Those that are wanted no more, or are gone, have no columns but the first.
+_ITEMS: Final = f"""
+SELECT i.notification_id, w.* FROM notifications_mailitem i LEFT JOIN LATERAL (
+  SELECT {_COLUMNS} FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id
+   WHERE n.id = i.notification_id AND {IS_CHOSEN} AND {IS_UNREAD}) w ON TRUE
+ WHERE i.account_id = %(account)s ORDER BY i.notification_id
+"""  # noqa: S608 (constants)
+_UNREAD: Final = f"""
+SELECT {_COLUMNS} FROM notifications_notification n
+ WHERE n.account_id = %(account)s AND n.id >= %(first)s AND n.type IN ({TYPES_SQL}) AND {IS_UNREAD}
+ ORDER BY n.id DESC LIMIT %(limit)s
+"""  # noqa: S608 (constants)
+
+
+@dataclass(frozen=True, slots=True)
+class MailedNotification:
+    """A notification as far as mails show it."""
+
+    id: int
+    type: str
+    account_id: int
+    from_account_id: int
+    status_id: int | None
+    created_at: datetime
+
+    @property
+    def subject(self) -> tuple[int, int, int | None]:
+        """What `load_contents` takes."""
+        return self.account_id, self.from_account_id, self.status_id
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """Somebody who may get mails, with their notifications for which they are to, oldest first; `gone` are items of no such.
+
+    `seen_at` is the last sign of them.
+    """
+
+    user: User
+    record: MailRecord
+    seen_at: datetime
+    items: list[MailedNotification]
+    gone: list[int]
+
+
+def find_mailbox(account_id: int) -> Mailbox | None:
+    """The mailbox of an account; None where nobody may be written to: who has not confirmed the address yet or may not use
+    the account, has moved or died, and whose address was refused for good. Three queries.
+    """
+    user = (
+        User.objects.select_related("account__mail_record")
+        .filter(
+            is_present("account"),
+            account_id=account_id,
+            account__moved_to=None,
+            account__memorial=False,
+            account__deleted_at=None,
+            disabled_at=None,
+            approved=True,
+            activated_at__isnull=False,
+        )
+        .first()
+    )
+    if user is None or user.preferences.get("refused_address") == user.email:
+        return None
+    markers = load_markers(account_id, [Timeline.HOME, Timeline.NOTIFICATIONS])
+    rows = rows_of(_ITEMS, {"account": account_id})
+    return Mailbox(
+        user=user,
+        record=getattr(user.account, "mail_record", None) or MailRecord(account_id=account_id, began_at=clock.now()),
+        seen_at=max([user.active_at or user.created_at, *(marker.updated_at for marker in markers)]),
+        items=[MailedNotification(*columns) for _id, *columns in rows if columns[0] is not None],
+        gone=[number for number, *columns in rows if columns[0] is None],
+    )
+
+
+def list_unread(account_id: int, since: datetime, limit: int) -> list[MailedNotification]:
+    """The unread notifications of an account since a moment, of all types that can be mailed, newest first."""
+    rows = rows_of(_UNREAD, {"account": account_id, "first": first_at(since), "limit": limit})
+    return [MailedNotification(*columns) for columns in rows]

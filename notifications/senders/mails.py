@@ -1,0 +1,347 @@
+"""Mails notifications to people who want that, and a summary to who is away.
+
+An item waits for each notification until its recipient's turn comes (`Mailing`). A turn writes one mail, of what is still
+there, wanted, visible and unread then, and ends; for what is left there is another turn. So a process that ends in between
+loses nothing, and one mail may arrive twice for each person whose turn it was: with the same Message-ID.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.db import connection, transaction
+from django.urls import reverse
+from django.utils import translation
+
+from accounts.models import User
+from accounts.policies.audience import PRESENT
+from accounts.policies.mails import NO_MAILS, NOTIFICATIONS, SUMMARIES, list_headers, type_switch
+from accounts.queries.site_settings import find_site_title
+from accounts.services.preferences import PreferencesChange, change_preferences
+from notifications.events import MailsDue, NotificationMade
+from notifications.models import Mailing, MailItem, MailRecord
+from notifications.policies.mails import (
+    AWAY_AFTER,
+    DAY,
+    DELAY,
+    HOUR,
+    LEFT_AFTER,
+    SINGLE_MAILS,
+    Form,
+    counted,
+    form_of,
+    is_online,
+    is_summary_due,
+)
+from notifications.policies.titles import title_of
+from notifications.queries.contents import Content, load_contents
+from notifications.queries.mails import (
+    IS_CHOSEN,
+    IS_DAILY,
+    IS_UNREAD,
+    TYPES_SQL,
+    Mailbox,
+    MailedNotification,
+    find_mailbox,
+    list_unread,
+)
+from notifications.senders.filtering import is_hidden
+from social.kernel import clock, links, mail
+from social.kernel.errors import Unavailable
+from social.kernel.events import publish
+from social.kernel.runner import TERMS, Failed, Job, Steps, Work
+from social.kernel.text.markup import plain
+from timelines.services.broadcasting import listeners
+
+SHOWN: Final = 20
+"""Notifications that a mail about several shows; the others are counted."""
+
+SUMMARIES_PER_HOUR: Final = 1000
+"""People who are looked at for a summary in an hour: mail servers take no flood."""
+
+#: Characters of a post in a mail about it, and in one about several.
+TEXT_LIMIT: Final = 2000
+EXCERPT_LIMIT: Final = 300
+_LOOKED_AT: Final = 50
+_COUNTED_UNREAD: Final = 1000
+_NUMBERS: Final = {
+    "delay": DELAY.total_seconds(),
+    "hour": HOUR.total_seconds(),
+    "day": DAY.total_seconds(),
+    "single": SINGLE_MAILS,
+}
+# Not the threads of the network loop, on which names are looked up for everybody.
+_THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
+
+# Who has had all mails of an hour waits for the next one. Rows that are there are locked in the order of their ids, as the
+# runner does, also where nothing changes: one that is being removed meanwhile is made anew.
+_MAKE_TURNS: Final = f"""
+INSERT INTO notifications_mailing AS m (host, account_id, due_at)
+SELECT %(host)s, u.account_id, GREATEST(
+         min(n.created_at) + make_interval(secs => CASE WHEN {IS_DAILY} THEN %(day)s::float8 ELSE %(delay)s::float8 END),
+         CASE WHEN NOT {IS_DAILY} AND max(r.sent) > %(single)s
+              THEN max(r.began_at) + make_interval(secs => %(hour)s::float8) END)
+  FROM {{items}} i
+  JOIN notifications_notification n ON n.id = i.notification_id
+  JOIN accounts_user u ON u.account_id = n.account_id
+  LEFT JOIN notifications_mailrecord r ON r.account_id = n.account_id
+  LEFT JOIN notifications_mailing e ON e.account_id = n.account_id
+ GROUP BY u.id, e.id ORDER BY e.id, u.account_id
+    ON CONFLICT (account_id) DO UPDATE
+   SET due_at = excluded.due_at, dead_at = NULL, attempts = 0,
+       created_at = CASE WHEN m.dead_at IS NULL THEN m.created_at ELSE statement_timestamp() END
+ WHERE m.dead_at IS NOT NULL OR (m.attempts = 0 AND m.due_at > excluded.due_at)
+"""  # noqa: S608 (constants)
+_MAKE_ITEMS: Final = f"""
+WITH made AS (
+  INSERT INTO notifications_mailitem (account_id, notification_id)
+  SELECT n.account_id, n.id FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id
+   WHERE n.id = ANY(%(ids)s) AND NOT n.filtered AND {IS_CHOSEN} ORDER BY n.account_id, n.id
+      ON CONFLICT DO NOTHING RETURNING notification_id)
+{_MAKE_TURNS.format(items="made")}
+"""  # noqa: S608 (constants)
+_MAKE_NEXT_TURNS: Final = _MAKE_TURNS.format(
+    items="(SELECT notification_id FROM notifications_mailitem WHERE account_id = ANY(%(ids)s))"
+)
+# By the index of who was here when. A turn that waits already finds out by itself.
+_MAKE_TURNS_OF_ABSENT: Final = f"""
+INSERT INTO notifications_mailing (host, account_id)
+SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailrecord r ON r.account_id = u.account_id
+ WHERE u.active_at <= %(before)s AND u.active_at > %(after)s AND (r.summary_at IS NULL OR r.summary_at <= %(before)s)
+   AND u.disabled_at IS NULL AND u.preferences ->> '{NOTIFICATIONS}' IS DISTINCT FROM '{NO_MAILS}'
+   AND u.preferences -> '{SUMMARIES}' IS DISTINCT FROM 'false' AND {PRESENT.sql("u.account_id", has_viewer=False)}
+   AND EXISTS (SELECT FROM notifications_notification n
+                WHERE n.account_id = u.account_id AND n.created_at > GREATEST(u.active_at, r.summary_at)
+                  AND n.type IN ({TYPES_SQL}) AND {IS_UNREAD})
+ ORDER BY u.active_at DESC LIMIT %(limit)s
+    ON CONFLICT DO NOTHING
+"""  # noqa: S608 (constants)
+
+
+def queue_mails(events: Sequence[NotificationMade]) -> None:
+    """Have notifications mailed to those of their recipients who want that, in one statement.
+
+    Works in the caller's transaction; a notification is queued once, however often this runs. Publishes MailsDue if the
+    turn of anybody changes.
+    """
+    if _execute(_MAKE_ITEMS, ids=[event.notification_id for event in events]):
+        publish(MailsDue())
+
+
+def queue_summaries() -> None:
+    """Look at people who are away and have not read what happened since, SUMMARIES_PER_HOUR at most. Publishes MailsDue."""
+    now = clock.now()
+    with transaction.atomic():
+        if _execute(_MAKE_TURNS_OF_ABSENT, before=now - AWAY_AFTER, after=now - LEFT_AFTER, limit=SUMMARIES_PER_HOUR):
+            publish(MailsDue())
+
+
+def _execute(statement: str, **values: Any) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"host": settings.EMAIL_HOST or "localhost", **_NUMBERS, **values})
+        return int(cursor.rowcount)
+
+
+def _begin(jobs: Sequence[Job[Mailing]]) -> Iterator[Steps]:
+    for job in jobs:
+        yield _write(job)
+
+
+def _write(job: Job[Mailing]) -> Steps:
+    letter = _next_letter(job.row.account_id)
+    if letter is None:
+        return
+    host = job.row.host
+    try:
+        accepted = yield _handed_over(letter.mail)
+    except mail.Refused as refusal:
+        job.answers[host] = ""
+        raise Failed(str(refusal)) from None
+    except Unavailable as error:
+        job.answers[host] = str(error)
+        raise Failed(str(error)) from None
+    job.answers[host] = ""
+    if accepted:
+        letter.note_sent()
+    else:
+        user = letter.mailbox.user
+        change_preferences(user=user, change=PreferencesChange(refused_address=user.email))
+
+
+async def _handed_over(letter: EmailMultiAlternatives) -> bool:
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, mail.hand_over, letter, "notification")
+
+
+def _make_next_turns(rows: Sequence[Mailing]) -> None:
+    """Give those another turn of whom items are left, in the transaction that ends theirs. Those of a turn that was given up
+    go: newer ones would have begun it anew.
+    """
+    given_up = [row.account_id for row in rows if row.dead_at is not None]
+    MailItem.objects.filter(account_id__one_of=given_up).delete()
+    if ended := [row.account_id for row in rows if row.dead_at is None]:
+        _execute(_MAKE_NEXT_TURNS, ids=ended)
+
+
+MAILINGS: Final = Work(Mailing, _begin, _make_next_turns)
+
+
+@dataclass(frozen=True)
+class _Letter:
+    """A mail, and the notifications that it tells of; `summary`: what has happened while its reader was away."""
+
+    mailbox: Mailbox
+    mail: EmailMultiAlternatives
+    reported: Collection[int]
+    summary: bool = False
+
+    def note_sent(self) -> None:
+        """Write down that it was sent."""
+        with transaction.atomic():
+            _forget(self.mailbox, self.reported)
+            _note(self.mailbox.record, summary=self.summary, mails=1)
+
+
+def _next_letter(account_id: int) -> _Letter | None:
+    """The mail that an account is due for now, if there is one; forgets what is to be mailed no more."""
+    while True:
+        mailbox = find_mailbox(account_id)
+        if mailbox is None:
+            MailItem.objects.filter(account_id=account_id).delete()
+            return None
+        _forget(mailbox, mailbox.gone)
+        now, user = clock.now(), mailbox.user
+        is_here = is_online(user.preferences, mailbox.seen_at, now) or (
+            not user.preferences.get("mails_when_online") and bool(listeners([account_id]))
+        )
+        if is_here:
+            _forget(mailbox, [item.id for item in mailbox.items])
+            return None
+        if not mailbox.items:
+            return _summary(mailbox)
+        form = form_of(user.preferences, mailbox.record, mailbox.items[0].created_at, now)
+        if form is Form.NOTHING:
+            return None
+        looked_at = mailbox.items[:_LOOKED_AT] if form is Form.SINGLE else mailbox.items[: -_LOOKED_AT - 1 : -1]
+        entries = _entries(looked_at)
+        if not entries:
+            _forget(mailbox, [item.id for item in looked_at])
+        elif form is Form.SINGLE:
+            item, content = entries[0]
+            return _Letter(
+                mailbox, _single_mail(mailbox, item, content), [each.id for each in looked_at if each.id <= item.id]
+            )
+        else:
+            number = len(mailbox.items) - len(looked_at) + len(entries)
+            written = _list_mail(mailbox, entries, number, NOTIFICATIONS)
+            return _Letter(mailbox, written, [item.id for item in mailbox.items])
+
+
+def _summary(mailbox: Mailbox) -> _Letter | None:
+    """The summary that somebody is due for, if they are away and there is something to tell."""
+    record, now = mailbox.record, clock.now()
+    if not is_summary_due(mailbox.user.preferences, record, mailbox.seen_at, now):
+        return None
+    since = max(mailbox.seen_at, record.summary_at or mailbox.seen_at)
+    unread = list_unread(mailbox.user.account_id, since, _COUNTED_UNREAD)
+    entries = _entries(unread[:_LOOKED_AT])
+    if not entries:
+        _note(record, summary=True, mails=0)
+        return None
+    number = len(unread) - len(unread[:_LOOKED_AT]) + len(entries)
+    return _Letter(mailbox, _list_mail(mailbox, entries, number, SUMMARIES), (), summary=True)
+
+
+Entry = tuple[MailedNotification, Content]
+
+
+def _entries(looked_at: Sequence[MailedNotification]) -> list[Entry]:
+    """Those with something to show: the recipient may read it, and no filter of theirs hides it."""
+    contents = load_contents({item.subject for item in looked_at})
+    found = [(item, contents[item.subject]) for item in looked_at if item.subject in contents]
+    return [(item, content) for item, content in found if not is_hidden(content)]
+
+
+def _single_mail(mailbox: Mailbox, item: MailedNotification, content: Content) -> EmailMultiAlternatives:
+    headers = {"Message-ID": mail.message_id(f"notification-{item.id}")}
+    if content.post is not None:
+        thread = mail.message_id(f"thread-{content.post.thread_root_id}")
+        headers |= {"In-Reply-To": thread, "References": thread}
+    return _compose(
+        mailbox.user, "notification", type_switch(item.type), headers, lambda: _shown(item, content, TEXT_LIMIT)
+    )
+
+
+def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: str) -> EmailMultiAlternatives:
+    """A mail about several: the SHOWN of these that come first, and how many more there are."""
+    newest = max(item.id for item, _content in entries)
+    headers = {"Message-ID": mail.message_id(f"{switch.removesuffix('_mails')}-{mailbox.user.account_id}-{newest}")}
+
+    def values() -> dict[str, Any]:
+        shown = [_shown(item, content, EXCERPT_LIMIT) for item, content in entries[:SHOWN]]
+        return {
+            "entries": shown,
+            "title": shown[0]["title"],
+            "number": number,
+            "others": number - 1,
+            "more": number - len(shown),
+            "away": switch == SUMMARIES,
+        }
+
+    return _compose(mailbox.user, "notifications", switch, headers, values)
+
+
+def _compose(
+    user: User, template: str, switch: str, headers: Mapping[str, str], values: Callable[[], Mapping[str, Any]]
+) -> EmailMultiAlternatives:
+    """The mail in the language of its reader, in which `values` are asked for."""
+    language = user.locale or settings.LANGUAGE_CODE
+    unsubscribe, list_values = list_headers(user.pk, switch)
+    with translation.override(language):
+        context = {
+            "username": user.account.username,
+            "unsubscribe": unsubscribe,
+            "choose": links.web_url(reverse("settings_notification_mails")),
+            **values(),
+        }
+    return mail.compose(
+        user.email, template, context, language, server_name=find_site_title(), headers={**headers, **list_values}
+    )
+
+
+def _shown(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
+    """What mails say of a notification: of a post with a warning that alone."""
+    post = content.post
+    text = "" if post is None else post.spoiler_text or plain(post.content)
+    text = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return {
+        "title": title_of(item.type, f"@{content.sender.acct}"),
+        "text": text,
+        "quoted": mail.quoted(text),
+        "warning": post is not None and bool(post.spoiler_text),
+        "link": content.link,
+    }
+
+
+def _forget(mailbox: Mailbox, notification_ids: Collection[int]) -> None:
+    if notification_ids:
+        MailItem.objects.filter(account_id=mailbox.user.account_id, notification_id__one_of=notification_ids).delete()
+
+
+def _note(record: MailRecord, *, summary: bool, mails: int) -> None:
+    """Count mails, in an hour that begins with the first. Nobody else writes this while the turn is held."""
+    now = clock.now()
+    sent = counted(record, now)
+    MailRecord.objects.update_or_create(
+        account_id=record.account_id,
+        defaults={
+            "began_at": record.began_at if sent else now,
+            "sent": sent + mails,
+            "summary_at": now if summary else record.summary_at,
+        },
+    )
