@@ -45,7 +45,7 @@ SELECT i.notification_id, w.* FROM notifications_mailitem i LEFT JOIN LATERAL (
 """  # noqa: S608 (constants)
 _UNREAD: Final = f"""
 SELECT {_COLUMNS} FROM notifications_notification n
- WHERE n.account_id = %(account)s AND n.id >= %(first)s AND n.type IN ({TYPES_SQL}) AND {IS_UNREAD}
+ WHERE n.account_id = %(account)s AND n.id >= %(first)s AND n.created_at > %(since)s AND n.type IN ({TYPES_SQL}) AND {IS_UNREAD}
  ORDER BY n.id DESC LIMIT %(limit)s
 """  # noqa: S608 (constants)
 
@@ -114,5 +114,5 @@ def find_mailbox(account_id: int) -> Mailbox | None:
 
 def list_unread(account_id: int, since: datetime, limit: int) -> list[MailedNotification]:
     """The unread notifications of an account since a moment, of all types that can be mailed, newest first."""
-    rows = rows_of(_UNREAD, {"account": account_id, "first": first_at(since), "limit": limit})
+    rows = rows_of(_UNREAD, {"account": account_id, "since": since, "first": first_at(since), "limit": limit})
     return [MailedNotification(*columns) for columns in rows]

@@ -39,6 +39,7 @@ OWN = [
     "/auth/sign_out",
     "/settings/profile",
     "/settings/preferences",
+    "/settings/preferences/notifications",
     "/settings/imports",
     "/settings/export",
     "/settings/aliases",

@@ -1,0 +1,98 @@
+"""The page on which people choose what is mailed to them of what happens to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from accounts.policies.mails import MAILED_TYPES, MODES
+from accounts.policies.staff import OPERATOR
+from accounts.services.staff import disable
+from tests.accounts.pages.test_profile_settings import PREFERENCES, form_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/settings/preferences/notifications"
+
+
+def kept(person: User) -> dict[str, Any]:
+    person.refresh_from_db()
+    preferences: dict[str, Any] = person.preferences
+    return preferences
+
+
+def test_at_first_everything_that_speaks_to_oneself_is_mailed_at_once(browser: Client) -> None:
+    assert form_of(browser, PAGE) == {
+        "notification_mails": "single",
+        "mention_mails": "on",
+        "quote_mails": "on",
+        "follow_mails": "on",
+        "follow_request_mails": "on",
+        "summary_mails": "on",
+    }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_chosen_is_kept_and_shown(browser: Client, person: User, mode: str) -> None:
+    chosen = {
+        "notification_mails": mode,
+        "mails_when_online": "on",
+        "favourite_mails": "on",
+        "mention_mails": "on",
+    }
+    assert browser.post(PAGE, chosen)["Location"] == PAGE
+    page = browser.get(PAGE).content.decode()
+    assert "Your choice has been saved." in page
+    assert str(person.email) in page
+    assert form_of(browser, PAGE) == chosen
+
+
+def test_what_is_not_changed_is_not_written_and_other_preferences_stay(browser: Client, person: User) -> None:
+    browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {"noindex": "on"})
+    browser.post(PAGE, form_of(browser, PAGE) | {"reblog_mails": "on"})
+    assert kept(person) == {"noindex": True, "reblog_mails": True, "refused_address": ""}
+    browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {"autoplay_gifs": "on"})
+    assert kept(person)["reblog_mails"] is True
+
+
+@pytest.mark.parametrize("mode", [None, "", "hourly", "SINGLE", "single\0", ["single", "weekly"]])
+def test_a_way_that_there_is_not_is_refused_and_changes_nothing(browser: Client, person: User, mode: Any) -> None:
+    sent = form_of(browser, PAGE) | {"favourite_mails": "on", "notification_mails": mode}
+    answer = browser.post(PAGE, {name: value for name, value in sent.items() if value is not None})
+    assert answer.status_code == 422
+    assert answer.context["form"].errors.keys() == {"notification_mails"}
+    assert 'class="errorlist"' in answer.content.decode()
+    assert kept(person) == {}
+
+
+def test_unknown_fields_are_passed_over(browser: Client, person: User) -> None:
+    sent = form_of(browser, PAGE) | {"poll_mails": "on", "staff_mails": "", "refused_address": "x"}
+    assert browser.post(PAGE, sent).status_code == 302
+    assert kept(person) == {"refused_address": ""}
+
+
+def test_somebody_whose_address_was_refused_reads_so_and_has_it_tried_again(browser: Client, person: User) -> None:
+    sentence = "has refused it"
+    assert sentence not in browser.get(PAGE).content.decode()
+    User.objects.filter(id=person.id).update(preferences={"refused_address": person.email})
+    assert sentence in browser.get(PAGE).content.decode()
+    browser.post(PAGE, form_of(browser, PAGE))
+    assert kept(person) == {"refused_address": ""}
+    assert sentence not in browser.get(PAGE).content.decode()
+
+
+def test_nobody_chooses_for_others_or_without_an_account_that_can_be_used(
+    browser: Client, client: Client, person: User
+) -> None:
+    assert client.get(PAGE)["Location"].startswith("/auth/sign_in")
+    assert client.post(PAGE, {"notification_mails": "none"})["Location"].startswith("/auth/sign_in")
+    disable(by=OPERATOR, user=person)
+    assert browser.post(PAGE, {"notification_mails": "none"}).status_code in (302, 403)
+    assert kept(person) == {}
+
+
+def test_the_page_stands_in_the_navigation_and_names_every_type(browser: Client) -> None:
+    assert f'href="{PAGE}"' in browser.get(PREFERENCES).content.decode()
+    assert len(browser.get(PAGE).context["form"].types()) == len(MAILED_TYPES)
