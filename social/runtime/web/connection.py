@@ -6,30 +6,26 @@ without end, and its close waits for clients that read nothing (security rows 49
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import ipaddress
 import socket
 import struct
 import time
-from collections import Counter
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from social.api import addresses
-from social.runtime.web.environment import BUSY, Refused
+from social.api.addresses import connection_key
+from social.runtime.web.environment import BUSY, Answer, Refused, constants, environment, head
 from social.runtime.web.limits import Limits
 
 if TYPE_CHECKING:
-    import asyncio
-
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-#: The key under which a scope's extensions have the Connection.
-EXTENSION = "social.connection"
 #: Seconds for a client to read why it was refused.
 LINGER_SECONDS = 2.0
 #: The most bytes in a row that are neither a body's nor the end of a head.
@@ -92,6 +88,63 @@ class Connections:
             connection.expire()
 
 
+class Adapter(Protocol):
+    """What answers the requests of connections."""
+
+    connections: Connections
+
+    def begin(self, request: Request) -> None:
+        """Have a request answered whose head is known. Called when it is the first of its connection."""
+
+
+class Request(RequestResponseCycle):
+    """A request and its answer; `environ` is what WSGI calls its head."""
+
+    def __init__(self, connection: Connection, environ: dict[str, Any], *, keep_alive: bool) -> None:
+        super().__init__(
+            scope=connection.scope,
+            transport=connection.transport,
+            flow=connection.flow,
+            logger=connection.logger,
+            access_logger=connection.access_logger,
+            access_log=False,
+            default_headers=connection.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=connection.expect_100_continue,
+            keep_alive=keep_alive,
+            on_response=connection.on_response_complete,
+        )
+        self.connection = connection
+        self.environ = environ
+
+    def start(self, work: Callable[[Request], Awaitable[None]]) -> None:
+        """Run a coroutine that sends the answer."""
+
+        async def application(scope: Any, receive: Any, send: Any) -> None:
+            await work(self)
+
+        tasks = self.connection.tasks
+        task = self.connection.loop.create_task(self.run_asgi(application))
+        task.add_done_callback(tasks.discard)
+        tasks.add(task)
+
+    def answer(self, answer: Answer) -> None:
+        """Send an answer that is whole, in one write: each is a system call."""
+        if self.disconnected:
+            return
+        more = self.default_headers if self.keep_alive else [*self.default_headers, (b"connection", b"close")]
+        self.transport.write(head(answer.status, answer.headers, more) + answer.body)
+        self.response_started = self.response_complete = True
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
+
+    def abandon(self) -> None:
+        """Have nobody wait for the client."""
+        self.disconnected = True
+        self.message_event.set()
+
+
 class Connection(HttpToolsProtocol):
     """One client. `deadline` is when it is ended, by the monotonic clock."""
 
@@ -103,15 +156,18 @@ class Connection(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self.all: Connections = cast(Any, config.app).connections
+        self.adapter = cast(Adapter, config.app)
+        self.all = self.adapter.connections
         self.limits = self.all.limits
-        self.address = ""
+        self.address: str | None = None
         self.deadline = 0.0
-        self._active: RequestResponseCycle | None = None
-        """The request that is being answered; others may wait in `pipeline`."""
+        self._constants: dict[str, Any] = {}
+        self._requests: deque[Request] = deque()
+        """The request that is being answered, and those that wait for it."""
+        self._begun = False
+        """Whether the first of them has been given to the application."""
         self._refusal: bytes | None = None
         """The answer to a request that is not taken; nothing is read behind it."""
-        self._joined: _Joined | None = None
         self._in_head = False
         self._upgrading = False
         self._silent = 0
@@ -121,22 +177,21 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse it."""
         super().connection_made(transport)
+        self._constants = constants(self.server, self.client)
         self.deadline = time.monotonic() + self.limits.head_seconds
-        self.address = counted_address(self.client[0]) if self.client else ""
+        self.address = connection_key(self._constants["REMOTE_ADDR"])
         if not self.all.admit(self):
             self._refuse(Refused(503, BUSY, 5))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Have nobody wait for the client."""
         self.all.leave(self)
-        if self._active is not None:
-            # Of several requests Uvicorn tells the last one.
-            self._abandon(self._active)
+        self._abandon()
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Close, unless requests were sent whole: who sends no more may still wait for the answers."""
-        if self._active is None or self.cycle.more_body or self._refusal is not None:
+        if not self._requests or self.cycle.more_body or self._refusal is not None:
             return False
         self.cycle.keep_alive = False
         return True
@@ -145,20 +200,20 @@ class Connection(HttpToolsProtocol):
         """Read the next bytes."""
         if self._refusal is not None:
             return
-        if self.timeout_keep_alive_task is not None:
-            self.timeout_keep_alive_task.cancel()
-            self.timeout_keep_alive_task = None
         self._silent += len(data)
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._decline_upgrade(data[upgrade.args[0] :])
-        except httptools.HttpParserError:
-            self._refuse(Refused(400, "Bad Request"))
+        except httptools.HttpParserError as error:
+            # What a callback raises stands behind the parser's error.
+            reason = error.__context__
+            self._refuse(reason if isinstance(reason, Refused) else Refused(400, "Bad Request"))
         if self._silent > _SILENT_BYTES:
             self._refuse(
                 Refused(431, "Request Header Fields Too Large") if self._in_head else Refused(400, "Bad Request")
             )
+        self._begin()
 
     # --- called by the parser --------------------------------------------------------------------------------------
 
@@ -166,7 +221,7 @@ class Connection(HttpToolsProtocol):
         """The first byte of a request."""
         self._in_head = True
         self._silent = 0
-        if self._active is None:
+        if not self._requests:
             self.deadline = time.monotonic() + self.limits.head_seconds
         super().on_message_begin()
 
@@ -176,16 +231,21 @@ class Connection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Have the request answered, now or behind those before it."""
-        if len(self.pipeline) >= self.limits.pipelined:
+        """Take the request. Raises Refused; Uvicorn's own would start a task for each, most of which only wait for a thread."""
+        if len(self._requests) > self.limits.pipelined:
             raise ValueError  # nobody who means well sends so many ahead: those that were taken are answered
         self._in_head = False
         self._silent = 0
         self._upgrading = self.parser.should_upgrade()
-        self.scope["extensions"] = {EXTENSION: cast(Any, self), "social.target": cast(Any, self.url)}
-        super().on_headers_complete()
-        if self._active is None:
-            self._active = self.cycle
+        version, method = self.parser.get_http_version(), self.parser.get_method().decode("ascii")
+        self.scope["method"] = method
+        found = environment(method, self.url, version, self.headers, self.limits)
+        keep_alive = version != "1.0" and self.parser.should_keep_alive()
+        self.cycle = request = Request(self, self._constants | found, keep_alive=keep_alive)
+        self._requests.append(request)
+        if len(self._requests) > 1:
+            self.flow.pause_reading()
+        else:
             self.deadline = _NEVER
             self.all.occupy(self)
 
@@ -199,6 +259,12 @@ class Connection(HttpToolsProtocol):
         if not self._upgrading:
             super().on_message_complete()
 
+    def _begin(self) -> None:
+        """Have the first request answered, if it is not yet."""
+        if self._requests and not self._begun:
+            self._begun = True
+            self.adapter.begin(self._requests[0])
+
     def _decline_upgrade(self, rest: bytes) -> None:
         """Take what follows as the body of the request and answer in HTTP/1.1: no other protocol is spoken.
 
@@ -207,10 +273,10 @@ class Connection(HttpToolsProtocol):
         self._upgrading = False
         self.cycle.keep_alive = False
         framing = [header for header in self.headers if header[0] in (b"content-length", b"transfer-encoding")]
-        head = b"".join(b"%s: %s\r\n" % header for header in framing)
+        lines = b"".join(b"%s: %s\r\n" % header for header in framing)
         self.parser = httptools.HttpRequestParser(_BodyOnly(self))
         try:
-            self.parser.feed_data(b"POST / HTTP/1.1\r\n" + head + b"\r\n")
+            self.parser.feed_data(b"POST / HTTP/1.1\r\n" + lines + b"\r\n")
             self.parser.feed_data(rest if framing else b"")
         except httptools.HttpParserError:
             self._refuse(Refused(400, "Bad Request"))
@@ -221,31 +287,25 @@ class Connection(HttpToolsProtocol):
         """Give the client so much time to take what it is sent next."""
         self.deadline = time.monotonic() + seconds
 
-    def join_writes(self) -> None:
-        """Have the answer that begins now leave in one write: it is whole, and each write is a system call."""
-        if self._active is not None:
-            self._joined = _Joined(self.transport)
-            self._active.transport = cast(Any, self._joined)
-
     def on_response_complete(self) -> None:
         """Turn to what the client has sent meanwhile, or wait for its next request."""
-        if self._joined is not None:
-            self._joined.flush()
-            self._joined = None
-        self._active = self.pipeline[-1][0] if self.pipeline else None
-        if self._active is not None:
+        self._requests.popleft()
+        self._begun = False
+        if self._requests:
             self.deadline = _NEVER
         else:
             self.extend(self.limits.head_seconds if self._in_head else self.limits.idle_seconds)
             self.all.release(self)
             if self._refusal is not None:
                 self._say_refusal()
-        super().on_response_complete()
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self._begin()
 
     def shutdown(self) -> None:
         """End when what has arrived whole is answered."""
         self.all.stopping = True
-        if self._active is None:
+        if not self._requests:
             self.transport.close()
         elif self.cycle.more_body:
             self.drop()
@@ -254,7 +314,7 @@ class Connection(HttpToolsProtocol):
 
     def expire(self) -> None:
         """The deadline is over."""
-        if self._active is not None or self._refusal is not None or self.transport.get_write_buffer_size():
+        if self._requests or self._refusal is not None or self.transport.get_write_buffer_size():
             self.drop()
         elif self._in_head:
             self._refuse(Refused(408, "Request Timeout"))
@@ -266,9 +326,14 @@ class Connection(HttpToolsProtocol):
         with contextlib.suppress(OSError, AttributeError):
             own = self.transport.get_extra_info("socket")
             own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        if self._active is not None:
-            self._abandon(self._active)
+        self._abandon()
         self.transport.abort()
+
+    def refuse(self, refused: Refused) -> None:
+        """Answer the first request with a refusal, and none behind it."""
+        self._abandon()
+        self._requests.clear()
+        self._refuse(refused)
 
     def _refuse(self, refused: Refused) -> None:
         """Take no more requests, and say why behind the answers to those that were taken. The first reason stands."""
@@ -276,16 +341,12 @@ class Connection(HttpToolsProtocol):
             return
         status, headers, body, *_rest = refused.answer
         self.all.refusals[status] += 1
-        lines = b"".join(b"%s: %s\r\n" % header for header in self.server_state.default_headers + headers)
-        self._refusal = STATUS_LINE[status] + lines + b"\r\n" + body
-        if self._active is not None and self.cycle.more_body and not self.cycle.response_started:
-            # It will never be whole.
-            if self.cycle is self._active:
-                self._abandon(self._active)
-                self._active = None
-            else:
-                self.pipeline.popleft()
-        if self._active is None:
+        lines = head(status, headers, [*self.server_state.default_headers, (b"connection", b"close")])
+        is_head = self.scope is not None and cast(Any, self.scope).get("method") == "HEAD"
+        self._refusal = lines if is_head else lines + body
+        if self._requests and self._requests[-1].more_body and not self._requests[-1].response_started:
+            self._requests.pop().abandon()  # it will never be whole
+        if not self._requests:
             self._say_refusal()
 
     def _say_refusal(self) -> None:
@@ -295,34 +356,13 @@ class Connection(HttpToolsProtocol):
         self.extend(LINGER_SECONDS)
         self.transport.write(self._refusal or b"")
         # A close with unread bytes is a reset, which takes the answer with it: what still comes is thrown away.
+        self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
-    @staticmethod
-    def _abandon(cycle: RequestResponseCycle) -> None:
-        cycle.disconnected = True
-        cycle.message_event.set()
-
-
-class _Joined:
-    """A transport for one answer: what is written leaves at `flush` or `close`."""
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self._pieces: list[bytes] = []
-        self.write = self._pieces.append
-        self.is_closing = transport.is_closing
-
-    def flush(self) -> None:
-        """Write everything at once."""
-        if self._pieces:
-            self._transport.write(b"".join(self._pieces))
-            self._pieces.clear()
-
-    def close(self) -> None:
-        """Close the transport behind what was written."""
-        self.flush()
-        self._transport.close()
+    def _abandon(self) -> None:
+        for request in self._requests:
+            request.abandon()
 
 
 class _BodyOnly:
@@ -338,16 +378,3 @@ def count_down(counter: Counter[str], name: str) -> None:
     counter[name] -= 1
     if counter[name] <= 0:
         del counter[name]
-
-
-@lru_cache(maxsize=4096)
-def counted_address(address: str) -> str:
-    """The address, of IPv6 its /64; "" for trusted proxies and for private networks.
-
-    What comes from a private address is from a proxy of ours, whether or not TRUSTED_PROXIES names it: counted, it would
-    be one client with everybody's connections.
-    """
-    key = addresses.rate_key(address)
-    if addresses.is_trusted(address) or not ipaddress.ip_network(key).network_address.is_global:
-        return ""
-    return key

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+import httptools
 import orjson
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from social.api.later import KEY, Wait
 from social.runtime.web.limits import Limits
@@ -19,7 +21,7 @@ BUSY = "There was a temporary problem serving your request, please try again"
 _SPECIAL = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-Headers = list[tuple[bytes, bytes]]
+Headers = list[tuple[str, str]]
 
 
 class File(NamedTuple):
@@ -46,20 +48,14 @@ class Refused(Exception):
     def __init__(self, status: int, text: str, retry_after: int | None = None) -> None:
         super().__init__(text)
         body = orjson.dumps({"error": text})
-        headers = {
-            "content-type": "application/json; charset=utf-8",
-            "access-control-allow-origin": "*",
-            "content-length": str(len(body)),
-            "connection": "close",
-        }
+        headers = [
+            ("content-type", "application/json; charset=utf-8"),
+            ("access-control-allow-origin", "*"),
+            ("content-length", str(len(body))),
+        ]
         if retry_after is not None:
-            headers["retry-after"] = str(retry_after)
-        self.answer = Answer(status, encoded(headers.items()), body)
-
-
-def encoded(headers: Iterable[tuple[str, str]]) -> Headers:
-    """Headers as bytes."""
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+            headers.append(("retry-after", str(retry_after)))
+        self.answer = Answer(status, headers, body)
 
 
 class FileWrapper:
@@ -90,26 +86,14 @@ class FileWrapper:
         return File(descriptor, offset, max(0, (os.fstat(descriptor).st_size if end is None else end) - offset))
 
 
-def environment(scope: Any, target: bytes, limits: Limits) -> dict[str, Any]:
-    """The WSGI environment of a request, without its body.
-
-    Two servers that read a request differently can be used against each other: raises Refused for everything about which
-    RFC 9112 leaves no doubt. Headers with an underscore are dropped, as proxies do: `X_Forwarded_For` and `X-Forwarded-For`
-    would be one name.
-    """
-    server, client, headers = scope["server"] or ("", 0), scope["client"] or ("", 0), scope["headers"]
-    version = scope["http_version"]
-    found = {
-        "REQUEST_METHOD": scope["method"],
+def constants(server: tuple[str, int | None] | None, client: tuple[str, int] | None) -> dict[str, Any]:
+    """What is the same in the WSGI environments of all requests of a connection."""
+    return {
         "SCRIPT_NAME": "",
-        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
-        "QUERY_STRING": scope["query_string"].decode("latin-1"),
-        "RAW_URI": target.decode("latin-1"),
-        "SERVER_PROTOCOL": f"HTTP/{version}",
-        "SERVER_NAME": server[0],
-        "SERVER_PORT": str(server[1]),
-        "REMOTE_ADDR": client[0],
-        "REMOTE_PORT": str(client[1]),
+        "SERVER_NAME": server[0] if server else "",
+        "SERVER_PORT": str(server[1] if server else 0),
+        "REMOTE_ADDR": client[0] if client else "",
+        "REMOTE_PORT": str(client[1] if client else 0),
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": "http",
         "wsgi.errors": sys.stderr,
@@ -118,6 +102,26 @@ def environment(scope: Any, target: bytes, limits: Limits) -> dict[str, Any]:
         "wsgi.run_once": False,
         "wsgi.input_terminated": True,
         "wsgi.file_wrapper": FileWrapper,
+    }
+
+
+def environment(
+    method: str, target: bytes, version: str, headers: Sequence[tuple[bytes, bytes]], limits: Limits
+) -> dict[str, Any]:
+    """What the head of a request adds to `constants`. The names of `headers` are in lower case.
+
+    Two servers that read a request differently can be used against each other: raises Refused for everything about which
+    RFC 9112 leaves no doubt, httptools' error for a target that is no URL. Headers with an underscore are dropped, as
+    proxies do: `X_Forwarded_For` and `X-Forwarded-For` would be one name.
+    """
+    url = httptools.parse_url(target)
+    path = url.path.decode("ascii")
+    found: dict[str, Any] = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": unquote_to_bytes(path).decode("latin-1") if "%" in path else path,
+        "QUERY_STRING": url.query.decode("latin-1") if url.query else "",
+        "RAW_URI": target.decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{version}",
         KEY: [],
     }
     size = len(target)
@@ -142,6 +146,13 @@ def environment(scope: Any, target: bytes, limits: Limits) -> dict[str, Any]:
     return found
 
 
+def head(status: int, headers: Headers, more: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """The lines of an answer before its body, with `more` headers of the server."""
+    lines = [STATUS_LINE[status], *[b"%b: %b\r\n" % header for header in more]]
+    lines += [f"{name}: {value}\r\n".encode("latin-1") for name, value in headers]
+    return b"".join((*lines, b"\r\n"))
+
+
 def call(application: Application, environ: dict[str, Any]) -> Answer:
     """Run the application. Raises whatever it lets pass."""
     started: list[Any] = []
@@ -156,13 +167,13 @@ def call(application: Application, environ: dict[str, Any]) -> Answer:
     finally:
         if hasattr(response, "close"):
             response.close()
-    status, headers, size = int(started[0][:3]), encoded(started[1]), len(body) if file is None else file.size
+    status, size = int(started[0][:3]), len(body) if file is None else file.size
+    headers: Headers = started[1]
     has_body = environ["REQUEST_METHOD"] != "HEAD" and status not in (204, 304)
-    announced = next((int(value) for name, value in headers if name.lower() == b"content-length"), None)
     if status in (204, 304):
-        headers = [header for header in headers if header[0].lower() != b"content-length"]
-    elif announced is None:
-        headers.append((b"content-length", str(size).encode()))
+        headers = [header for header in headers if header[0].lower() != "content-length"]
+    elif not any(name.lower() == "content-length" for name, _value in headers):
+        headers.append(("content-length", str(size)))
     if file is not None and (not has_body or size <= CHUNK):
         try:
             body = os.pread(file.descriptor, size, file.offset) if has_body else b""
