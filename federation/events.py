@@ -24,6 +24,19 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
     accepted: bool
 
 
+class QuoteAnswerDue(Event, key="quote:{quote_id}"):
+    """`account_id` (ours) owes `actor_id` an answer to the QuoteRequest `uri`, of which each answer is another: the quote as
+    it is then. `quote_id` is 0 for a request that was refused.
+    """
+
+    account_id: int
+    actor_id: int
+    quote_id: int
+    uri: str
+    quoted_uri: str
+    quoting_uri: str
+
+
 class DeliveriesDue(Event):
     """Wake-up for deliveries; several of them do no more than one."""
 

@@ -82,13 +82,14 @@ class FetchKind(StrEnum):
     ACTIVITY = "activity"
     POST = "post"
     ACTOR = "actor"
+    QUOTE = "quote"
 
 
 class Fetch(WaitingRow):
     """A document to be fetched from `host`, once however many want it.
 
-    `uri` is the id of the post or actor, or the number of the activity. `remaining` is how many posts above this one may
-    still be fetched for the activity that began it.
+    `uri` is the id of the post (of a quote that of the quoting one) or actor, or the number of the activity. `remaining` is
+    how many posts above this one may still be fetched for the activity that began it.
     """
 
     queue = "fetches"

@@ -9,9 +9,9 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, FollowAnswerDue
+from federation.events import ActivityReceived, FollowAnswerDue, QuoteAnswerDue
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS
-from federation.outbound import distributing
+from federation.outbound import distributing, quoting
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.tasks.processing import process_received
@@ -22,6 +22,7 @@ from statuses.events import (
     PollVoted,
     PollVotesDue,
     QuotePolicyChanged,
+    QuoteSettled,
     StatusDeleted,
     StatusEdited,
     StatusFavourited,
@@ -48,6 +49,9 @@ on(AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
 on(AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
 on(ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
 on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
+on(QuoteSettled, distributing.send_settled, queue=QUEUE, database=True)
+on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)
+on(QuoteAnswerDue, quoting.send_quote_answers, queue=QUEUE, database=True)
 on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)
 on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: event.forwarded)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)

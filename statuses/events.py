@@ -100,6 +100,13 @@ class StatusQuoted(Event, key="status:{status_id}"):
     account_id: int
 
 
+class QuoteSettled(Event, key="status:{status_id}"):
+    """The quote `quote_id` in the post `status_id` became accepted, rejected or revoked."""
+
+    status_id: int
+    quote_id: int
+
+
 class StatusFavourited(Event, key="status:{status_id}"):
     """`account_id` likes `status_id`. `local` says of the post whether it was written here: what reactions have to do."""
 

@@ -25,6 +25,7 @@ from statuses.events import (
     CardAttached,
     FiltersChanged,
     QuotePolicyChanged,
+    QuoteSettled,
     StatusDeleted,
     StatusEdited,
     StatusFetched,
@@ -63,6 +64,7 @@ _SEARCH_QUEUE = "search"
 on(StatusPublished, fan_out_posts, queue=_FEEDS_QUEUE)
 on(StatusEdited, fan_out_edits, queue=_FEEDS_QUEUE)
 on(QuotePolicyChanged, fan_out_edits, queue=_FEEDS_QUEUE)
+on(QuoteSettled, fan_out_edits, queue=_FEEDS_QUEUE)
 on(StatusFetched, add_fetched, queue=_FEEDS_QUEUE)
 on(StatusJoinedThread, fan_out_joined, queue=_FEEDS_QUEUE)
 on(StatusDeleted, withdraw_posts, queue=_FEEDS_QUEUE)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from accounts.models import Account
 from federation.documents.actors import iso
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, addresses, followers_url_of, with_context
-from federation.documents.notes import load_notes, note_terms
+from federation.documents.notes import load_notes, note_terms, quote_authorization_uri
 from statuses.policies.posts import Author, Post
 from statuses.policies.visibility import allowed_visibility, is_for_followers_only
+
+AUTHORIZATION_TERMS: Final = ("QuoteAuthorization", "interactingObject", "interactionTarget")
 
 
 def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
@@ -99,6 +101,56 @@ def vote(account: Account, number: int, option: str, poll_uri: str, author_uri: 
         "to": author_uri,
     }
     return _act("Create", f"{uri}/activity", account, note) | {"to": author_uri}
+
+
+def quote_request(note: dict[str, Any], uri: str, quoted_uri: str) -> dict[str, Any]:
+    """The request to quote a post of another server with this one (FEP-044f); `uri` is its id, which the answer refers to."""
+    activity = {
+        "id": uri,
+        "type": "QuoteRequest",
+        "actor": note["attributedTo"],
+        "object": quoted_uri,
+        "instrument": note,
+    }
+    return with_context(activity, ["QuoteRequest", *note_terms(note)])
+
+
+def answer_quote(
+    account: Account, request: dict[str, Any], *, number: int, authorization_uri: str | None
+) -> dict[str, Any]:
+    """Accept of a QuoteRequest, with the authorization as its result, or Reject; `number` is that of the quote here."""
+    kind, place = ("Reject", "rejects") if authorization_uri is None else ("Accept", "accepts")
+    activity = {
+        "id": f"{account.uri}#{place}/quote_requests/{number}",
+        "type": kind,
+        "actor": account.uri,
+        **({} if authorization_uri is None else {"result": authorization_uri}),
+        "object": {**request, "type": "QuoteRequest"},
+    }
+    return with_context(activity, ["QuoteRequest"])
+
+
+def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_uri: str) -> dict[str, Any]:
+    """The consent of `account` to a quote of its post; `number` is that of the quote here. Without its @context."""
+    return {
+        "id": quote_authorization_uri(account.uri, number),
+        "type": "QuoteAuthorization",
+        "attributedTo": account.uri,
+        "interactingObject": quoting_uri,
+        "interactionTarget": quoted_uri,
+    }
+
+
+def delete_quote_authorization(account: Account, authorization: dict[str, Any]) -> dict[str, Any]:
+    """The end of the consent to a quote."""
+    activity = {
+        "id": f"{authorization['id']}#delete",
+        "type": "Delete",
+        "actor": account.uri,
+        "to": [PUBLIC],
+        "object": authorization,
+    }
+    return with_context(activity, AUTHORIZATION_TERMS)
 
 
 def undo_announce(boost: Post) -> dict[str, Any]:

@@ -47,6 +47,11 @@ _TERMS: Final[dict[str, dict[str, Any]]] = {
     },
     "quote": {"quote": {"@id": "https://w3id.org/fep/044f#quote", **_ID}},
     "quoteAuthorization": {"quoteAuthorization": {"@id": "https://w3id.org/fep/044f#quoteAuthorization", **_ID}},
+    **{name: {name: f"https://w3id.org/fep/044f#{name}"} for name in ("QuoteRequest", "QuoteAuthorization")},
+    **{
+        name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
+        for name in ("interactingObject", "interactionTarget")
+    },
     "quoteUri": {"quoteUri": "http://fedibird.com/ns#quoteUri"},
     "_misskey_quote": {"_misskey_quote": "https://misskey-hub.net/ns#_misskey_quote"},
     "featured": {"toot": "http://joinmastodon.org/ns#", "featured": {"@id": "toot:featured", **_ID}},

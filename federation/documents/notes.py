@@ -172,7 +172,12 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
     quoted, approval_uri = post.quoted, quote["approval_uri"]
     if approval_uri is not None or quoted is None or not quoted.local:
         return None if approval_uri is None else str(approval_uri)
-    return f"{quoted.author.uri}/quote_authorizations/{quote['id']}"
+    return quote_authorization_uri(quoted.author.uri, quote["id"])
+
+
+def quote_authorization_uri(author_uri: str, number: int) -> str:
+    """The id of our authorization of a quote, whose number here it has (contract, federation section 2)."""
+    return f"{author_uri}/quote_authorizations/{number}"
 
 
 def _conversation(thread_root_id: int) -> str:

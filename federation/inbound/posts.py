@@ -11,19 +11,22 @@ from accounts.models.account import SuspensionOrigin
 from accounts.services.erasing import end_account
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
+from federation.inbound import quotes
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.actors import keep_described, refresh
 from federation.remote.fetching import fetch_document
-from federation.remote.posts import compose_received, is_related, keep_note, may_be_related
+from federation.remote.posts import compose_received, is_related, keep_note, look_at_quote, may_be_related
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
+from federation.remote.requests import ANCESTORS
 from social.kernel import clock
 from social.kernel.locks import lock
 from statuses.models import Poll
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.deleting import delete_status
 from statuses.services.polls import vote
+from statuses.services.quotes import store_authorization
 from statuses.services.receiving import revise_remote_status
 
 
@@ -123,7 +126,11 @@ def _update_post(incoming: Incoming, note: ReceivedNote) -> None:
     if status.account_id != actor.id or status.is_reblog:
         raise Rejected("the post is another author's")
     new = compose_received(note, actor, incoming.recipient)
-    revise_remote_status(status_id=status.id, new=new, edited_at=note.updated)
+    with transaction.atomic():
+        revise_remote_status(status_id=status.id, new=new, edited_at=note.updated)
+        uri = note.quote_authorization
+        is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
+        look_at_quote(status, remaining=ANCESTORS, again=is_new)
 
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)
@@ -131,7 +138,9 @@ REMEMBERED_UNKNOWN: Final = timedelta(days=3)
 
 
 def handle_delete(incoming: Incoming) -> None:
-    """The end of the actor itself, or of one of its posts."""
+    """The end of the actor itself, of one of its posts, or of its consent to a quote."""
+    if quotes.revoke(incoming):
+        return
     if incoming.object_uri == incoming.actor.uri:
         _delete_actor(incoming)
     else:

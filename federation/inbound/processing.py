@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 
 from federation.documents.reading import Rejected, many, parse, uri_of
 from federation.events import ActivityReceived
-from federation.inbound import flag, forwarded, interactions, posts, relationships, undo
+from federation.inbound import flag, forwarded, interactions, posts, quotes, relationships, undo
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
 from federation.remote.actors import is_stale
@@ -45,6 +45,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Flag": flag.handle,
     "Follow": relationships.handle_follow,
     "Like": interactions.handle_like,
+    "QuoteRequest": quotes.handle_request,
     "Reject": relationships.handle_reject,
     "Undo": undo.handle,
     "Update": posts.handle_update,

@@ -10,6 +10,7 @@ from accounts.services.blocking import block_account
 from accounts.services.following import FollowChange, accept_requests, end_following, follow_account, pair_name
 from federation.documents.reading import Rejected, uri_of
 from federation.events import FollowAnswerDue
+from federation.inbound import quotes
 from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.remote.posts import refuse_tombstone
 from federation.remote.references import is_own
@@ -80,7 +81,11 @@ def _refuse_used_id(uri: str, actor: Account, target: Account) -> None:
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Grant the follow request that was sent from here; nothing happens when there is none."""
+    """Grant the follow request that was sent from here; nothing happens when there is none. Or a quote of ours."""
+    quote = quotes.find_asked(incoming)
+    if quote is not None:
+        quotes.accept(incoming, quote)
+        return
     follower = find_follower(incoming)
     with transaction.atomic():
         lock(pair_name(follower.id, incoming.actor.id))
@@ -90,7 +95,11 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Remove the follow request or the follow of somebody here, as the followed account asks."""
+    """Remove the follow request or the follow of somebody here, as the followed account asks. Or end a quote of ours."""
+    quote = quotes.find_asked(incoming)
+    if quote is not None:
+        quotes.reject(quote)
+        return
     follower = find_follower(incoming)
     with transaction.atomic():
         lock(pair_name(follower.id, incoming.actor.id))

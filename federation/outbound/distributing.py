@@ -35,19 +35,21 @@ from federation.outbound.audience import (
     reached_inboxes,
 )
 from federation.outbound.queueing import drop_waiting, enqueue, last_due
+from federation.outbound.quoting import send_quote_requests
 from social.kernel import clock
 from statuses.events import (
     PollEnded,
     PollVoted,
     PollVotesDue,
     QuotePolicyChanged,
+    QuoteSettled,
     StatusDeleted,
     StatusEdited,
     StatusFavourited,
     StatusPublished,
     StatusUnfavourited,
 )
-from statuses.models import Favourite, Poll, PollVote
+from statuses.models import Favourite, Poll, PollVote, QuoteState
 from statuses.queries.posts import load_posts
 from statuses.services.polls import begin_announcement
 
@@ -93,10 +95,16 @@ def send_published(events: Sequence[StatusPublished]) -> None:
         if post.id in documents:
             account = accounts[post.account_id]
             enqueue(account=account, document=documents[post.id], inboxes=inboxes[post.id], key=f"status:{post.id}")
+    send_quote_requests(post.id for post in posts if post.quote_state == QuoteState.PENDING)
 
 
 def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged]) -> None:
     """Update, to wherever the post may have arrived; of several that still wait for an inbox the last alone."""
+    _send_updates((event.status_id for event in events), activities.update)
+
+
+def send_settled(events: Sequence[QuoteSettled]) -> None:
+    """Update of a post whose quote was accepted, or is so no more."""
     _send_updates((event.status_id for event in events), activities.update)
 
 
@@ -113,6 +121,7 @@ def send_poll_ended(events: Sequence[PollEnded]) -> None:
 
 
 def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any], datetime], dict[str, Any]]) -> None:
+    """Update of each of these posts that is ours, made by `activity`, to wherever the post may have arrived."""
     found = load_posts(status_ids)
     posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
     inboxes = {post.id: reached for post in posts if (reached := edited_inboxes(post))}

@@ -17,11 +17,11 @@ from federation.models import Tombstone
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
 from federation.remote.references import find_accounts_by_uri, find_post_by_uri, is_own
-from federation.remote.requests import ANCESTORS, request_post
+from federation.remote.requests import ANCESTORS, request_post, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.locks import lock
-from statuses.models import QuoteState, Status
+from statuses.models import Quote, QuoteState, Status
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
 from statuses.queries.statuses import list_statuses
@@ -96,12 +96,26 @@ def keep_note(
         lock(f"object:{note.uri}")
         refuse_tombstone(note.uri, author)
         status = publish_remote_status(new=new)
-        if status is not None and ancestors > 0 and _answers_unknown(note):
-            request_post(str(note.in_reply_to), remaining=ancestors - 1)
+        if status is not None and ancestors > 0:
+            if _answers_unknown(note):
+                request_post(str(note.in_reply_to), remaining=ancestors - 1)
+            look_at_quote(status, remaining=ancestors - 1)
     if status is not None:
         return status
     known = find_post_by_uri(note.uri)
     return known if known is not None and not known.is_deleted else None
+
+
+def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> None:
+    """Have what a post of another server quotes fetched when it is unknown here, and the authorization checked that the post
+    names; `again` when it names another one than before.
+    """
+    quote = Quote.objects.select_related("quoted_status").filter(status=status, state=QuoteState.PENDING).first()
+    if quote is None or quote.quoted_uri is None or is_own(quote.quoted_uri):
+        return
+    wanted = quote.quoted_uri if quote.quoted_status_id is None else quote.approval_uri
+    if wanted is not None:
+        request_quote(str(status.uri), wanted, remaining=remaining, again=again)
 
 
 def _answers_unknown(note: ReceivedNote) -> bool:

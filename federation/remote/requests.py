@@ -29,6 +29,17 @@ def request_post(uri: str, *, remaining: int) -> None:
     _request(Fetch(kind=FetchKind.POST, uri=uri, host=origin_of(uri) or "", remaining=remaining))
 
 
+def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
+    """Have the quote in a post looked at: what it quotes, and the consent to it, of which the first is at `wanted_uri`.
+
+    One that was given up before is looked at `again` only when the post names another consent.
+    """
+    if again:
+        Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()
+    host = origin_of(wanted_uri) or ""
+    _request(Fetch(kind=FetchKind.QUOTE, uri=uri, host=host, remaining=remaining))
+
+
 def request_actor(account: Account) -> None:
     """Have a remote account looked at again."""
     _request(Fetch(kind=FetchKind.ACTOR, uri=account.uri, host=origin_of(account.uri) or ""))

@@ -8,13 +8,14 @@ from federation.documents import activities, collections
 from federation.documents.context import with_context
 from federation.documents.notes import load_notes, note_document, note_terms
 from federation.views.negotiation import Wanted, alternate, document, not_acceptable, reads, redirect, wanted
-from federation.views.reading import find_deleted, find_shown_post
+from federation.views.reading import find_deleted, find_local_account, find_shown_post, signer_of
 from social.kernel import links
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
+from statuses.models import Quote, QuoteState
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.posts import load_posts
-from statuses.queries.statuses import list_statuses
+from statuses.queries.statuses import find_post, list_statuses
 
 REPLIES_PER_PAGE = 60
 
@@ -65,6 +66,19 @@ def shares(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/statuses/:id/shares`: how many."""
     post, signer_id = find_shown_post(request, username, id)
     return _count(f"{post.object_uri}/shares", post.reblogs_count, signer_id)
+
+
+@reads
+def quote_authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
+    """`/users/:username/quote_authorizations/:id`: the consent of somebody here to a quote, for who may read that."""
+    number = require_found(parse_id(id))
+    author, signer = find_local_account(username), signer_of(request)
+    viewer_id = signer.id if signer is not None else None
+    quotes = Quote.objects.filter(id=number, state=QuoteState.ACCEPTED, quoted_status__account=author)
+    quote = require_found(quotes.first())
+    quoting, quoted = find_post(quote.status_id, viewer_id), find_post(quote.quoted_status_id, viewer_id)
+    found = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
+    return document(with_context(found, activities.AUTHORIZATION_TERMS), private=viewer_id is not None)
 
 
 def _count(uri: str, total: int, signer_id: int | None) -> HttpResponse:

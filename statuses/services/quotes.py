@@ -7,7 +7,7 @@ from django.db import transaction
 from accounts.models import Account
 from social.kernel.errors import Forbidden, require_found
 from social.kernel.events import publish
-from statuses.events import QuotePolicyChanged, StatusQuoted
+from statuses.events import QuotePolicyChanged, QuoteSettled, StatusQuoted
 from statuses.models import Quote, QuoteState, Status
 from statuses.policies.posts import Post
 from statuses.policies.quotes import choose_policy, local_policy
@@ -56,7 +56,7 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
     """Write what the author of the quoted post says to a quote; whether that changed anything.
 
     A quote that waits becomes accepted, with the authorization of another server, or rejected; an accepted one can only be
-    revoked; what was refused stays so. StatusQuoted is published for one that is accepted.
+    revoked; what was refused stays so. QuoteSettled is published, and StatusQuoted for one that is accepted.
     """
     with transaction.atomic():
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()
@@ -69,6 +69,7 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
         if approval_uri is not None:
             quote.approval_uri = approval_uri
         quote.save(update_fields=["state", "approval_uri"])
+        publish(QuoteSettled(status_id=quote.status_id, quote_id=quote.id))
         if quote.quoted_status_id is None:
             return True
         if accepted:
@@ -79,6 +80,22 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
         if change and not quote.status.is_deleted:
             bump({(quote.quoted_status_id, "quotes_count"): change})
     return True
+
+
+def find_quoted(*, quote_id: int, quoted: Status) -> None:
+    """Write that the quoted post of a quote is known here now; one that is known already stays."""
+    Quote.objects.filter(id=quote_id, quoted_status=None).update(quoted_status=quoted)
+
+
+def store_request(*, quote_id: int, request_uri: str) -> None:
+    """Write the id of the request that another server made for a quote; the last one counts."""
+    Quote.objects.filter(id=quote_id).update(request_uri=request_uri)
+
+
+def store_authorization(*, status_id: int, approval_uri: str) -> bool:
+    """Write the authorization that a post of another server names for its quote, which still waits; whether it is new."""
+    waiting = Quote.objects.filter(status_id=status_id, state=QuoteState.PENDING)
+    return waiting.exclude(approval_uri=approval_uri).update(approval_uri=approval_uri) > 0
 
 
 def _after(state: QuoteState, accepted: bool) -> QuoteState:

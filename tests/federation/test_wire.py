@@ -137,11 +137,7 @@ REFUSED = {
     "create_note_forwarded_reply": "rejected: the forwarded post answers nothing that concerns anybody here",
     "follow_relay": "rejected: the account is not of this server",
     "update_featured_collection": NO_PROFILE,
-} | {
-    name: NOT_KEPT
-    for name in POSTS
-    if name.startswith(("add_", "remove_")) or name in ("feature_request", "move", "quote_request")
-}
+} | {name: NOT_KEPT for name in POSTS if name.startswith(("add_", "remove_")) or name in ("feature_request", "move")}
 
 
 def test_every_delivery_of_mastodon_is_taken_or_refused_for_a_known_reason(world: World) -> None:

@@ -14,14 +14,18 @@ import pytest
 from django.apps import apps
 
 from tests.conformance.conftest import alice, bob, own_media
-from tests.federation.conftest import elsewhere, zoe
 from tests.runtime.processes import eventually, running
 from tests.security.small_client import Small
 from tests.support.instance import free_port
 
-collect_ignore_glob = [] if apps.is_installed("federation") else ["test_federation*.py", "test_keys.py"]
+__all__ = ["alice", "bob", "own_media"]
 
-__all__ = ["alice", "bob", "elsewhere", "own_media", "zoe"]
+if apps.is_installed("federation"):
+    from tests.federation.conftest import elsewhere, zoe
+
+    __all__ += ["elsewhere", "zoe"]
+else:
+    collect_ignore_glob = ["test_federation*.py", "test_keys.py"]
 
 
 @pytest.fixture(scope="session")

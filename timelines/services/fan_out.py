@@ -18,6 +18,7 @@ from social.kernel.batches import in_batches
 from statuses.events import (
     CardAttached,
     QuotePolicyChanged,
+    QuoteSettled,
     StatusDeleted,
     StatusEdited,
     StatusFetched,
@@ -121,7 +122,7 @@ def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
     _broadcast(posts, recipients, to_public=False)
 
 
-def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged]) -> None:
+def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
     """Publish changed posts to streams as `status.update`: to those of the readers of home timelines and lists, to public and
     hashtag streams, and to the notification streams of whom they mention. Feeds hold ids, and get the posts of new
     hashtags and mentions only.

@@ -323,7 +323,8 @@ class Connection(HttpToolsProtocol):
 
     def drop(self) -> None:
         """End the connection at once; what the client has not taken is thrown away, by the system too."""
-        with contextlib.suppress(OSError, AttributeError):
+        # One that has gone by itself has no socket any more.
+        with contextlib.suppress(OSError, AttributeError, ValueError):
             own = self.transport.get_extra_info("socket")
             own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._abandon()

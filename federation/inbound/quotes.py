@@ -1,0 +1,124 @@
+"""Acts upon requests to quote posts of ours, and upon what other servers say to ours (FEP-044f; contract, federation
+section 7; security row 36).
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from federation.documents.reading import Rejected, same_origin, uri_of, web_uri
+from federation.documents.received_notes import is_note, read_note
+from federation.events import QuoteAnswerDue
+from federation.inbound.incoming import Incoming
+from federation.remote.posts import find_or_fetch_post, keep_note
+from federation.remote.references import find_post_by_uri
+from social.kernel.errors import NotFound
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from statuses.models import Quote, Status
+from statuses.policies.quotes import Permission, permission
+from statuses.queries.statuses import find_post_and_relations
+from statuses.services.quotes import find_quoted, settle_quote, store_request
+
+
+def handle_request(incoming: Incoming) -> None:
+    """A request to quote a post of ours, with the post that quotes it: answered as the policy of ours says.
+
+    One that is not allowed is rejected; so is a repeated one of a quote that was revoked.
+    """
+    uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
+    if quoted is None or not quoted.local or quoted.is_reblog:
+        raise Rejected("there is no such post here")
+    quoting_uri = web_uri(incoming.document.get("instrument"))
+    if quoting_uri is None or not same_origin(quoting_uri, incoming.actor.uri):
+        raise Rejected("the request names no post of its actor")
+    quote = _find_quote(incoming, quoting_uri, quoted) if _may_quote(incoming, quoted) else None
+    with transaction.atomic():
+        if quote is not None:
+            lock(f"object:{uri}")
+            if Quote.objects.filter(request_uri=uri).exclude(id=quote.id).exists():
+                raise Rejected("the id of the request is another one's")
+            store_request(quote_id=quote.id, request_uri=uri)
+            settle_quote(quote_id=quote.id, accepted=True)
+        publish(
+            QuoteAnswerDue(
+                account_id=quoted.account_id,
+                actor_id=incoming.actor.id,
+                quote_id=0 if quote is None else quote.id,
+                uri=uri,
+                quoted_uri=str(incoming.object_uri),
+                quoting_uri=quoting_uri,
+            )
+        )
+
+
+def _may_quote(incoming: Incoming, quoted: Status) -> bool:
+    try:
+        post, relations = find_post_and_relations(quoted.id, incoming.actor.id)
+    except NotFound:
+        return False
+    return (
+        permission(post, incoming.actor.id, relations) is Permission.AUTOMATIC
+        and post.account_id not in relations.blocking
+    )
+
+
+def _find_quote(incoming: Incoming, quoting_uri: str, quoted: Status) -> Quote:
+    """The quote in the post that is to be allowed, which is stored first when it is not known here.
+
+    Raises Rejected when that is another's post, or quotes something else.
+    """
+    instrument = incoming.document.get("instrument")
+    if find_post_by_uri(quoting_uri) is None:
+        if isinstance(instrument, dict) and is_note(instrument):
+            keep_note(read_note(instrument), incoming.actor)
+        else:
+            find_or_fetch_post(quoting_uri)
+    quote = Quote.objects.select_related("status").filter(status__uri=quoting_uri, status__deleted_at=None).first()
+    if quote is None or quote.status.account_id != incoming.actor.id:
+        raise Rejected("the request names no post of its actor that quotes")
+    if quote.quoted_status_id is None and quote.quoted_uri is not None and find_post_by_uri(quote.quoted_uri) == quoted:
+        find_quoted(quote_id=quote.id, quoted=quoted)
+    elif quote.quoted_status_id != quoted.id:
+        raise Rejected("the post quotes another one")
+    return quote
+
+
+def find_asked(incoming: Incoming) -> Quote | None:
+    """The quote in a post of ours whose QuoteRequest is answered; None when the answer is to something else.
+
+    Raises Rejected for the answer of anybody but the quoted author.
+    """
+    quote = (
+        Quote.objects.select_related("quoted_status")
+        .filter(request_uri=incoming.object_uri, status__local=True)
+        .first()
+    )
+    if quote is None:
+        return None
+    if quote.quoted_status is None or quote.quoted_status.account_id != incoming.actor.id:
+        raise Rejected("the answer is not the quoted author's")
+    return quote
+
+
+def accept(incoming: Incoming, quote: Quote) -> None:
+    """Write the consent of the quoted author, whose server keeps the authorization."""
+    result = web_uri(incoming.document.get("result"))
+    if result is None or not same_origin(result, incoming.actor.uri):
+        raise Rejected("the answer names no authorization of its actor's server")
+    settle_quote(quote_id=quote.id, accepted=True, approval_uri=result)
+
+
+def reject(quote: Quote) -> None:
+    """Write the refusal of the quoted author."""
+    settle_quote(quote_id=quote.id, accepted=False)
+
+
+def revoke(incoming: Incoming) -> bool:
+    """End the quotes whose authorization the quoted author deletes; whether there are any."""
+    uri = uri_of(incoming.document.get("object"))
+    found = Quote.objects.filter(approval_uri=uri, quoted_status__account=incoming.actor).values_list("id", flat=True)
+    quotes = list(found)
+    for number in quotes:
+        settle_quote(quote_id=number, accepted=False)
+    return bool(quotes)

@@ -1,0 +1,90 @@
+"""Asks other servers for consent to quotes, and tells them of ours (FEP-044f; contract, federation section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import QuerySet
+
+from accounts.models import Account
+from federation.documents import activities
+from federation.documents.notes import load_notes, quote_authorization_uri
+from federation.events import QuoteAnswerDue
+from federation.outbound.audience import inbox_of, reached_inboxes
+from federation.outbound.queueing import enqueue
+from statuses.events import QuoteSettled
+from statuses.models import Quote, QuoteState
+from statuses.queries.posts import load_posts
+
+
+def _quotes(**conditions: object) -> QuerySet[Quote]:
+    found = Quote.objects.select_related("status__account", "quoted_status__account")
+    return found.filter(status__deleted_at=None, quoted_status__deleted_at=None, **conditions).order_by("id")
+
+
+def send_quote_requests(status_ids: Iterable[int]) -> None:
+    """QuoteRequest, to the server of the author whom a post of ours quotes."""
+    wanted = _quotes(
+        status_id__one_of=list(status_ids),
+        status__local=True,
+        state=QuoteState.PENDING,
+        request_uri__isnull=False,
+        quoted_status__local=False,
+    )
+    quotes = list(wanted)
+    notes = load_notes(load_posts(quote.status_id for quote in quotes))
+    for quote in quotes:
+        quoted = quote.quoted_status
+        if quoted is not None and quote.request_uri is not None and quote.status_id in notes:
+            enqueue(
+                account=quote.status.account,
+                document=activities.quote_request(notes[quote.status_id], quote.request_uri, quoted.uri or ""),
+                inboxes=inbox_of(quoted.account),
+                key=f"status:{quote.status_id}",
+            )
+
+
+def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
+    """Accept of a QuoteRequest whose quote is accepted, else Reject."""
+    wanted = [number for event in events for number in (event.account_id, event.actor_id)]
+    accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
+    accepted = {quote.id for quote in _quotes(id__one_of=[e.quote_id for e in events], state=QuoteState.ACCEPTED)}
+    for event in events:
+        account, actor = accounts.get(event.account_id), accounts.get(event.actor_id)
+        if account is None or actor is None:
+            continue
+        uri = quote_authorization_uri(account.uri, event.quote_id) if event.quote_id in accepted else None
+        request = {
+            "id": event.uri,
+            "actor": actor.uri,
+            "object": event.quoted_uri,
+            "instrument": event.quoting_uri,
+        }
+        document = activities.answer_quote(account, request, number=event.quote_id, authorization_uri=uri)
+        enqueue(account=account, document=document, inboxes=inbox_of(actor), key=f"quote:{event.quote_id}")
+
+
+def send_revoked(events: Sequence[QuoteSettled]) -> None:
+    """Delete of the authorization of a quote that the author of a post of ours has revoked, to wherever one of the two
+    posts may have arrived.
+    """
+    revoked = _quotes(
+        id__one_of=[event.quote_id for event in events], state=QuoteState.REVOKED, quoted_status__local=True
+    )
+    quotes = list(revoked)
+    posts = {
+        post.id: post
+        for post in load_posts(number for q in quotes for number in (q.status_id, q.quoted_status_id or 0))
+    }
+    for quote in quotes:
+        quoting, quoted = posts[quote.status_id], posts[quote.quoted_status_id or 0]
+        author = quote.quoted_status.account if quote.quoted_status is not None else None
+        if author is None:
+            continue
+        authorization = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
+        enqueue(
+            account=author,
+            document=activities.delete_quote_authorization(author, authorization),
+            inboxes=reached_inboxes(quoted) | reached_inboxes(quoting) | inbox_of(quote.status.account),
+            key=f"quote:{quote.id}",
+        )

@@ -1,0 +1,53 @@
+"""Resolves quotes between posts of other servers: what is quoted, and whether its author has consented (FEP-044f).
+
+An authorization counts when it has been fetched from the server of the quoted author (security row 36).
+"""
+
+from __future__ import annotations
+
+from federation.documents.reading import Rejected, kinds_of, same_origin, uri_of
+from federation.remote.fetching import fetch_document
+from federation.remote.posts import find_or_fetch_post
+from statuses.models import Quote, QuoteState, Status
+from statuses.queries.statuses import list_statuses
+from statuses.services.quotes import find_quoted, settle_quote
+
+
+def resolve_quote(quoting_uri: str, *, remaining: int) -> None:
+    """Fetch what the post with this id quotes, and accept the quote when its author consents, or quotes themselves.
+
+    `remaining` bounds what is fetched for the quoted post. Raises Rejected for a quote of what its author may not read, and
+    without consent; Missing and Unavailable as fetching does.
+    """
+    quote = (
+        Quote.objects.select_related("status__account", "quoted_status__account")
+        .filter(status__uri=quoting_uri, status__deleted_at=None, state=QuoteState.PENDING, quoted_uri__isnull=False)
+        .first()
+    )
+    if quote is None:
+        return
+    quoted = quote.quoted_status or _fetch_quoted(quote, remaining)
+    if quoted.account_id == quote.status.account_id:
+        settle_quote(quote_id=quote.id, accepted=True)
+    elif quote.approval_uri is not None:
+        _check_authorization(quote.approval_uri, quoting_uri, quoted)
+        settle_quote(quote_id=quote.id, accepted=True)
+
+
+def _fetch_quoted(quote: Quote, remaining: int) -> Status:
+    found = find_or_fetch_post(str(quote.quoted_uri), publish_event=False, ancestors=remaining)
+    quoted = found.reblog_of or found
+    if not list_statuses(quote.status.account_id).filter(id=quoted.id).exists():
+        raise Rejected("its author may not read the quoted post")
+    find_quoted(quote_id=quote.id, quoted=quoted)
+    return quoted
+
+
+def _check_authorization(uri: str, quoting_uri: str, quoted: Status) -> None:
+    author_uri = quoted.account.uri
+    if not same_origin(uri, author_uri):
+        raise Rejected("the authorization is not on the server of the quoted author")
+    document = fetch_document(uri)
+    said = [uri_of(document.get(name)) for name in ("id", "attributedTo", "interactingObject", "interactionTarget")]
+    if "QuoteAuthorization" not in kinds_of(document) or said != [uri, author_uri, quoting_uri, quoted.uri]:
+        raise Rejected("the authorization is for another quote")

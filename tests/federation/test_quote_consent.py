@@ -1,0 +1,211 @@
+"""Quotes between servers are shown with the consent of the quoted author alone (FEP-044f; contract, federation section 7;
+security row 36)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.remote.actors import fetch_actor
+from federation.remote.posts import find_or_fetch_post
+from notifications.models import Notification
+from statuses.models import Quote, QuoteState, Status
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import follow, make_status
+from tests.federation.activities import PUBLIC, deal, introduced
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+ANYBODY = {"interactionPolicy": {"canQuote": {"automaticApproval": [PUBLIC]}}}
+
+
+@pytest.fixture
+def ann() -> Account:
+    return make_user("ann").account
+
+
+def _sent(elsewhere: RemoteServer, kind: str) -> list[dict[str, Any]]:
+    return [activity for activity in elsewhere.delivered() if activity["type"] == kind]
+
+
+def _state(status: Status) -> str:
+    return Quote.objects.get(status=status).state
+
+
+def _quoting(ann: Account, zoe: RemotePerson, elsewhere: RemoteServer) -> tuple[Status, dict[str, Any]]:
+    """A post of Ann that quotes one of Zoe, and the request that was sent."""
+    note = elsewhere.serve(zoe.note(**ANYBODY))
+    follow(fetch_actor(zoe.uri), ann, uri=f"{zoe.uri}#follows/1")
+    quoted = find_or_fetch_post(note["id"])
+    api = Api(make_token(ann.user))
+    answer = api.post("/api/v1/statuses", {"status": "look", "quoted_status_id": str(quoted.id)}).json()
+    assert answer["quote"]["state"] == "pending"
+    work()
+    return Status.objects.get(id=answer["id"]), _sent(elsewhere, "QuoteRequest")[-1]
+
+
+def _request(someone: RemotePerson, quoted: Status, **more: Any) -> dict[str, Any]:
+    uri = f"{quoted.account.uri}/statuses/{quoted.id}"
+    note = someone.note("<p>I quote</p>", quote=uri) | more
+    return someone.activity("QuoteRequest", uri, instrument=note)
+
+
+def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    status, request = _quoting(ann, zoe, elsewhere)
+    note = request["instrument"]
+    assert (request["actor"], note["id"]) == (ann.uri, f"{ann.uri}/statuses/{status.id}")
+    assert request["object"] == note["quote"] == zoe.note()["id"]
+    assert request["id"].startswith(f"{ann.uri}/quote_requests/")
+    assert [asked.path for asked in elsewhere.asked if b"QuoteRequest" in asked.body][-1] == "/users/zoe/inbox"
+    stamp = f"{zoe.uri}/quote_authorizations/7"
+    assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
+    update = _sent(elsewhere, "Update")[-1]
+    assert update["object"]["quoteAuthorization"] == stamp
+    shown = Api(make_token(ann.user)).get(f"/api/v1/statuses/{status.id}").json()["quote"]
+    assert (shown["state"], shown["quoted_status"]["uri"]) == ("accepted", request["object"])
+    # Taken back: the author's own Delete ends it, and others are sent the post without it.
+    gone = {"id": stamp, "type": "QuoteAuthorization", "attributedTo": zoe.uri}
+    yan = elsewhere.person("yan")
+    deal(yan, yan.activity("Delete", gone))
+    assert _state(status) == QuoteState.ACCEPTED
+    assert deal(zoe, zoe.activity("Delete", gone)) == "done"
+    assert _state(status) == QuoteState.REVOKED
+    assert "quoteAuthorization" not in _sent(elsewhere, "Update")[-1]["object"]
+
+
+def test_row_36_nobody_else_answers_for_the_quoted_author(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    status, request = _quoting(ann, zoe, elsewhere)
+    yan = elsewhere.person("yan")
+    stamp = f"{zoe.uri}/quote_authorizations/7"
+    assert "not the quoted author's" in deal(yan, yan.activity("Accept", request["id"], result=stamp))
+    assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"], result="https://other.example/1"))
+    assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"]))
+    assert _state(status) == QuoteState.PENDING
+    assert deal(zoe, zoe.activity("Reject", request["id"])) == "done"
+    assert _state(status) == QuoteState.REJECTED
+    assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
+    assert _state(status) == QuoteState.REJECTED, "what was refused stays so"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_request_is_answered_as_the_policy_says(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, known: bool
+) -> None:
+    fetch_actor(zoe.uri)
+    allowed = make_status(ann, "one", quote_approval_policy="public")
+    request = _request(zoe, allowed)
+    if known:
+        follow(ann, fetch_actor(zoe.uri))
+        assert deal(zoe, zoe.activity("Create", request["instrument"])) == "done"
+    assert deal(zoe, request) == "done"
+    quote = Quote.objects.get()
+    (accept,) = _sent(elsewhere, "Accept")
+    stamp = f"{ann.uri}/quote_authorizations/{quote.id}"
+    quoting_uri, quoted_uri = request["instrument"]["id"], request["object"]
+    assert (quote.state, accept["result"]) == (QuoteState.ACCEPTED, stamp)
+    assert accept["id"] == f"{ann.uri}#accepts/quote_requests/{quote.id}"
+    assert accept["object"] == {
+        "id": request["id"],
+        "type": "QuoteRequest",
+        "actor": zoe.uri,
+        "object": quoted_uri,
+        "instrument": quoting_uri,
+    }
+    document = zoe.get(f"/users/ann/quote_authorizations/{quote.id}").json()
+    assert document.pop("@context")
+    assert document == {
+        "id": stamp,
+        "type": "QuoteAuthorization",
+        "attributedTo": ann.uri,
+        "interactingObject": quoting_uri,
+        "interactionTarget": quoted_uri,
+    }
+    assert list(Notification.objects.filter(type="quote").values_list("account__username", flat=True)) == ["ann"]
+    assert Api().get(f"/api/v1/statuses/{allowed.id}").json()["quotes_count"] == 1
+    # Asked again it is accepted again; revoked it is not.
+    deal(zoe, request | {"id": f"{request['id']}2"})
+    assert len(_sent(elsewhere, "Accept")) == 2
+    path = f"/api/v1/statuses/{allowed.id}/quotes/{quote.status_id}/revoke"
+    assert Api(make_token(ann.user)).post(path).status_code == 200
+    work()
+    (delete,) = _sent(elsewhere, "Delete")
+    assert (delete["id"], delete["object"], delete["to"]) == (f"{stamp}#delete", document, [PUBLIC])
+    assert zoe.get(f"/users/ann/quote_authorizations/{quote.id}").status_code == 404
+    deal(zoe, request | {"id": f"{request['id']}3"})
+    assert len(_sent(elsewhere, "Accept")) == 2
+    assert len(_sent(elsewhere, "Reject")) == 1
+
+
+@pytest.mark.parametrize("policy", ["nobody", "followers"])
+def test_a_request_that_the_policy_does_not_allow_is_rejected(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, policy: str
+) -> None:
+    fetch_actor(zoe.uri)
+    refused = make_status(ann, "one", quote_approval_policy=policy)
+    request = _request(zoe, refused)
+    assert deal(zoe, request) == "done"
+    (reject,) = _sent(elsewhere, "Reject")
+    assert reject["id"].startswith(f"{ann.uri}#rejects/quote_requests/")
+    assert reject["object"]["id"] == request["id"]
+    assert not Status.objects.filter(local=False).exists(), "nothing is kept of it"
+    assert "no such post" in deal(zoe, zoe.activity("QuoteRequest", f"{ann.uri}/statuses/1", instrument=zoe.note()))
+
+
+def test_a_request_is_for_a_post_of_its_actor_that_quotes_this_one(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    fetch_actor(zoe.uri)
+    allowed, other = (make_status(ann, text, quote_approval_policy="public") for text in ("one", "two"))
+    yan = elsewhere.person("yan")
+    request = _request(zoe, allowed)
+    uri = request["object"]
+    assert "rejected" in deal(zoe, request | {"instrument": zoe.note(number=5)}), "it quotes nothing"
+    assert "rejected" in deal(zoe, request | {"instrument": yan.note(quote=uri)})
+    assert "rejected" in deal(zoe, request | {"instrument": None})
+    assert "rejected" in deal(zoe, request | {"instrument": "https://other.example/1"})
+    wrong = zoe.note(number=6, quote=f"{ann.uri}/statuses/{other.id}")
+    assert "quotes another" in deal(zoe, request | {"instrument": wrong})
+    assert not Quote.objects.filter(state=QuoteState.ACCEPTED).exists()
+    assert _sent(elsewhere, "Accept") == []
+
+
+def test_a_quote_between_others_is_shown_once_its_authorization_was_seen(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    introduced(zoe, ann)
+    yan = elsewhere.person("yan")
+    quoted = elsewhere.serve(yan.note("<p>quoted</p>", number=9, **ANYBODY))
+    stamp = f"{yan.uri}/quote_authorizations/1"
+    quoting = zoe.note("<p>I quote</p>", quote=quoted["id"])
+    assert deal(zoe, zoe.activity("Create", quoting)) == "done"
+    status = Status.objects.get(uri=quoting["id"])
+    assert (_state(status), Status.objects.filter(uri=quoted["id"]).exists()) == (QuoteState.PENDING, True)
+    # An authorization for another quote is none.
+    said = {"id": stamp, "type": "QuoteAuthorization", "attributedTo": yan.uri, "interactionTarget": quoted["id"]}
+    elsewhere.serve(said | {"interactingObject": zoe.note(number=2)["id"]})
+    assert deal(zoe, zoe.activity("Update", quoting | {"quoteAuthorization": stamp})) == "done"
+    assert _state(status) == QuoteState.PENDING
+    other = f"{yan.uri}/quote_authorizations/2"
+    elsewhere.serve(said | {"id": other, "interactingObject": quoting["id"]})
+    assert deal(zoe, zoe.activity("Update", quoting | {"quoteAuthorization": other})) == "done"
+    assert _state(status) == QuoteState.ACCEPTED
+    shown = Api(make_token(ann.user)).get(f"/api/v1/statuses/{status.id}").json()["quote"]
+    assert shown["quoted_status"]["uri"] == quoted["id"]
+
+
+def test_who_quotes_a_post_of_their_own_needs_nobodys_consent(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    introduced(zoe, ann)
+    quoted = elsewhere.serve(zoe.note("<p>quoted</p>", number=9))
+    quoting = zoe.note("<p>I quote myself</p>", quote=quoted["id"])
+    assert deal(zoe, zoe.activity("Create", quoting)) == "done"
+    assert _state(Status.objects.get(uri=quoting["id"])) == QuoteState.ACCEPTED
