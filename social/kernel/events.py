@@ -25,7 +25,7 @@ _COLUMNS: Final = (
     "INSERT INTO social_outbox (queue, key, subscriber, event, payload, due_at, attempts, last_error) VALUES "
 )
 _ROW: Final = "(%s, %s, %s, %s, %s, COALESCE(%s, now()), 0, '')"
-_ROWS: Final = 500
+_ROWS: Final = 1000
 
 
 class _Wake:
@@ -41,7 +41,7 @@ class _Wake:
 def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
-    One row per event and interested subscriber, one INSERT for all (of up to 500); after commit one wake-up for all
+    One row per event and interested subscriber, one INSERT for all (of up to 1000); after commit one wake-up for all
     queues. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows keep no
     order with others of their key, else a poll that ends in a week would block a week of events. Raises RuntimeError
     outside a transaction.

@@ -17,6 +17,7 @@ from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
 from social.kernel.links import status_url
 from statuses.models import MediaAttachment, MediaType, Poll, Processing, Quote, QuoteState, Status
+from statuses.queries.posts import load_posts
 from statuses.serializers.attachments import file_url
 from statuses.services import polls
 from statuses.services.changing import change_statuses
@@ -257,7 +258,7 @@ def _vote(poll: Poll, *choices: int) -> None:
     polls.vote(
         account_id=make_account().id,
         poll=poll,
-        author_id=poll.status.account_id,
+        post=load_posts([poll.status_id])[0],
         relations=NO_RELATIONS,
         choices=choices,
     )
