@@ -16,10 +16,12 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
+from federation.events import FetchesDue
 from federation.inbound.fetch_queue import FETCHES
 from federation.models import Fetch
 from social.kernel import clock
-from social.kernel.outbox import OutboxRow
+from social.kernel.events import publish
+from social.kernel.outbox import OutboxRow, drain
 from social.kernel.runner import TERMS, Failed, Host, Job, Run, Steps, WaitingRow, Work, enqueue
 from social.kernel.statements import rows_of
 from social.kernel.subscriptions import registry
@@ -143,6 +145,19 @@ def until_waiting(number: int) -> None:
 def posts(*hosts: str) -> list[Fetch]:
     """One row for each."""
     return [Fetch(kind="post", uri=f"{host}/{number}", host=host) for number, host in enumerate(hosts)]
+
+
+def test_what_a_killed_process_left_is_followed_by_the_next_run() -> None:
+    held = Now() + timedelta(hours=1)
+    Fetch.objects.create(kind="post", uri="a.example/0", host="a.example", claim=1, claimed_until=held)
+    with transaction.atomic():
+        publish(FetchesDue())
+    # Its process was killed while it held this row, and another takes it up.
+    OutboxRow.objects.filter(queue="fetches").update(claim=1, claimed_until=Now() - timedelta(minutes=1))
+    (before,) = OutboxRow.objects.filter(queue="fetches").values_list("id", flat=True)
+    drain("fetches")
+    (after,) = OutboxRow.objects.filter(queue="fetches").values_list("id", flat=True)
+    assert after != before
 
 
 def test_every_kind_of_work_has_terms_a_queue_and_a_reaction() -> None:

@@ -106,7 +106,8 @@ class Work(Generic[R]):
         if not self.model.objects.filter(dead_at=None).exists():
             return
         event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)
-        later = OutboxRow.objects.filter(queue=self.model.queue, event=event.__name__, dead_at=None)
+        # One that is held is about to end: that of a process that was killed is due later than the run that it began.
+        later = OutboxRow.objects.filter(idle(), queue=self.model.queue, event=event.__name__, dead_at=None)
         with transaction.atomic():
             if now:
                 publish(event())
