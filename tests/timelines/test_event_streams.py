@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 import urllib.request
 from urllib.error import HTTPError
@@ -92,3 +93,24 @@ def test_health_answers_ok_to_anybody(server: StreamingServer) -> None:
     with urllib.request.urlopen(preflight) as answer:
         assert answer.status == 204
         assert "Authorization" in answer.headers["Access-Control-Allow-Headers"]
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Content-Length: 0\r\n\r\n",
+        b"\r\n",
+    ],
+)
+def test_a_connection_gets_one_answer_whatever_stands_behind_the_request(
+    server: StreamingServer, framing: bytes
+) -> None:
+    request = b"GET /api/v1/streaming/health HTTP/1.1\r\nHost: x\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+        client.sendall(request + framing + request + b"\r\n")
+        answer = b""
+        while some := client.recv(65536):
+            answer += some
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in answer.lower()

@@ -13,6 +13,19 @@ from timelines.consumers.websocket import StreamingConsumer
 from timelines.policies.streams import MISSING_PATH, StreamError
 
 
+def _last(send: Any) -> Any:
+    """`send` for the only answer of a connection: nothing behind a request is taken for another one, however its length is
+    read by this server and by a proxy.
+    """
+
+    async def send_last(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+        await send(message)
+
+    return send_last
+
+
 class StreamingApplication:
     """The ASGI application of the streaming process. Works with and without the lifespan protocol."""
 
@@ -25,6 +38,8 @@ class StreamingApplication:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
+        if scope["type"] == "http":
+            send = _last(send)
         path: str = scope["path"]
         known = path == PREFIX or path.startswith(f"{PREFIX}/")
         if scope["type"] == "websocket":
