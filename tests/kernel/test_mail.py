@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from email.header import decode_header, make_header
 from email.utils import parseaddr
@@ -16,6 +14,7 @@ from pytest_django.fixtures import Settings
 
 from social.kernel import mail
 from social.kernel.errors import Unavailable
+from tests.support.mail_server import MailServer
 
 TEMPLATES = {
     "greeting.subject.txt": "{% load i18n %}{% translate 'Sign in' %}: {{ name }}\n",
@@ -112,40 +111,6 @@ def test_a_template_name_is_never_a_path(name: str) -> None:
 def test_a_header_of_two_lines_is_refused() -> None:
     with pytest.raises(ValueError):
         mail.send("a@example.org", "plain", {}, "en", headers={"X-A": "b\nBcc: c@d.example"})
-
-
-class MailServer:
-    """A mail server that gives one answer to RCPT."""
-
-    def __init__(self, answer: bytes) -> None:
-        self.answer = answer
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.socket.getsockname()[1]
-        self.received: list[bytes] = []
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        try:
-            client, _ = self.socket.accept()
-        except OSError:
-            return
-        with client, client.makefile("rb") as lines:
-            client.sendall(b"220 here\r\n")
-            for line in lines:
-                self.received.append(line)
-                verb = line[:4].upper()
-                if verb == b"DATA":
-                    client.sendall(b"354 go\r\n")
-                    for data in lines:
-                        self.received.append(data)
-                        if data == b".\r\n":
-                            break
-                    client.sendall(b"250 ok\r\n")
-                elif verb == b"QUIT":
-                    client.sendall(b"221 bye\r\n")
-                    return
-                else:
-                    client.sendall((self.answer if verb == b"RCPT" else b"250 ok") + b"\r\n")
 
 
 @pytest.fixture
