@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from federation.documents.reading import Rejected, same_origin, uri_of, web_uri
+from federation.documents.reading import Rejected, same_origin, web_uri
 from federation.documents.received_notes import is_note, read_note
 from federation.events import QuoteAnswerDue
 from federation.inbound.incoming import Incoming
@@ -91,7 +91,7 @@ def find_asked(incoming: Incoming) -> Quote | None:
     """
     quote = (
         Quote.objects.select_related("quoted_status")
-        .filter(request_uri=incoming.object_uri, status__local=True)
+        .filter(request_uri=incoming.object_uri or "", status__local=True)
         .first()
     )
     if quote is None:
@@ -116,7 +116,7 @@ def reject(quote: Quote) -> None:
 
 def revoke(incoming: Incoming) -> bool:
     """End the quotes whose authorization the quoted author deletes; whether there are any."""
-    uri = uri_of(incoming.document.get("object"))
+    uri = incoming.object_uri or ""
     found = Quote.objects.filter(approval_uri=uri, quoted_status__account=incoming.actor).values_list("id", flat=True)
     quotes = list(found)
     for number in quotes:

@@ -98,13 +98,8 @@ def send_published(events: Sequence[StatusPublished]) -> None:
     send_quote_requests(post.id for post in posts if post.quote_state == QuoteState.PENDING)
 
 
-def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged]) -> None:
+def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
     """Update, to wherever the post may have arrived; of several that still wait for an inbox the last alone."""
-    _send_updates((event.status_id for event in events), activities.update)
-
-
-def send_settled(events: Sequence[QuoteSettled]) -> None:
-    """Update of a post whose quote was accepted, or is so no more."""
     _send_updates((event.status_id for event in events), activities.update)
 
 

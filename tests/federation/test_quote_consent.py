@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account
+from accounts.models import Account, Follow
+from accounts.services.following import FollowChange, follow_account
 from federation.remote.actors import fetch_actor
 from federation.remote.posts import find_or_fetch_post
 from notifications.models import Notification
 from statuses.models import Quote, QuoteState, Status
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import follow, make_status
-from tests.federation.activities import PUBLIC, deal, introduced
+from tests.federation.activities import PUBLIC, deal, introduced, remote
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import work
@@ -93,6 +94,20 @@ def test_row_36_nobody_else_answers_for_the_quoted_author(
     assert _state(status) == QuoteState.REJECTED
     assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
     assert _state(status) == QuoteState.REJECTED, "what was refused stays so"
+
+
+def test_an_activity_whose_object_has_no_id_settles_no_quote(
+    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
+) -> None:
+    """Of quotes without a request or an authorization there are many."""
+    status, _request = _quoting(ann, zoe, elsewhere)
+    make_status(ann, "mine", quoted_status_id=str(make_status(ann, "one").id))
+    deal(zoe, zoe.activity("Delete", {"type": "Tombstone"}))
+    assert _state(status) == QuoteState.PENDING
+    follow_account(account=ann, target=remote(zoe), change=FollowChange())
+    accept = zoe.activity("Accept", {"type": "Follow", "actor": ann.uri, "object": zoe.uri})
+    assert deal(zoe, accept) == "done"
+    assert Follow.objects.filter(account=ann, target=remote(zoe)).exists()
 
 
 @pytest.mark.parametrize("known", [True, False])
