@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = {"Seed": 170, "Client traps": 54, "Security rows": 71}
 _ROW = re.compile(r"\| (\d+) \| (.+) \|\Z")
 _TEST = re.compile(r"`(test_\w+)`")
-_WAITS = re.compile(r"waits for ([C-IR])\Z")
+_WAITS = re.compile(r"waits for ([IR])\Z")
 _DEFINED = re.compile(r"^(?: {4})?(?:async )?def (test_\w+)\(|^(test_\w+) = ", re.MULTILINE)
 _NUMBERED = re.compile(r"test_(?:seed|traps?|rows?)_\d+")
 

@@ -65,7 +65,7 @@ def carol() -> Person:
     return Person("carol")
 
 
-def test_followers_who_asked_for_it_are_notified_of_posts(alice: Person, bob: Person, carol: Person) -> None:
+def test_seed_026_followers_who_asked_for_it_are_notified_of_posts(alice: Person, bob: Person, carol: Person) -> None:
     alice.do(f"accounts/{bob.id}/follow", {"notify": True})
     carol.do(f"accounts/{bob.id}/follow")
     post = bob.post("hello")
