@@ -13,11 +13,11 @@ class NotificationMade(Event, key="notification:{notification_id}"):
 
 
 class PushesDue(Event):
-    """There may be messages to push now. Any number of these is as good as one."""
+    """Messages may be waiting to be pushed. Any number of these is as good as one."""
 
 
 class MailsDue(Event):
-    """There may be mails to write now. Any number of these is as good as one."""
+    """Mails may be waiting to be written. Any number of these is as good as one."""
 
 
 class AnnualReportRequested(Event, key="annual_report:{report_id}"):
@@ -79,6 +79,6 @@ class RequestDismissed(Event, key="account:{account_id}"):
 
 
 class NotificationsMerged(Event, key="account:{account_id}"):
-    """Of nobody whom `account_id` has let through anything is held any more."""
+    """Delivery of everything that was held of those whom `account_id` has let through is complete."""
 
     account_id: int

@@ -1,4 +1,4 @@
-"""What is to be mailed to people of what happens to them, and when each had mails last."""
+"""Notifications that are to be mailed, and when each recipient had mails last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say about whom they want to be notified of: their policy, those they let through, and who waits for that."""
+"""Policies for notifications, the senders who are let through in spite of them, and the requests of those who are not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from statuses.models import Status
 
 
 class Handling(models.TextChoices):
-    """What becomes of the notifications by people of some kind: they are delivered, held until their sender is let
+    """Decisions of a policy about people of one kind: their notifications are delivered, held until their sender is let
     through, or not made.
     """
 

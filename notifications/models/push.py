@@ -1,4 +1,4 @@
-"""Where applications have the notifications of their users pushed, and what is on its way there."""
+"""Subscriptions of applications to the notifications of their users, and the messages on their way to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel.runner import WaitingRow
 
 
 class PushPolicy(models.TextChoices):
-    """Whose acts are pushed, by how the two stand to each other."""
+    """Senders whose notifications are pushed, by their relation to the recipient."""
 
     ALL = "all"
     FOLLOWED = "followed"

@@ -26,7 +26,7 @@ class Archetype(StrEnum):
 
 
 class ReportState(StrEnum):
-    """What can be done about the report of a year."""
+    """States of the report of a year: what a person can do about it."""
 
     AVAILABLE = "available"
     GENERATING = "generating"

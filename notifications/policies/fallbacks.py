@@ -26,5 +26,5 @@ BASELINE: Final = frozenset(
 
 
 def needs_fallback(type: str, supported: Collection[str] | None) -> bool:
-    """Whether a client that says to know the `supported` types gets a fallback; one that says nothing (None) gets none."""
+    """Return whether a client that knows the `supported` types gets a fallback; one that names none (None) gets none."""
     return supported is not None and type not in BASELINE and type not in supported

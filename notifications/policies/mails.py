@@ -33,7 +33,7 @@ _TOLERANCE: Final = timedelta(minutes=1)
 
 
 class Form(Enum):
-    """What is mailed now of several notifications: the first, all of them in one mail, or nothing yet."""
+    """Decisions about several notifications: the first is mailed now, all of them in one mail, or nothing yet."""
 
     SINGLE = 1
     LIST = 2

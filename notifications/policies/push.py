@@ -39,7 +39,7 @@ class PushSettings:
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """Where messages go, and the keys of the device that reads them. `standard`: in the encoding of RFC 8291."""
+    """The address that messages go to, and the keys of the device that reads them. `standard`: encoded by RFC 8291."""
 
     endpoint: str = ""
     p256dh: str = ""

@@ -45,7 +45,7 @@ def _point(raw: bytes) -> ec.EllipticCurvePublicKey:
 
 
 def is_public_key(p256dh: str) -> bool:
-    """Whether this is the key of a device: a point of P-256, not compressed, in Base64."""
+    """Return whether this is the key of a device: a point of P-256, not compressed, in Base64."""
     try:
         _point(_decode_base64(p256dh))
     except ValueError:

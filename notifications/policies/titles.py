@@ -1,4 +1,4 @@
-"""What a notification says in one sentence, for where no client writes it."""
+"""Notifications in one sentence, for mails and messages that no client writes."""
 
 from __future__ import annotations
 

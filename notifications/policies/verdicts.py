@@ -25,7 +25,7 @@ FOLLOWER_AGE: Final = timedelta(days=3)
 
 
 class Verdict(IntEnum):
-    """What becomes of a notification; of two reasons the stricter one holds."""
+    """Decisions about a notification; of two reasons the stricter one holds."""
 
     DELIVER = 0
     HOLD = 1
@@ -34,7 +34,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TypeRule:
-    """What holds for a type. `filterable`: the recipient's policy is asked.
+    """Properties of a type. `filterable`: the recipient's policy is asked.
 
     `past_blocks`: staff send it past blocks, mutes and policies. `about_oneself`: it also tells people of what they have
     done themselves, or what was done to them. `of_any_post`: it says that somebody whom the recipient follows has posted, so
@@ -98,7 +98,7 @@ class Candidate:
 
     @property
     def followed(self) -> bool:
-        """Whether the recipient follows the sender."""
+        """True if the recipient follows the sender."""
         return self.sender_id in self.relations.following
 
 
@@ -131,7 +131,7 @@ def verdict(candidate: Candidate) -> Verdict:
 
 
 def is_dropped(candidate: Candidate) -> bool:
-    """Whether nothing at all is made, whatever the recipient's policy is. Staff mention past blocks and mutes."""
+    """Return whether nothing is made, whatever the recipient's policy is. Staff mention past blocks and mutes."""
     sender, relations, rule = candidate.sender_id, candidate.relations, RULES[candidate.type]
     if candidate.suspended or candidate.thread_muted:
         return True

@@ -54,7 +54,7 @@ def load_report(account_id: int, year: int | None) -> ReportPage:
 
 
 def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualReport | None]:
-    """What can be done about the report of a year, and its row if it was asked for."""
+    """The state of the report of a year, and its row if it was asked for."""
     report = AnnualReport.objects.filter(account_id=account_id, year=year or 0).first()
     if report is not None:
         return ReportState.GENERATING if report.data is None else ReportState.AVAILABLE, report
@@ -63,7 +63,7 @@ def find_state(account_id: int, year: int | None) -> tuple[ReportState, AnnualRe
 
 
 def find_requested(account_id: int, report_id: int | None) -> AnnualReport:
-    """One of an account's reports, finished or not. Raises NotFound."""
+    """The report of an account with this id, finished or not. Raises NotFound."""
     report = AnnualReport.objects.filter(account_id=account_id, id=report_id or 0).first()
     if report is None:
         raise NotFound

@@ -25,7 +25,7 @@ Subject = tuple[int, int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a notification is about: `sender`, and `post` at `link` if it is about one. `filters` are the recipient's own."""
+    """The subject of a notification: `sender`, and `post` at `link` if it is about one. `filters` are the recipient's."""
 
     sender: Account
     post: PostBody | None

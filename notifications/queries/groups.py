@@ -14,7 +14,7 @@ from accounts.queries.accounts import CountedAccounts, load_accounts, load_count
 from notifications.policies.verdicts import RULES
 from notifications.queries.listing import (
     COLUMNS,
-    IS_SHOWN,
+    SHOWN_CONDITION,
     UNGROUPED,
     ListedNotification,
     NotificationFilter,
@@ -58,7 +58,7 @@ _HEAD: Final = """
     AND (n.group_key IS NULL OR n.type <> ALL(%(grouped)s::text[]) OR n.group_key <> ALL(page.seen))
   ORDER BY n.id {direction} LIMIT 1)
 """
-_OF_GROUP: Final = f"{IS_SHOWN} AND NOT n.filtered AND n.group_key = %(key)s"
+_GROUP_CONDITION: Final = f"{SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
 _GROUPS: Final = f"""
 SELECT k.key, g.*
   FROM unnest(%(keys)s::text[]) AS k (key)
@@ -66,7 +66,7 @@ SELECT k.key, g.*
        SELECT count(*), max(n.id), (array_agg(n.from_account_id ORDER BY n.id DESC))[1:{SAMPLE_SIZE}],
               min(n.id) FILTER (WHERE n.id >= %(lowest)s), max(n.created_at) FILTER (WHERE n.id >= %(lowest)s)
          FROM notifications_notification n
-        WHERE {IS_SHOWN} AND NOT n.filtered AND n.group_key = k.key AND n.id <= %(highest)s) g
+        WHERE {SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = k.key AND n.id <= %(highest)s) g
 """  # noqa: S608 (constants)
 
 
@@ -117,7 +117,7 @@ def list_heads(
     else:
         start, beyond, bound = cursor.before, "<", "" if cursor.after is None else " AND n.id > %(after)s"
     parts = " UNION ALL ".join(
-        _HEAD.format(shown=IS_SHOWN, part=part, beyond=beyond, bound=bound, direction=cursor.direction)
+        _HEAD.format(shown=SHOWN_CONDITION, part=part, beyond=beyond, bound=bound, direction=cursor.direction)
         for part in wanted.parts()
     )
     if not parts:
@@ -167,7 +167,7 @@ def load_groups(
 
 
 def find_group(account_id: int, key: str) -> NotificationGroup:
-    """One group of one's own notifications. Raises NotFound."""
+    """The group of an account's notifications with this key. Raises NotFound."""
     if key.startswith(UNGROUPED):
         head = find_notification(account_id, parse_id(key.removeprefix(UNGROUPED)) or 0)
         if head.group_key is not None:
@@ -182,7 +182,7 @@ def find_group(account_id: int, key: str) -> NotificationGroup:
 
 def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[ListedNotification]:
     """The notifications of one group at a cursor, newest first. One query."""
-    sql = f"SELECT {COLUMNS} FROM notifications_notification n WHERE {_OF_GROUP}{cursor.ordered('n.id')}"  # noqa: S608 (constants)
+    sql = f"SELECT {COLUMNS} FROM notifications_notification n WHERE {_GROUP_CONDITION}{cursor.ordered('n.id')}"  # noqa: S608 (constants)
     rows = rows_of(sql, {"account": account_id, "key": key, **cursor.parameters})
     return cursor.newest_first([ListedNotification(*values) for values in rows])
 

@@ -29,7 +29,7 @@ n.annual_report_id, n.group_key, n.filtered
 """
 """The columns of a ListedNotification, of a table called `n`."""
 
-IS_SHOWN: Final = f"""
+SHOWN_CONDITION: Final = f"""
 n.account_id = %(account)s
 AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
 AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s WHERE s.id = n.status_id))
@@ -37,7 +37,7 @@ AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s 
 """A condition: the notifications of one account, without those of suspended senders and of deleted posts."""
 
 _FOUND: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
-_SHOWN: Final = f"{_FOUND} WHERE {IS_SHOWN}"
+_SHOWN: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
 UNGROUPED: Final = "ungrouped-"
 """The beginning of the keys of groups of one."""
 
@@ -82,7 +82,7 @@ class NotificationFilter:
 
     @property
     def chosen_types(self) -> list[str]:
-        """Those of the types there are that are asked for."""
+        """Types that are asked for, of those there are."""
         return [type for type in _TYPES if (not self.types or type in self.types) and type not in self.exclude_types]
 
     def parts(self) -> list[str]:
@@ -103,7 +103,7 @@ class NotificationFilter:
 
 
 def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[ListedNotification]:
-    """One's own notifications at a cursor, newest first. One query."""
+    """Notifications of an account at a cursor, newest first. One query."""
     parts = [f"{_SHOWN} AND {part}{cursor.ordered('n.id')}" for part in wanted.parts()]
     if not parts:
         return []
@@ -121,18 +121,18 @@ def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Curs
 
 
 def unread_cursor(account_id: int, limit: int) -> Cursor:
-    """The cursor of one's own notifications that are newer than one's marker. One query."""
+    """The cursor of the notifications that are newer than the account's marker. One query."""
     markers = {marker.timeline: marker.last_read_id for marker in load_markers(account_id, [Timeline.NOTIFICATIONS])}
     return Cursor(limit, after=markers.get(Timeline.NOTIFICATIONS))
 
 
 def count_unread(account_id: int, wanted: NotificationFilter, limit: int) -> int:
-    """The number of one's own notifications that are newer than one's marker, up to `limit`. Two queries."""
+    """The number of an account's notifications that are newer than its marker, up to `limit`. Two queries."""
     return len(list_notifications(account_id, wanted, unread_cursor(account_id, limit))) if limit else 0
 
 
 def find_notification(account_id: int, notification_id: int) -> ListedNotification:
-    """One of one's own notifications. Raises NotFound."""
+    """The notification of an account with this id. Raises NotFound."""
     for row in _rows(f"{_SHOWN} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
         return row
     raise NotFound
@@ -183,7 +183,7 @@ class Subjects:
         return reported | {strike.target_account_id for strike in self.strikes.values()}
 
     def has(self, row: About) -> bool:
-        """Whether what it is about, if anything, is still there."""
+        """Return whether what it is about, if anything, is still there."""
         pairs: tuple[tuple[int | None, Mapping[int, Any]], ...] = (
             (row.report_id, self.reports),
             (row.strike_id, self.strikes),
@@ -195,8 +195,8 @@ class Subjects:
 
 
 def load_subjects(rows: Sequence[About], viewer_id: int) -> Subjects:
-    """What these are about, as the viewer sees it: no query for a table of which they name no row, two for strikes, three for
-    collections, else one.
+    """Subjects of these rows, as the viewer sees them: no query for a table of which they name no row, two for strikes,
+    three for collections, else one.
     """
     strikes = load_strikes({row.strike_id for row in rows if row.strike_id is not None})
     years = {row.annual_report_id for row in rows if row.annual_report_id is not None}

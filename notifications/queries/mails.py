@@ -17,18 +17,18 @@ from timelines.models import Timeline
 from timelines.queries.lists import load_markers
 
 TYPES_SQL: Final = ", ".join(f"'{kind}'" for kind in MAILED_TYPES)
-_ON_AT_FIRST: Final = ", ".join(f"'{kind}'" for kind in MAILED_TYPES if type_switch(kind) not in OPTIONAL_SWITCHES)
+_INITIAL_TYPES: Final = ", ".join(f"'{kind}'" for kind in MAILED_TYPES if type_switch(kind) not in OPTIONAL_SWITCHES)
 
-IS_CHOSEN: Final = f"""
+CHOSEN_CONDITION: Final = f"""
        u.preferences ->> '{NOTIFICATIONS}' IS DISTINCT FROM '{NO_MAILS}' AND u.disabled_at IS NULL AND n.type IN ({TYPES_SQL})
-   AND COALESCE((u.preferences ->> (n.type || '{type_switch("")}'))::boolean, n.type IN ({_ON_AT_FIRST}))
+   AND COALESCE((u.preferences ->> (n.type || '{type_switch("")}'))::boolean, n.type IN ({_INITIAL_TYPES}))
 """
 """A condition: the user `u` wants mails about notifications like `n`."""
 
-IS_DAILY: Final = f"(u.preferences ->> '{NOTIFICATIONS}' IS NOT DISTINCT FROM '{DAILY}')"
+DAILY_CONDITION: Final = f"(u.preferences ->> '{NOTIFICATIONS}' IS NOT DISTINCT FROM '{DAILY}')"
 """A condition: the user `u` wants one mail a day."""
 
-IS_UNREAD: Final = f"""
+UNREAD_CONDITION: Final = f"""
        NOT n.filtered AND {PRESENT.sql("n.from_account_id", has_viewer=False)}
    AND NOT EXISTS (SELECT FROM timelines_marker m
                     WHERE m.account_id = n.account_id AND m.timeline = 'notifications' AND m.last_read_id >= n.id)
@@ -40,12 +40,13 @@ _COLUMNS: Final = "n.id, n.type, n.account_id, n.from_account_id, n.status_id, n
 _ITEMS: Final = f"""
 SELECT i.notification_id, w.* FROM notifications_mailitem i LEFT JOIN LATERAL (
   SELECT {_COLUMNS} FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id
-   WHERE n.id = i.notification_id AND {IS_CHOSEN} AND {IS_UNREAD}) w ON TRUE
+   WHERE n.id = i.notification_id AND {CHOSEN_CONDITION} AND {UNREAD_CONDITION}) w ON TRUE
  WHERE i.account_id = %(account)s ORDER BY i.notification_id
 """  # noqa: S608 (constants)
 _UNREAD: Final = f"""
 SELECT {_COLUMNS} FROM notifications_notification n
- WHERE n.account_id = %(account)s AND n.id >= %(first)s AND n.created_at > %(since)s AND n.type IN ({TYPES_SQL}) AND {IS_UNREAD}
+ WHERE n.account_id = %(account)s AND n.id >= %(first)s AND n.created_at > %(since)s AND n.type IN ({TYPES_SQL})
+   AND {UNREAD_CONDITION}
  ORDER BY n.id DESC LIMIT %(limit)s
 """  # noqa: S608 (constants)
 
@@ -63,13 +64,13 @@ class MailedNotification:
 
     @property
     def subject(self) -> tuple[int, int, int | None]:
-        """What `load_contents` takes."""
+        """Arguments of `load_contents`."""
         return self.account_id, self.from_account_id, self.status_id
 
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """Somebody who may get mails, with their notifications for which they are to, oldest first; `gone` are items of no such.
+    """A recipient of mails, with the notifications that are to be mailed, oldest first; `gone` are items without one.
 
     `seen_at` is the last sign of them.
     """

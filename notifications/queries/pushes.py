@@ -39,7 +39,7 @@ SELECT w.id, p.id, p.endpoint, p.p256dh, p.auth, p.standard, t.token, u.locale,
 
 @dataclass(frozen=True, slots=True)
 class PushAddress:
-    """Where a subscription has messages sent, with the keys of its device, and the access token that it belongs to."""
+    """The address that a subscription has messages sent to, the keys of its device, and the access token it belongs to."""
 
     subscription_id: int
     endpoint: str

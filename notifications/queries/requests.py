@@ -66,7 +66,7 @@ def list_requests(account_id: int) -> QuerySet[NotificationRequest]:
 
 
 def find_request(account_id: int, request_id: int) -> NotificationRequest:
-    """One of one's own requests. Raises NotFound."""
+    """The request of an account with this id. Raises NotFound."""
     found = list_requests(account_id).filter(id=request_id).first()
     if found is None:
         raise NotFound
@@ -74,7 +74,7 @@ def find_request(account_id: int, request_id: int) -> NotificationRequest:
 
 
 def is_merged(account_id: int) -> bool:
-    """Whether all that was held until a request was accepted is delivered."""
+    """Return whether all that was held until a request was accepted is delivered."""
     return not NotificationPermission.objects.filter(account_id=account_id, merging=True).exists()
 
 

@@ -42,10 +42,10 @@ from notifications.policies.mails import (
 from notifications.policies.titles import title_of
 from notifications.queries.contents import Content, load_contents
 from notifications.queries.mails import (
-    IS_CHOSEN,
-    IS_DAILY,
-    IS_UNREAD,
+    CHOSEN_CONDITION,
+    DAILY_CONDITION,
     TYPES_SQL,
+    UNREAD_CONDITION,
     Mailbox,
     MailedNotification,
     find_mailbox,
@@ -84,8 +84,8 @@ _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix=
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
-         min(n.created_at) + make_interval(secs => CASE WHEN {IS_DAILY} THEN %(day)s::float8 ELSE %(delay)s::float8 END),
-         CASE WHEN NOT {IS_DAILY} AND max(r.sent) > %(single)s
+         min(n.created_at) + make_interval(secs => CASE WHEN {DAILY_CONDITION} THEN %(day)s::float8 ELSE %(delay)s::float8 END),
+         CASE WHEN NOT {DAILY_CONDITION} AND max(r.sent) > %(single)s
               THEN max(r.began_at) + make_interval(secs => %(hour)s::float8) END)
   FROM {{items}} i
   JOIN notifications_notification n ON n.id = i.notification_id
@@ -102,7 +102,7 @@ _MAKE_ITEMS: Final = f"""
 WITH made AS (
   INSERT INTO notifications_mailitem (account_id, notification_id)
   SELECT n.account_id, n.id FROM notifications_notification n JOIN accounts_user u ON u.account_id = n.account_id
-   WHERE n.id = ANY(%(ids)s) AND NOT n.filtered AND {IS_CHOSEN} ORDER BY n.account_id, n.id
+   WHERE n.id = ANY(%(ids)s) AND NOT n.filtered AND {CHOSEN_CONDITION} ORDER BY n.account_id, n.id
       ON CONFLICT DO NOTHING RETURNING notification_id)
 {_MAKE_TURNS.format(items="made")}
 """  # noqa: S608 (constants)
@@ -118,7 +118,7 @@ SELECT %(host)s, u.account_id FROM accounts_user u LEFT JOIN notifications_mailr
    AND u.preferences -> '{SUMMARIES}' IS DISTINCT FROM 'false' AND {PRESENT.sql("u.account_id", has_viewer=False)}
    AND EXISTS (SELECT FROM notifications_notification n
                 WHERE n.account_id = u.account_id AND n.created_at > GREATEST(u.active_at, r.summary_at)
-                  AND n.type IN ({TYPES_SQL}) AND {IS_UNREAD})
+                  AND n.type IN ({TYPES_SQL}) AND {UNREAD_CONDITION})
  ORDER BY u.active_at DESC LIMIT %(limit)s
     ON CONFLICT DO NOTHING
 """  # noqa: S608 (constants)
@@ -261,7 +261,7 @@ Entry = tuple[MailedNotification, Content]
 
 
 def _entries(looked_at: Sequence[MailedNotification]) -> list[Entry]:
-    """Those with something to show: the recipient may read it, and no filter of theirs hides it."""
+    """Items with something to show: the recipient may read it, and no filter of theirs hides it."""
     contents = load_contents({item.subject for item in looked_at})
     found = [(item, contents[item.subject]) for item in looked_at if item.subject in contents]
     return [(item, content) for item, content in found if not is_hidden(content)]
@@ -315,7 +315,7 @@ def _compose(
 
 
 def _shown(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
-    """What mails say of a notification: of a post with a warning that alone."""
+    """The text of a notification in mails: of a post with a warning that alone."""
     post = content.post
     text = "" if post is None else post.spoiler_text or plain(post.content)
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -131,7 +131,7 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
 
 
 def payload(message: PushMessage) -> bytes:
-    """What the application reads, in the recipient's language, as JSON."""
+    """The message that the application reads, in the recipient's language, as JSON."""
     sender = message.content.sender
     locale = message.locale or settings.LANGUAGE_CODE
     name = sender.display_name or sender.username

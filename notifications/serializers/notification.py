@@ -100,7 +100,7 @@ class NotificationGroupSerializer(EntitySerializer):
 
 
 def _is_shown(row: ListedNotification, statuses: Collection[int], subjects: Subjects) -> bool:
-    """Whether the recipient may still read its post, if any, and what else it is about was not removed meanwhile."""
+    """Return whether its post, if any, may still be read by the recipient, and what else it is about is still there."""
     return (row.status_id is None or row.status_id in statuses) and subjects.has(row)
 
 

@@ -48,7 +48,7 @@ class NotificationPolicyV1Serializer(EntitySerializer):
 
 
 class MergedSerializer(EntitySerializer):
-    """Whether everything of accepted requests is delivered."""
+    """The entity that says if everything of accepted requests is delivered."""
 
     def to_representation(self, instance: bool) -> dict[str, bool]:
         """The entity."""

@@ -42,15 +42,15 @@ class AnnualReportsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """Those of one's reports that are not marked as read."""
+        """List the reports that are not marked as read."""
         return reply(AnnualReportsSerializer(load_unread(self.account_id)).data)
 
     def retrieve(self, request: Request, year: str) -> HttpResponse:
-        """One's report of a year."""
+        """Show the report of a year."""
         return reply(AnnualReportsSerializer(load_report(self.account_id, parse_year(year))).data)
 
     def state(self, request: Request, year: str) -> HttpResponse:
-        """Whether there is a report of the year, or could be one."""
+        """Show if there is a report of the year, or could be one."""
         state, report = find_state(self.account_id, parse_year(year))
         return _reply(AnnualReportStateSerializer(state).data, report)
 
@@ -65,7 +65,7 @@ class AnnualReportsViewSet(ApiViewSet):
         return _reply({}, report, status=200 if report is None else 202)
 
     def refresh(self, request: Request, id: int) -> HttpResponse:
-        """How far the making of one of one's reports is."""
+        """Show how far the making of a report is."""
         return reply(AsyncRefreshSerializer(find_requested(self.account_id, id)).data)
 
 

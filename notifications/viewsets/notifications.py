@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,7 +31,6 @@ from notifications.queries.listing import (
 )
 from notifications.serializers.inputs.notifications import (
     PARTIAL_AVATARS,
-    Conditions,
     CountInput,
     GroupCountInput,
     GroupListInput,
@@ -52,18 +50,12 @@ from social.kernel.ids import parse_id
 _PAGES = ByCursor(Limit(40, 80), next_when="any")
 
 
-def _conditions(form: Conditions) -> NotificationFilter:
-    return NotificationFilter(
-        types=form.types, exclude_types=form.exclude_types, include_filtered=form.include_filtered
-    )
-
-
-def _filter(form: Conditions) -> NotificationFilter | None:
-    """What is asked for; None for a sender that cannot be."""
+def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> NotificationFilter | None:
+    """The conditions of a request; None for a sender that cannot be."""
     sender_id = parse_id(form.account_id)
     if form.account_id and sender_id is None:
         return None
-    return replace(_conditions(form), from_account_id=sender_id)
+    return NotificationFilter(form.types, form.exclude_types, sender_id, include_filtered)
 
 
 class NotificationsViewSet(ApiViewSet):
@@ -78,9 +70,9 @@ class NotificationsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """One's own notifications, newest first; an unknown type in `types[]` matches nothing."""
+        """List notifications, newest first; an unknown type in `types[]` matches nothing."""
         form = ListInput.read(request)
-        wanted = _filter(form)
+        wanted = _filter(form, include_filtered=form.include_filtered)
         if wanted is None:
             return reply([])
         me = self.account_id
@@ -88,14 +80,14 @@ class NotificationsViewSet(ApiViewSet):
         return page.respond(present(load_page(page.items, me, form.supported_types)))
 
     def unread_count(self, request: Request) -> Any:
-        """The number of those that are newer than one's marker."""
+        """Count those that are newer than the marker."""
         form = CountInput.read(request)
         wanted = _filter(form)
         count = count_unread(self.account_id, wanted, form.effective_limit) if wanted is not None else 0
         return UnreadCountSerializer(count).data
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """One notification."""
+        """Show one notification."""
         me = self.account_id
         entities = present(load_page([find_notification(me, id)], me))
         if not entities:
@@ -129,13 +121,14 @@ class NotificationGroupsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """One's own notifications in groups, newest first."""
+        """List notifications in groups, newest first."""
         form = GroupListInput.read(request)
         me, grouped = self.account_id, form.grouped_types or GROUPED_TYPES
+        wanted = NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
         spans: list[Span] = []
 
         def load(cursor: Cursor) -> Sequence[ListedNotification]:
-            heads = list_heads(me, _conditions(form), grouped, cursor)
+            heads = list_heads(me, wanted, grouped, cursor)
             spans.extend(span_of(heads, cursor) for _head in heads[:1])
             return heads
 
@@ -146,7 +139,7 @@ class NotificationGroupsViewSet(ApiViewSet):
         return page.respond(present_groups(found, paged=True))
 
     def retrieve(self, request: Request, key: str) -> HttpResponse:
-        """One group."""
+        """Show one group."""
         me = self.account_id
         entity = present_groups(load_group_page([find_group(me, key)], me), paged=False)
         if not entity["notification_groups"]:
@@ -154,14 +147,14 @@ class NotificationGroupsViewSet(ApiViewSet):
         return reply(entity)
 
     def accounts(self, request: Request, key: str) -> HttpResponse:
-        """Everybody in a group, newest first; nobody where there is none of that key."""
+        """List the accounts in a group, newest first; nobody where there is none of that key."""
         me = self.account_id
         page = self.paginate(partial(list_of_group, me, key))
         found = present_accounts((row.from_account_id for row in page.items), me)
         return page.respond(list(found.values()))
 
     def unread_count(self, request: Request) -> Any:
-        """The number of groups that are newer than one's marker."""
+        """Count the groups that are newer than the marker."""
         form = GroupCountInput.read(request)
         wanted, grouped = _filter(form), form.grouped_types or GROUPED_TYPES
         count = 0

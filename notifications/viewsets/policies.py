@@ -42,7 +42,7 @@ class NotificationPolicyViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request) -> Any:
-        """One's own policy, with the number of requests that wait."""
+        """Show the policy, with the number of requests that wait."""
         context = {"summary": count_requests(self.account_id)}
         return NotificationPolicySerializer(find_policy(self.account_id), context=context).data
 
@@ -61,7 +61,7 @@ class NotificationPolicyV1ViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request) -> Any:
-        """One's own policy."""
+        """Show the policy."""
         context = {"summary": count_requests(self.account_id)}
         return NotificationPolicyV1Serializer(find_policy(self.account_id), context=context).data
 
@@ -90,7 +90,7 @@ class NotificationRequestsViewSet(ApiViewSet):
         return page.respond(present_requests(load_request_page(page.items, self.account_id)))
 
     def retrieve(self, request: Request, id: int) -> Any:
-        """One request."""
+        """Show one request."""
         return present_requests(load_request_page([find_request(self.account_id, id)], self.account_id))[0]
 
     def accept(self, request: Request, id: int) -> Any:
@@ -116,5 +116,5 @@ class NotificationRequestsViewSet(ApiViewSet):
         return {}
 
     def merged(self, request: Request) -> Any:
-        """Whether what was accepted is in the list."""
+        """Show if what was accepted is in the list."""
         return MergedSerializer(is_merged(self.account_id)).data

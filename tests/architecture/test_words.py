@@ -47,7 +47,7 @@ _CLOSED_CLASSES = """
     are been being can could did had is may might must should was were will would
 """
 CLOSED_CLASSES = frozenset(_CLOSED_CLASSES.split())
-LATER = re.compile("notifications/|social/runtime/web/|social/runtime/processes|social/kernel/runner/")
+LATER = re.compile("social/runtime/web/|social/runtime/processes|social/kernel/runner/")
 #: What may stand before a noun in the name of a constant.
 DETERMINERS = frozenset({"all", "any", "every", "everyone", "no", "one", "other", "out", "several", "too"})
 #: Constants that say nothing without their comment, and what says it.

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, Self
 
 from rest_framework.request import Request
 
 from notifications.models import Handling
 from notifications.models.policy import POLICY_COLUMNS
-from social.api.fields import ClientBoolean, ClientChoice, ClientInteger, ClientString, IdListField, StringListField
-from social.api.inputs import Input
+from social.api.fields import ClientChoice, IdListField
+from social.api.inputs import Form
 from social.kernel.errors import BadRequest
 
 UNREAD_LIMIT: Final = 100
 UNREAD_MAXIMUM: Final = 1000
 PARTIAL_AVATARS: Final = "partial_avatars"
 _EXPANSIONS: Final = ("full", PARTIAL_AVATARS)
+_Choice = Annotated[str | None, ClientChoice(Handling.values)]
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """Conditions on notifications."""
+class _TypesInput(Form):
+    """Types to list, and to leave out."""
 
     types: tuple[str, ...] = ()
     exclude_types: tuple[str, ...] = ()
+
+
+class ListInput(_TypesInput):
+    """Conditions on notifications; `account_id` of the sender."""
+
     account_id: str = ""
     include_filtered: bool = False
     supported_types: tuple[str, ...] | None = None
 
 
-class ListInput(Input[Conditions]):
-    """Some types only, or one sender (`account_id`)."""
-
-    draft = Conditions
-    types = StringListField()
-    exclude_types = StringListField()
-    account_id = ClientString()
-    include_filtered = ClientBoolean()
-    supported_types = StringListField()
-
-
-@dataclass(frozen=True)
-class CountForm(Conditions):
+class CountInput(_TypesInput):
     """Conditions on notifications, and up to which number they are counted."""
 
+    account_id: str = ""
     limit: int = UNREAD_LIMIT
 
     @property
@@ -54,37 +47,16 @@ class CountForm(Conditions):
         return min(abs(self.limit), UNREAD_MAXIMUM)
 
 
-class CountInput(Input[CountForm]):
-    """Conditions like those of the list."""
+class GroupListInput(_TypesInput):
+    """Conditions like those of the list but for the sender; types that are grouped; accounts in full or in short."""
 
-    draft = CountForm
-    types = StringListField()
-    exclude_types = StringListField()
-    account_id = ClientString()
-    limit = ClientInteger()
-
-
-@dataclass(frozen=True)
-class GroupConditions(Conditions):
-    """Conditions on notifications that are shown in groups, and how."""
-
+    include_filtered: bool = False
+    supported_types: tuple[str, ...] | None = None
     grouped_types: tuple[str, ...] = ()
     expand_accounts: str = "full"
 
-
-class GroupListInput(Input[GroupConditions]):
-    """Conditions like those of the list but for the sender; types that are grouped; accounts in full or in short."""
-
-    draft = GroupConditions
-    types = StringListField()
-    exclude_types = StringListField()
-    include_filtered = ClientBoolean()
-    supported_types = StringListField()
-    grouped_types = StringListField()
-    expand_accounts = ClientString()
-
     @classmethod
-    def read(cls, request: Request) -> GroupConditions:
+    def read(cls, request: Request) -> Self:
         """Reads like any input. Raises BadRequest for accounts that are neither in full nor in short."""
         form = super().read(request)
         if form.expand_accounts not in _EXPANSIONS:
@@ -95,34 +67,21 @@ class GroupListInput(Input[GroupConditions]):
         return form
 
 
-@dataclass(frozen=True)
-class GroupCountForm(CountForm):
-    """Conditions on groups, and up to which number they are counted."""
+class GroupCountInput(CountInput):
+    """Conditions like those of the count of notifications, and types that are grouped."""
 
     grouped_types: tuple[str, ...] = ()
 
 
-class GroupCountInput(Input[GroupCountForm]):
-    """Conditions like those of the count of notifications, and types that are grouped."""
+class PolicyInput(Form):
+    """`accept`, `filter` or `drop` for people of each kind; None for settings that are not sent."""
 
-    draft = GroupCountForm
-    types = StringListField()
-    exclude_types = StringListField()
-    account_id = ClientString()
-    limit = ClientInteger()
-    grouped_types = StringListField()
-
-
-@dataclass(frozen=True)
-class PolicyForm:
-    """Settings of a policy; None for those that are not sent."""
-
-    for_not_following: str | None = None
-    for_not_followers: str | None = None
-    for_new_accounts: str | None = None
-    for_private_mentions: str | None = None
-    for_limited_accounts: str | None = None
-    for_bots: str | None = None
+    for_not_following: _Choice = None
+    for_not_followers: _Choice = None
+    for_new_accounts: _Choice = None
+    for_private_mentions: _Choice = None
+    for_limited_accounts: _Choice = None
+    for_bots: _Choice = None
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -130,20 +89,7 @@ class PolicyForm:
         return {name: value for name in POLICY_COLUMNS if (value := getattr(self, name)) is not None}
 
 
-class PolicyInput(Input[PolicyForm]):
-    """`accept`, `filter` or `drop` for people of each kind."""
-
-    draft = PolicyForm
-    for_not_following = ClientChoice(Handling.values)
-    for_not_followers = ClientChoice(Handling.values)
-    for_new_accounts = ClientChoice(Handling.values)
-    for_private_mentions = ClientChoice(Handling.values)
-    for_limited_accounts = ClientChoice(Handling.values)
-    for_bots = ClientChoice(Handling.values)
-
-
-@dataclass(frozen=True)
-class PolicyV1Form:
+class PolicyV1Input(Form):
     """Settings of the first version of the policy, which filters or does not; None for those that are not sent."""
 
     filter_not_following: bool | None = None
@@ -163,26 +109,7 @@ class PolicyV1Form:
         return found
 
 
-class PolicyV1Input(Input[PolicyV1Form]):
-    """Whether notifications by people of each kind are filtered."""
-
-    draft = PolicyV1Form
-    filter_not_following = ClientBoolean()
-    filter_not_followers = ClientBoolean()
-    filter_new_accounts = ClientBoolean()
-    filter_private_mentions = ClientBoolean()
-    filter_bots = ClientBoolean()
-
-
-@dataclass(frozen=True)
-class RequestsForm:
-    """Some requests."""
-
-    id: tuple[int, ...] = ()
-
-
-class RequestsInput(Input[RequestsForm]):
+class RequestsInput(Form):
     """The requests of a bulk action; those that are not there are passed over."""
 
-    draft = RequestsForm
-    id = IdListField(scalar=True)
+    id: Annotated[tuple[int, ...], IdListField(scalar=True)] = ()

@@ -3,61 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from notifications.models import PushPolicy
 from notifications.policies.push import ALERTS, PushSettings, PushTarget
-from social.api.fields import ClientBoolean, ClientString, as_boolean
-from social.api.inputs import Input
+from social.api.fields import ClientString, as_boolean
+from social.api.inputs import Form, Input
 from social.kernel.errors import BadRequest
 from social.kernel.lengths import WORD_LIMIT
 
 
-@dataclass(frozen=True)
-class _TargetForm:
+class _TargetInput(Form):
+    """The members of `subscription` beside its keys."""
+
     endpoint: str = ""
     standard: bool = False
 
 
-class _TargetInput(Input[_TargetForm]):
-    """The members of `subscription` beside its keys."""
+class _KeysInput(Form):
+    """The members of `subscription[keys]`."""
 
-    draft = _TargetForm
-    endpoint = ClientString()
-    standard = ClientBoolean()
-
-
-@dataclass(frozen=True)
-class _KeysForm:
     p256dh: str = ""
     auth: str = ""
 
 
-class _KeysInput(Input[_KeysForm]):
-    """The members of `subscription[keys]`."""
-
-    draft = _KeysForm
-    p256dh = ClientString()
-    auth = ClientString()
-
-
-@dataclass(frozen=True)
-class _PolicyForm:
-    policy: str = ""
-
-
-class _PolicyInput(Input[_PolicyForm]):
+class _PolicyInput(Form):
     """The member of `data` beside its alerts. Any text is a policy, as long as it can be kept."""
 
-    draft = _PolicyForm
-    policy = ClientString(max_length=WORD_LIMIT)
+    policy: Annotated[str, ClientString(max_length=WORD_LIMIT)] = ""
 
 
 class PushSettingsInput(Input[PushSettings]):
     """The parameter `data`: what is left out is as at the beginning, alerts of unknown types are dropped."""
-
-    draft = PushSettings
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushSettings:
@@ -79,8 +56,6 @@ class PushSettingsInput(Input[PushSettings]):
 
 class PushTargetInput(Input[PushTarget]):
     """The parameter `subscription`."""
-
-    draft = PushTarget
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushTarget:
