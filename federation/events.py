@@ -37,6 +37,13 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
     quoting_uri: str
 
 
+class ForwardingDue(Event, key="status:{status_id}"):
+    """The stored activity of another server, about a post of its own, is to be passed on."""
+
+    activity_id: int
+    status_id: int
+
+
 class DeliveriesDue(Event):
     """Wake-up for deliveries; several of them do no more than one."""
 

@@ -83,6 +83,7 @@ class FetchKind(StrEnum):
     POST = "post"
     ACTOR = "actor"
     QUOTE = "quote"
+    EDIT = "edit"
 
 
 class Fetch(WaitingRow):

@@ -9,9 +9,9 @@ from accounts.events import (
     FollowRequested,
     ProfileUpdated,
 )
-from federation.events import ActivityReceived, FollowAnswerDue, QuoteAnswerDue
+from federation.events import ActivityReceived, FollowAnswerDue, ForwardingDue, QuoteAnswerDue
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS
-from federation.outbound import distributing, quoting
+from federation.outbound import distributing, forwarding, quoting
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.tasks.processing import process_received
@@ -52,6 +52,7 @@ on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True
 on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)
 on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)
 on(QuoteAnswerDue, quoting.send_quote_answers, queue=QUEUE, database=True)
+on(ForwardingDue, forwarding.send_forwarded, queue=QUEUE, database=True)
 on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)
 on(ReportFiled, send_reports, queue=QUEUE, database=True, when=lambda event: event.forwarded)
 on(ActivityReceived, process_received, queue="ingress", batch=5, seconds=120)

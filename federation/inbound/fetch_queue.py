@@ -15,7 +15,7 @@ from federation.models import Fetch, FetchKind, Lookup
 from federation.remote.actors import refresh_if_stale
 from federation.remote.fetching import Awaited, Gathered
 from federation.remote.lookups import ask_for
-from federation.remote.posts import find_or_fetch_post
+from federation.remote.posts import fetch_again, find_or_fetch_post
 from federation.remote.quotes import resolve_quote
 from social.kernel.errors import KernelError, Unavailable
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
@@ -52,6 +52,8 @@ def _work(row: Fetch) -> None:
         refresh_if_stale(row.uri)
     elif row.kind == FetchKind.QUOTE:
         resolve_quote(row.uri, remaining=row.remaining)
+    elif row.kind == FetchKind.EDIT:
+        fetch_again(row.uri)
     else:
         find_or_fetch_post(row.uri, publish_event=False, ancestors=row.remaining)
 

@@ -7,11 +7,14 @@ from typing import Final
 from federation.documents.reading import Rejected, kinds_of, uri_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.posts import delete_remote_post
+from federation.inbound.quotes import authorized_by
 from federation.remote.actors import may_refresh, refresh
 from federation.remote.fetching import Missing, fetch_document
 from federation.remote.posts import find_or_fetch_post, is_followed_here
 from federation.remote.references import find_account_by_uri, find_post_by_uri
+from federation.remote.requests import request_edit
 from statuses.models import Status
+from statuses.services.quotes import settle_quote
 
 # Contract, federation section 10: most servers answer 404 for what was deleted, 401 and 403 for what strangers may not see.
 _PROOF: Final = (404, 410)
@@ -32,8 +35,13 @@ def handle(incoming: Incoming) -> None:
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
+    elif incoming.kind == "Update" and known is not None and not known.local and known.is_public:
+        # Fetched later, once for all that come meanwhile.
+        request_edit(uri)
     elif incoming.kind == "Delete" and known is not None and not known.local and not known.is_deleted:
         _delete(known, uri)
+    elif incoming.kind == "Delete" and known is None:
+        _revoke(uri, uri_of(incoming.document.get("actor")) or "")
     else:
         raise Rejected("the actor is not the signer")
 
@@ -54,6 +62,21 @@ def _delete(known: Status, uri: str) -> None:
     """
     if not known.is_public:
         raise Rejected("only its author deletes a post that is not for everybody")
+    _confirm_gone(uri)
+    delete_remote_post(uri, known.account.uri)
+
+
+def _revoke(uri: str, author_uri: str) -> None:
+    """End quotes whose authorization its origin does not have any more; both posts are for everybody, as for `_delete`."""
+    quotes = [quote for quote in authorized_by(uri, author_uri) if quote.status.is_public]
+    if not any(quote.quoted_status is not None and quote.quoted_status.is_public for quote in quotes):
+        raise Rejected("the actor is not the signer")
+    _confirm_gone(uri)
+    for quote in quotes:
+        settle_quote(quote_id=quote.id, accepted=False)
+
+
+def _confirm_gone(uri: str) -> None:
     try:
         document = fetch_document(uri)
     except Missing as missing:
@@ -61,5 +84,4 @@ def _delete(known: Status, uri: str) -> None:
             raise
     else:
         if "Tombstone" not in kinds_of(document):
-            raise Rejected("its origin still has the forwarded deletion's post")
-    delete_remote_post(uri, known.account.uri)
+            raise Rejected("its origin still has what was deleted, as another server says")

@@ -12,22 +12,20 @@ from accounts.services.erasing import end_account
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_note
 from federation.inbound import quotes
+from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.remote.actors import keep_described, refresh
 from federation.remote.fetching import fetch_document
-from federation.remote.posts import compose_received, is_related, keep_note, look_at_quote, may_be_related
+from federation.remote.posts import is_related, keep_note, may_be_related, revise_note
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
-from federation.remote.requests import ANCESTORS
 from social.kernel import clock
 from social.kernel.locks import lock
 from statuses.models import Poll
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.deleting import delete_status
 from statuses.services.polls import vote
-from statuses.services.quotes import store_authorization
-from statuses.services.receiving import revise_remote_status
 
 
 def handle_create(incoming: Incoming) -> None:
@@ -56,9 +54,14 @@ def handle_create(incoming: Incoming) -> None:
         raise Rejected("the post is another author's")
     if not is_related(note, incoming.actor, incoming.recipient):
         raise Rejected("nobody here has to do with the post")
-    if is_received(note.uri):
-        return
-    keep_note(note, incoming.actor, recipient=incoming.recipient)
+    with transaction.atomic():
+        # Of two at once one is passed on.
+        lock(f"object:{note.uri}")
+        if is_received(note.uri):
+            return
+        status = keep_note(note, incoming.actor, recipient=incoming.recipient)
+        if status is not None and incoming.object:
+            forward(incoming, status)
 
 
 def _vote(incoming: Incoming) -> None:
@@ -125,12 +128,9 @@ def _update_post(incoming: Incoming, note: ReceivedNote) -> None:
         raise Rejected("the post was deleted")
     if status.account_id != actor.id or status.is_reblog:
         raise Rejected("the post is another author's")
-    new = compose_received(note, actor, incoming.recipient)
     with transaction.atomic():
-        revise_remote_status(status_id=status.id, new=new, edited_at=note.updated)
-        uri = note.quote_authorization
-        is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
-        look_at_quote(status, remaining=ANCESTORS, again=is_new)
+        if revise_note(status, note, incoming.recipient):
+            forward(incoming, status)
 
 
 REMEMBERED_UNKNOWN: Final = timedelta(days=3)
@@ -163,7 +163,10 @@ def _delete_post(incoming: Incoming) -> None:
     status = find_post_by_uri(uri)
     if (status is not None and status.account_id != incoming.actor.id) or find_account_by_uri(uri) is not None:
         raise Rejected("it is another actor's")
-    delete_remote_post(uri, incoming.actor.uri)
+    with transaction.atomic():
+        delete_remote_post(uri, incoming.actor.uri)
+        if status is not None and not status.is_deleted:
+            forward(incoming, status)
 
 
 def delete_remote_post(uri: str, actor_uri: str) -> None:

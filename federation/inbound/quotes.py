@@ -9,6 +9,7 @@ from django.db import transaction
 from federation.documents.reading import Rejected, same_origin, web_uri
 from federation.documents.received_notes import is_note, read_note
 from federation.events import QuoteAnswerDue
+from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import find_post_by_uri
@@ -116,9 +117,17 @@ def reject(quote: Quote) -> None:
 
 def revoke(incoming: Incoming) -> bool:
     """End the quotes whose authorization the quoted author deletes; whether there are any."""
-    uri = incoming.object_uri or ""
-    found = Quote.objects.filter(approval_uri=uri, quoted_status__account=incoming.actor).values_list("id", flat=True)
-    quotes = list(found)
-    for number in quotes:
-        settle_quote(quote_id=number, accepted=False)
+    quotes = authorized_by(incoming.object_uri, incoming.actor.uri)
+    for quote in quotes:
+        with transaction.atomic():
+            settle_quote(quote_id=quote.id, accepted=False)
+            # Of one in a post of ours an Update tells.
+            if not quote.status.local:
+                forward(incoming, quote.status)
     return bool(quotes)
+
+
+def authorized_by(uri: str | None, author_uri: str) -> list[Quote]:
+    """The quotes of this author's posts with this authorization."""
+    found = Quote.objects.select_related("status__account", "quoted_status")
+    return list(found.filter(approval_uri=uri or "", quoted_status__account__uri=author_uri))

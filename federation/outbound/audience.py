@@ -22,6 +22,7 @@ SELECT DISTINCT COALESCE(NULLIF(a.shared_inbox_url, ''), a.inbox_url) FROM accou
    AND a.id IN ({{people}})
 """  # noqa: S608 (constants)
 _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(author)s AND follower_state = 'remote'"
+_FOLLOWERS_OF_SEVERAL: Final = _FOLLOWERS.replace("= %(author)s", "= ANY(%(people)s)")
 _REMOTE_ACCOUNTS: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
 # Contract, federation section 6: those who follow a limited author, or have asked to.
@@ -48,9 +49,9 @@ def inbox_of(account: Account) -> set[str]:
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 
-def followers_inboxes(account: Account) -> set[str]:
-    """The inboxes of an account's followers."""
-    return _inboxes(_FOLLOWERS, author=account.id)
+def followers_inboxes(*account_ids: int) -> set[str]:
+    """The inboxes of the followers of these accounts."""
+    return _inboxes(_FOLLOWERS_OF_SEVERAL, people=list(account_ids))
 
 
 def known_inboxes() -> set[str]:

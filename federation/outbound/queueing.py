@@ -39,20 +39,27 @@ def enqueue(
     `supersedes` those that wait for the same inboxes are dropped: nobody needs a post that is deleted by now. It is sent
     at `due_at`, None for now. Announces DeliveriesDue, inside the caller's transaction.
     """
-    places = {inbox: origin_of(inbox) for inbox in inboxes}
-    own = origin_of(settings.BASE_URL)
-    wanted = {inbox: host for inbox, host in places.items() if host is not None and host != own}
-    if not wanted:
+    inboxes = _elsewhere(inboxes)
+    if not inboxes:
         return None
     if supersedes:
-        drop_waiting(key, wanted)
-    keys_of(account=account)
+        drop_waiting(key, inboxes)
     activity = OutboundActivity.objects.create(
         account=account,
         type=str(document["type"]),
         uri=str(document["id"]),
         body=orjson.dumps(document).decode(),
     )
+    send(activity, inboxes=inboxes, key=key, due_at=due_at)
+    return activity
+
+
+def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at: datetime | None = None) -> bool:
+    """Have a stored activity delivered to these inboxes, as `enqueue`; False when there are none."""
+    wanted = _elsewhere(inboxes)
+    if not wanted:
+        return False
+    keys_of(account=activity.account)
     Delivery.objects.bulk_create(
         (
             Delivery(activity=activity, inbox_url=inbox, host=host, key=key, due_at=due_at or activity.created_at)
@@ -61,7 +68,14 @@ def enqueue(
         batch_size=1000,
     )
     publish(DeliveriesDue(), due_at=due_at)
-    return activity
+    return True
+
+
+def _elsewhere(inboxes: Iterable[str]) -> dict[str, str]:
+    """The inboxes that are on other servers, with their hosts."""
+    places = {inbox: origin_of(inbox) for inbox in inboxes}
+    own = origin_of(settings.BASE_URL)
+    return {inbox: host for inbox, host in places.items() if host is not None and host != own}
 
 
 def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:

@@ -25,7 +25,8 @@ from statuses.models import Quote, QuoteState, Status
 from statuses.policies.quotes import NO_GROUP, Group, encode_policy
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_readers
 from statuses.queries.statuses import list_statuses
-from statuses.services.receiving import publish_remote_status
+from statuses.services.quotes import store_authorization
+from statuses.services.receiving import publish_remote_status, revise_remote_status
 from statuses.services.storing import Composed, NewQuote, RemoteFile
 
 QUIET_AFTER: Final = timedelta(hours=6)
@@ -104,6 +105,28 @@ def keep_note(
         return status
     known = find_post_by_uri(note.uri)
     return known if known is not None and not known.is_deleted else None
+
+
+def revise_note(status: Status, note: ReceivedNote, recipient: Account | None = None) -> bool:
+    """Take over what a post of another server says now; whether it was edited since. `recipient` as in `keep_note`."""
+    new = compose_received(note, status.account, recipient)
+    with transaction.atomic():
+        changed = revise_remote_status(status_id=status.id, new=new, edited_at=note.updated)
+        uri = note.quote_authorization
+        is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
+        look_at_quote(status, remaining=ANCESTORS, again=is_new)
+    return changed
+
+
+def fetch_again(uri: str) -> None:
+    """Take over what the origin of a known post says of it now. Raises as `find_or_fetch_post`."""
+    status = find_post_by_uri(uri)
+    if status is None or status.local or status.is_deleted or status.is_reblog or status.account.suspended:
+        return
+    note = _fetch_note(uri, DEADLINE)
+    if note.author_uri != status.account.uri:
+        raise Rejected("the post is another author's")
+    revise_note(status, note)
 
 
 def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> None:

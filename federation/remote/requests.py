@@ -5,6 +5,7 @@ Each function asks for one thing once however many want it. What waits for one s
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db.models.functions import Now
@@ -15,6 +16,7 @@ from federation.events import DeliveriesDue
 from federation.models import Delivery, Fetch, FetchKind, InboundActivity
 from social.api.admission import count
 from social.api.limits import LOOK_UPS
+from social.kernel import clock
 from social.kernel.claims import idle
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
@@ -22,6 +24,7 @@ from social.kernel.runner import Host, enqueue
 
 ANCESTORS: Final = 20
 """Posts above a received one that are fetched for it."""
+CACHED: Final = timedelta(minutes=3, seconds=20)
 
 
 def request_post(uri: str, *, remaining: int) -> None:
@@ -38,6 +41,13 @@ def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = Fa
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()
     host = origin_of(wanted_uri) or ""
     _request(Fetch(kind=FetchKind.QUOTE, uri=uri, host=host, remaining=remaining))
+
+
+def request_edit(uri: str) -> None:
+    """Have a known post of another server looked at again, when what its server may have kept of it is over: Mastodon
+    answers from a cache of three minutes (contract, federation section 1).
+    """
+    _request(Fetch(kind=FetchKind.EDIT, uri=uri, host=origin_of(uri) or ""), clock.now() + CACHED)
 
 
 def request_actor(account: Account) -> None:
@@ -60,8 +70,8 @@ def may_look_up(host: str) -> bool:
     return counted is None or not counted.exceeded
 
 
-def _request(fetch: Fetch) -> bool:
-    return bool(fetch.host and enqueue(fetch))
+def _request(fetch: Fetch, due_at: datetime | None = None) -> bool:
+    return bool(fetch.host and enqueue(fetch, due_at=due_at))
 
 
 def record_contact(name: str) -> bool:

@@ -87,6 +87,9 @@ FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
 LOOK_UPS = Rule("look_ups", 10, 10, "account")
 """Questions to one server for what people here name: searches and mentions, whoever asks (security row 71)."""
 
+FORWARDED = Rule("forwarded", 300, 3600, "account")
+"""Activities of one server, and about the posts of one account, that are passed on to that account's followers."""
+
 # Pages on which people ask for something that costs the server, or that strangers could guess at.
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")

@@ -1,0 +1,33 @@
+"""Passes on what other servers have sent about posts that are known through people here (contract, federation section 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from federation.documents.reading import origin_of
+from federation.events import ForwardingDue
+from federation.models import OutboundActivity
+from federation.outbound.audience import followers_inboxes
+from federation.outbound.queueing import drop_waiting, forget_delivered, send
+from federation.remote.sharing import sharers_of
+from statuses.models import Status
+
+
+def send_forwarded(events: Sequence[ForwardingDue]) -> None:
+    """The activity as it came, to the servers of the followers of whoever has made the post known, but for its author's.
+
+    An Update or Delete takes the place of earlier ones that still wait.
+    """
+    activities = OutboundActivity.objects.filter(id__one_of=[event.activity_id for event in events]).in_bulk()
+    wanted = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])
+    posts = wanted.in_bulk()
+    for event in events:
+        activity, status = activities.get(event.activity_id), posts.get(event.status_id)
+        if activity is None or status is None:
+            continue
+        home, key = origin_of(status.account.uri), f"status:{status.id}"
+        inboxes = {inbox for inbox in followers_inboxes(*sharers_of(status)) if origin_of(inbox) != home}
+        if status.is_deleted or activity.type == "Update":
+            drop_waiting(key, inboxes, None if status.is_deleted else activity.type)
+        if not send(activity, inboxes=inboxes, key=key):
+            forget_delivered([activity.id])
